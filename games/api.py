@@ -219,14 +219,11 @@ class State(ABC):
         """Judges and plays one answer or `Fault` for each awaited seat. ValueError for any other set of seats."""
         if answers.keys() != self.awaited.keys():
             raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {sorted(self.awaited)}")
-        return self.step(
-            {
-                player: answers[player]
-                if isinstance(answers[player], Fault)
-                else self._judge(player, method, answers[player])
-                for player, method in self.awaited.items()
-            }
-        )
+        judged = {}
+        for player, method in self.awaited.items():
+            answer = answers[player]
+            judged[player] = answer if isinstance(answer, Fault) else self._judge(player, method, answer)
+        return self.step(judged)
 
     def sample(self, player: Player, dice: Dice) -> Any:
         """A legal answer drawn with `dice`; ValueError if there is none. Override where `legal` is huge."""
@@ -234,11 +231,11 @@ class State(ABC):
 
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
         """The answer in its type, or the Fault that it is."""
-        wanted = method.answer_type
+        wanted = method.result if method.accepts is None else method.accepts
         if wanted is not Any and type(answer) is not wanted:
             try:
                 answer = typed(answer, wanted)
-            except msgspec.ValidationError as error:
+            except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with a lone surrogate
                 return Fault(FaultKind.ILLEGAL, f"{method.name}: {error}", answer)
         detail = self.refusal(player, answer)
         return answer if detail is None else Fault(FaultKind.ILLEGAL, f"{method.name}: {detail}", answer)

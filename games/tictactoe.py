@@ -28,7 +28,9 @@ from games.api import (
 from games.dice import Dice, derive_seed
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
+INDEX = {cell: index for index, cell in enumerate(CELLS)}
 LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+LINES_THROUGH = [[line for line in LINES if index in line] for index in range(9)]
 FLIP = "(╯°□°)╯︵ ┻━┻"
 FLIP_ALIAS = "flipTable"
 
@@ -85,7 +87,7 @@ PLAY = Method(
     Play,
     Action,
     "Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.",
-    accepts=dict[str, Any],  # an object that is no legal action is an invalid move and part of the game (A4)
+    accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A4)
 )
 EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
 METHODS = {method.name: method for method in (PLAY, EVENT)}
@@ -122,8 +124,10 @@ class TicTacToe(State):
     def params(self, player: Player) -> Play:
         return self.play
 
-    def refusal(self, player: Player, answer: Mapping[str, Any]) -> str | None:
+    def refusal(self, player: Player, answer: Any) -> str | None:
         """The reasons in words, in the order of A4, joined with line feeds."""
+        if not isinstance(answer, dict):
+            return "the answer is not an object; wanted one with an action"
         action = answer.get("action")
         if action in (FLIP, FLIP_ALIAS):
             return "You are not supposed to flip the table now" if self.pending is None else None
@@ -193,9 +197,11 @@ class TicTacToe(State):
 
     def _put(self, player: Player, cell: str) -> list[Event]:
         board, symbol = self.board, SYMBOLS[player]
-        board[CELLS.index(cell)] = symbol
-        if any(board[a] == board[b] == board[c] == symbol for a, b, c in LINES):
-            return self._end(win(player, f"{symbol}_WIN"), symbol)
+        index = INDEX[cell]
+        board[index] = symbol
+        for a, b, c in LINES_THROUGH[index]:
+            if board[a] == board[b] == board[c]:
+                return self._end(win(player, f"{symbol}_WIN"), symbol)
         if "." not in board:
             return self._end(draw("DRAW"), "draw")
         self.awaited = _AWAITED[1 - player]
@@ -237,7 +243,7 @@ def battle_id(seed: int) -> str:
 
 
 def _index(position: Any) -> int | None:
-    return CELLS.index(position) if isinstance(position, str) and position in CELLS else None
+    return INDEX.get(position) if isinstance(position, str) else None
 
 
 def _javascript(value: Any) -> str:

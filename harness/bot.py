@@ -1,0 +1,331 @@
+"""One bot: its process, its wire, its limits. Every failure of it comes out as a `Fault`, never as an exception."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import trio
+from msgspec import Struct
+
+from games.api import Fault, FaultKind
+from harness.limits import SAMPLE_EVERY_S, Limits, Meter, Usage, cpu_ns, passed_limit
+from harness.sandbox.spawner import Process
+from protocol.connection import NEED_DATA, AnswerDecoder, Connection
+from protocol.errors import RemoteProtocolError
+from protocol.messages import Clock, ErrorObject, Hello, Initialize
+
+READ_BYTES = 1 << 16
+READS_BEFORE_A_WAIT = 64
+"""How often an answer may be there at once before we give way to the other tasks."""
+LAST_WORDS_LINES = 12
+LAST_WORDS_BYTES = 4096
+ORDERLY_END_S = 1.0
+"""How long a bot may take to end by itself after `exit`."""
+FINAL = {
+    FaultKind.CRASH,
+    FaultKind.PROTOCOL,
+    FaultKind.CPU,
+    FaultKind.MEMORY,
+    FaultKind.OUTPUT,
+    FaultKind.PROCESSES,
+}
+"""Faults that end the process: what comes after them could not be trusted or is not there."""
+
+
+class Charge(Struct):
+    """What the last call cost."""
+
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    """CPU time of the main process's threads during the call."""
+
+
+class Bot:
+    """A started program at one seat. Made by `harness.roster`."""
+
+    def __init__(self, process: Process, limits: Limits) -> None:
+        self.hello = Hello()
+        """What the program said of itself."""
+        self.limits = limits
+        self.process = process
+        self.wire = Connection(limits.frame_bytes)
+        self.fault: Fault | None = None
+        """Why the process was ended; every further call is this fault at once."""
+        self.charge = Charge()
+        self.calls = 0
+        self.wall_s = 0.0
+        """Wall time of all calls of this match."""
+        self.frame = b""
+        """The last thing that was asked."""
+        self.meter = Meter(process.pid, process.supervisor)
+        self.stderr = StderrLog(limits.stderr_bytes)
+        self._outbox = bytearray()
+        self._quick_reads = 0
+
+    @property
+    def usage(self) -> Usage:
+        return self.meter.usage
+
+    async def greet(self, message: Initialize, log: Path | None) -> Fault | None:
+        """Opens a match, in a new process or in one that is used again. Its standard error goes to the file `log`."""
+        self.meter.start_match()
+        self.stderr.start_match(log)
+        frame = self.wire.initialize(message)
+        answer = await self._exchange(frame, self.limits.startup_s, self._hello)
+        self.calls, self.wall_s = 0, 0.0
+        if isinstance(answer, Hello):
+            self.hello = answer
+            return None
+        fault = answer if isinstance(answer, Fault) else _error(answer)
+        detail = f"initialize: {fault.detail}"
+        # Whoever has not greeted cannot be asked anything: also a time-out and an error end the process here.
+        return self._finish(Fault(fault.kind, detail))
+
+    async def ask(self, method: str, params: Any, clock: Clock, decoder: AnswerDecoder, limit_s: float) -> Any:
+        """One call, within `limit_s` of wall time: the answer, or a Fault. What it cost is left in `charge`."""
+        if self.fault is None:
+            try:
+                self.wire.unasked()
+            except RemoteProtocolError as error:
+                self._finish(Fault(FaultKind.PROTOCOL, str(error)))
+        if self.fault is not None:
+            self.charge = Charge()
+            return self.fault
+        frame = self.wire.call(method, self.wire.encode(params), clock)
+        answer = await self._exchange(frame, limit_s, lambda: self.wire.answer(decoder))
+        if isinstance(answer, ErrorObject):
+            return _error(answer)
+        if isinstance(answer, Fault):
+            if answer.kind in FINAL:
+                self._finish(answer)
+            else:
+                self.wire.give_up()
+        return answer
+
+    def tell(self, frame: bytes, at_once: bool) -> None:
+        """Sends a notification: now as far as the pipe takes it, or together with the next call."""
+        if self.fault is None:
+            self._outbox += frame
+            if at_once:
+                self._write_some()
+
+    def _hello(self) -> Any:
+        hello = self.wire.hello()
+        return NEED_DATA if hello is None else hello
+
+    async def end(self) -> None:
+        """An orderly end: `exit`, end of input, a moment of patience; then whatever is left is killed."""
+        with trio.CancelScope(shield=True):
+            if self.fault is None:
+                self.tell(self.wire.exit(), at_once=True)
+            self.process.close_stdin()
+            if self.fault is None:
+                await self.process.exited(ORDERLY_END_S)
+            await self.process.end()
+        self.meter.close(self.process.cpu_s)
+
+    def end_match(self) -> None:
+        """Takes the last reading and the last lines of a match; the process may go on to another."""
+        self.measure()
+        self.stderr.end_match(self.process.stderr)
+
+    def measure(self) -> None:
+        """Reads the tree's usage, unless it was read a moment ago, and rules on the limits."""
+        if time.monotonic() - self.meter.read_at >= SAMPLE_EVERY_S and self.process.exit_code is None:
+            self._check_limits()
+
+    async def watch(self) -> None:
+        """Keeps reading what the tree uses, until cancelled or a limit is passed."""
+        while self.fault is None:
+            self._check_limits()
+            await trio.sleep(SAMPLE_EVERY_S)
+
+    def _check_limits(self) -> None:
+        passed = passed_limit(self.meter.read(), self.limits)
+        if passed is not None and self.fault is None:
+            self._finish(passed)
+
+    # The exchange: one write, the reads until the answer is whole, one deadline over both.
+
+    async def _exchange(self, frame: bytes, limit_s: float, take: Callable[[], Any]) -> Any:
+        process, perf_counter = self.process, time.perf_counter
+        if self._outbox:
+            frame = bytes(self._outbox) + frame
+            self._outbox.clear()
+        self.frame = frame
+        cpu_before = cpu_ns(process.pid)
+        started = ended = perf_counter()
+        deadline = inf if limit_s == inf else trio.current_time() + limit_s
+        received = 0
+        answer: Any = NEED_DATA
+        try:
+            await self._write(frame, deadline)
+            while answer is NEED_DATA:
+                data = await self._read(deadline)
+                ended = perf_counter()
+                if not data:
+                    answer = await self._silence()
+                    break
+                self.wire.receive(data)
+                answer = take()
+                received += len(data)
+                if answer is NEED_DATA and received > self.limits.call_output_bytes:
+                    answer = _too_much_output(self.limits.call_output_bytes)
+        except RemoteProtocolError as error:
+            answer = Fault(FaultKind.PROTOCOL, str(error))
+        except _Late:
+            ended = max(perf_counter(), started + limit_s)
+            answer = None
+        except BrokenPipeError:
+            ended = perf_counter()
+            answer = await self._silence()
+        wall_s = ended - started
+        if answer is None or (wall_s > limit_s and not isinstance(answer, Fault)):
+            answer = self.fault or Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
+        self.charge = Charge(wall_s, max(0, cpu_ns(process.pid) - cpu_before) / 1e9)
+        self.calls += 1
+        self.wall_s += wall_s
+        return answer
+
+    async def _write(self, frame: bytes, deadline: float) -> None:
+        written = _write(self.process.stdin, frame)
+        while written < len(frame):
+            await _wait(trio.lowlevel.wait_writable, self.process.stdin, deadline)
+            written += _write(self.process.stdin, frame[written:])
+
+    async def _read(self, deadline: float) -> bytes:
+        """At least one byte of output, or b"" at its end. Raises _Late after the deadline."""
+        stdout = self.process.stdout
+        if self._quick_reads < READS_BEFORE_A_WAIT:
+            self._quick_reads += 1
+            try:
+                return os.read(stdout, READ_BYTES)
+            except BlockingIOError:
+                pass
+        self._quick_reads = 0
+        while True:
+            await _wait(trio.lowlevel.wait_readable, stdout, deadline)
+            try:
+                return os.read(stdout, READ_BYTES)
+            except BlockingIOError:
+                continue
+
+    def _write_some(self) -> None:
+        try:
+            del self._outbox[: _write(self.process.stdin, self._outbox)]
+        except BrokenPipeError:
+            self._outbox.clear()  # the next call will find out
+
+    async def _silence(self) -> Fault:
+        """The fault of a bot that gave no answer because its output has ended."""
+        if self.fault is not None:
+            return self.fault
+        code = await self.process.exited(0.2)
+        self.measure()
+        if self.fault is not None:
+            return self.fault
+        if code is None:
+            return Fault(FaultKind.CRASH, "closed its standard output")
+        return Fault(FaultKind.CRASH, f"ended by itself, {exit_words(code)}")
+
+    def _finish(self, fault: Fault) -> Fault:
+        """The process is done for; the tree is killed at once, the rest waits for `kill`."""
+        self.fault = fault
+        self._outbox.clear()
+        self.process.kill()
+        return fault
+
+
+class StderrLog:
+    """A bot's standard error: its last lines, and a capped file a match, which is only made if something is written."""
+
+    def __init__(self, cap_bytes: int) -> None:
+        self.cap_bytes = cap_bytes
+        self.start_match(None)
+
+    def start_match(self, path: Path | None) -> None:
+        """What is written from now on goes to the file `path`; None = nowhere."""
+        self.path = path
+        self._file: BinaryIO | None = None
+        self._room = 0 if path is None else self.cap_bytes
+        self._tail = b""
+
+    def end_match(self, descriptor: int) -> None:
+        """Takes what is there now and closes the file. The pipe's end is not waited for: a grandchild may hold it."""
+        for _ in range(64):
+            if not self._read(descriptor):
+                break
+        if self._file is not None:
+            self._file.close()
+
+    async def follow(self, descriptor: int) -> None:
+        """Reads to the end of the pipe, so that the bot never blocks on it."""
+        while True:
+            await trio.lowlevel.wait_readable(descriptor)
+            if not self._read(descriptor):
+                return
+
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines."""
+        return tuple(self._tail.decode("utf-8", "backslashreplace").splitlines()[-LAST_WORDS_LINES:])
+
+    @property
+    def written(self) -> Path | None:
+        """The file, if there is anything in it."""
+        return self.path if self._file is not None else None
+
+    def _read(self, descriptor: int) -> bool:
+        """False when there is nothing, now or for ever."""
+        try:
+            data = os.read(descriptor, READ_BYTES)
+        except BlockingIOError:
+            return False
+        self._tail = (self._tail + data)[-LAST_WORDS_BYTES:]
+        if data and self._room and self.path is not None:
+            if self._file is None:
+                self._file = self.path.open("wb", buffering=0)
+            self._file.write(data[: self._room])
+            self._room -= min(self._room, len(data))
+        return bool(data)
+
+
+class _Late(Exception):
+    """The deadline of an exchange has passed."""
+
+
+async def _wait(wait: Callable[[int], Any], descriptor: int, deadline: float) -> None:
+    """Waits for a descriptor; only a real wait pays for a scope. Raises _Late."""
+    with trio.CancelScope(deadline=deadline) as scope:
+        await wait(descriptor)
+    if scope.cancelled_caught:
+        raise _Late
+
+
+def _write(descriptor: int, data: bytes | bytearray) -> int:
+    """How much of `data` the pipe took. BrokenPipeError when nobody will read it."""
+    try:
+        return os.write(descriptor, data)
+    except BlockingIOError:
+        return 0
+
+
+def _too_much_output(limit_bytes: int) -> Fault:
+    return Fault(FaultKind.OUTPUT, f"wrote more than {limit_bytes} bytes to standard output in one call")
+
+
+def _error(error: ErrorObject) -> Fault:
+    return Fault(FaultKind.ERROR, f"answered error {error.code}: {error.message}")
+
+
+def exit_words(code: int) -> str:
+    """An exit code or signal in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"

@@ -1,0 +1,218 @@
+"""What a bot is named by, turned into a program that can be started.
+
+`PATH` (an executable; a folder with `bot.toml`; a source file, run by its suffix), `@NAME` (built in) or
+`cmd:COMMAND LINE`; `NAME=` in front gives it a name.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from harness.errors import RunError, UsageError
+
+KITS = Path(__file__).resolve().parent.parent / "starter_kits"
+OPPONENTS = Path(__file__).resolve().parent / "opponents"
+BUILD_TIMEOUT_S = 600
+
+
+class Entrant(Struct, frozen=True):
+    """A program that takes part."""
+
+    name: str
+    argv: tuple[str, ...]
+    cwd: Path
+    """Where it runs: the bot's own folder, so that it finds its files by relative names."""
+    named: bool = False
+    """The name was given by `NAME=`; what the bot says of itself does not replace it."""
+
+
+class BotFile(Struct, forbid_unknown_fields=True):
+    """`bot.toml`: how to build and run the bot in a folder. Commands run in that folder."""
+
+    run: list[str]
+    name: str | None = None
+    build: str | None = None
+    """A shell command, run before every match: it should be quick when nothing has changed."""
+
+
+def entrant(spec: str) -> Entrant:
+    """The program that `spec` names, built if it says how. UsageError, RunError when it cannot be."""
+    name, rest = _split_name(spec)
+    if rest.startswith("cmd:"):
+        found = _command(rest.removeprefix("cmd:"))
+    elif rest.startswith("@"):
+        found = _built_in(rest)
+    else:
+        found = _path(rest)
+    return found if name is None else msgspec.structs.replace(found, name=name, named=True)
+
+
+def _split_name(spec: str) -> tuple[str | None, str]:
+    """`NAME=` in front, unless the whole is the path of something that is there."""
+    name, equals, rest = spec.partition("=")
+    if not equals or not re.fullmatch(r"[\w .@+-]+", name) or name.startswith("@") or Path(spec).exists():
+        return None, spec
+    return name, rest
+
+
+def _command(line: str) -> Entrant:
+    try:
+        argv = shlex.split(line)
+    except ValueError as error:
+        raise UsageError(f"cmd:{line}: {error}") from error
+    if not argv:
+        raise UsageError("cmd: needs a command line, as in cmd:'python3 mybot.py'")
+    program = shutil.which(argv[0])
+    if program is None:
+        raise UsageError(f"cmd:{line}: there is no program {argv[0]!r}")
+    scripts = [Path(word).stem for word in argv[1:] if Path(word).is_file()]
+    name = scripts[0] if scripts else Path(argv[0]).stem
+    return Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
+
+
+def built_in_names() -> list[str]:
+    """The names of the built-in opponents, `@` apart."""
+    return sorted(path.stem for path in OPPONENTS.glob("[a-z]*.py"))
+
+
+def _built_in(spec: str) -> Entrant:
+    name = spec.removeprefix("@")
+    if name not in built_in_names():
+        known = ", ".join("@" + known for known in built_in_names())
+        raise UsageError(f"unknown opponent {spec!r}; there are {known}")
+    return Entrant(spec, (sys.executable, "-m", f"harness.opponents.{name}"), KITS.parent)
+
+
+def _path(spec: str) -> Entrant:
+    path = Path(spec).expanduser()
+    if not path.exists():
+        raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
+    path = path.resolve()
+    if path.is_dir():
+        return _folder(path, spec)
+    if path.suffix in SOURCES:
+        return Entrant(path.stem, SOURCES[path.suffix](path), path.parent)
+    if not os.access(path, os.X_OK):
+        known = " ".join(sorted(SOURCES))
+        raise UsageError(f"{spec} is neither executable nor a source file that can be run by its suffix ({known})")
+    return Entrant(path.stem, (str(path),), path.parent)
+
+
+def _folder(folder: Path, spec: str) -> Entrant:
+    file = folder / "bot.toml"
+    if not file.is_file():
+        raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
+    try:
+        bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8")), BotFile)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{spec}/bot.toml: {error}") from error
+    if not bot.run:
+        raise UsageError(f"{spec}/bot.toml: run is empty; it takes the program and its arguments")
+    if bot.build is not None:
+        _build(["/bin/sh", "-c", bot.build], folder, spec)
+    return Entrant(bot.name or folder.name, (_program(bot.run[0], folder, spec), *bot.run[1:]), folder)
+
+
+def _program(word: str, folder: Path, spec: str) -> str:
+    """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH."""
+    program = str(folder / word) if "/" in word else shutil.which(word)
+    if program is None or not os.access(program, os.X_OK):
+        raise RunError(f"{spec}/bot.toml: run names {word!r}, which is no program here")
+    return program
+
+
+def _build(command: list[str], cwd: Path, spec: str) -> None:
+    """RunError, with the last lines of what the build printed, unless it succeeds."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=BUILD_TIMEOUT_S,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RunError(f"{spec}: the build did not end within {BUILD_TIMEOUT_S} s") from error
+    if done.returncode != 0:
+        raise RunError(f"{spec}: the build failed with exit code {done.returncode}\n" + _tail(done.stdout))
+
+
+def _tail(output: bytes, lines: int = 20) -> str:
+    return "\n".join(output.decode("utf-8", "backslashreplace").rstrip().splitlines()[-lines:])
+
+
+# Source files, by suffix: each gives the command that runs it with the language's starter kit at hand.
+
+
+def _python(path: Path) -> tuple[str, ...]:
+    return (sys.executable, str(path))
+
+
+def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:
+    return lambda path: (_need(program, path), str(path))
+
+
+def _java(path: Path) -> tuple[str, ...]:
+    jar = KITS / "java" / "target" / "referee-kit.jar"
+    return (_need("java", path), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m", "-cp", str(jar), str(path))
+
+
+def _c_plus_plus(path: Path) -> tuple[str, ...]:
+    return _compiled([_need("g++", path), "-std=c++17", "-O2", "-I", str(KITS / "cpp" / "include")], path)
+
+
+def _c(path: Path) -> tuple[str, ...]:
+    return _compiled([_need("gcc", path), "-O2"], path)
+
+
+def _compiled(command: list[str], path: Path) -> tuple[str, ...]:
+    """The program that `path` compiles to, beside it in `build/`, made again when the source is newer."""
+    program = path.parent / "build" / path.stem
+    if not program.exists() or program.stat().st_mtime < path.stat().st_mtime:
+        program.parent.mkdir(exist_ok=True)
+        _build([*command, "-o", str(program), str(path)], path.parent, str(path))
+    return (str(program),)
+
+
+def _need(program: str, path: Path) -> str:
+    found = shutil.which(program)
+    if found is None:
+        raise RunError(f"{path.name} needs {program}, which is not on this machine")
+    return found
+
+
+SOURCES: dict[str, Callable[[Path], tuple[str, ...]]] = {
+    ".py": _python,
+    ".js": _interpreted("node"),
+    ".mjs": _interpreted("node"),
+    ".rb": _interpreted("ruby"),
+    ".pl": _interpreted("perl"),
+    ".sh": _interpreted("sh"),
+    ".java": _java,
+    ".cpp": _c_plus_plus,
+    ".cc": _c_plus_plus,
+    ".c": _c,
+}
+
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
+
+
+def environment(scratch: Path) -> dict[str, str]:
+    """The variables that a bot sees: where programs are, the language, and a scratch folder for the rest."""
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    return kept | {
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "PYTHONPATH": str(KITS / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

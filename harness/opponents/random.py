@@ -1,0 +1,59 @@
+"""`@random`: any legal answer, each as likely as the engine's `sample` makes it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from games import reantics, registry
+from games.api import Setup
+from games.dice import Dice
+from games.reantics import GetAttack, GetMove, GetPlacement
+from games.tictactoe import SYMBOLS
+from harness.opponents._serve import Handler, serve
+from protocol.messages import Initialize
+
+
+def follow_arena(match: Initialize) -> Handler:
+    """A game whose calls show no position: an engine of our own is kept in step by the events."""
+    game = registry.game(match.game)
+    state = game.new(Setup(0, match.names, msgspec.convert(match.options, game.options)))
+    dice = Dice(match.seed)
+
+    def handle(method: str, params: dict[str, Any]) -> Any:
+        if method == "play":
+            return state.sample(match.seat, dice)
+        if "player" in params and state.awaited:
+            answer = {name: value for name, value in params.items() if name != "player"}
+            state.apply({SYMBOLS.index(params["player"]): answer})
+        return None
+
+    return handle
+
+
+def follow_reantics(match: Initialize) -> Handler:
+    """Every call shows the whole position."""
+    options = msgspec.convert(match.options, reantics.Options)
+    dice = Dice(match.seed)
+    shapes: dict[str, type] = {"getPlacement": GetPlacement, "getMove": GetMove, "getAttack": GetAttack}
+
+    def handle(method: str, params: dict[str, Any]) -> Any:
+        if method not in shapes:
+            return None
+        shown = msgspec.convert(params, shapes[method])
+        state = reantics.from_view(shown, options)
+        return state.sample(match.seat, dice)
+
+    return handle
+
+
+FOLLOWERS: dict[str, Callable[[Initialize], Handler]] = {"tictactoe": follow_arena, "reantics": follow_reantics}
+
+
+def start(match: Initialize) -> Handler:
+    """The handler for one match."""
+    return FOLLOWERS[match.game](match)
+
+
+if __name__ == "__main__":
+    serve("random", start)

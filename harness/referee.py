@@ -1,0 +1,242 @@
+"""Plays one match: asks whoever is awaited, has the engine judge, delivers what happened, keeps the record."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import trio
+from msgspec import Struct
+
+from games import registry
+from games.api import Call, Event, Game, Notice, Player, Result, Ruling, Setup, State, TimeControl
+from games.dice import derive_seed
+from harness.bot import Bot
+from harness.clock import Clock, milliseconds
+from harness.faults import report
+from harness.launch import Entrant
+from harness.limits import Limits
+from harness.replay import REPLAY_VERSION, Ending, Header, Opening, Recorder, state_hash
+from harness.roster import Roster
+from harness.verdict import FaultReport, Seat, Verdict
+from protocol import messages
+from protocol.connection import AnswerDecoder, answer_decoder
+from protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
+
+
+class Match(Struct, frozen=True):
+    """What is to be played."""
+
+    game: Game
+    entrants: tuple[Entrant, ...]
+    """In seat order."""
+    seed: int
+    options: Any
+    """A value of the game's `options` type."""
+    time: TimeControl
+    encodings: tuple[Encoding, ...] = (Encoding.JSON, Encoding.MSGPACK)
+    replay: Path | None = None
+
+    @property
+    def setup(self) -> Setup:
+        return Setup(self.seed, tuple(entrant.name for entrant in self.entrants), self.options)
+
+
+Watcher = Callable[[State, Sequence[Call], Mapping[Player, Any], Sequence[Event]], None]
+"""Is told of every turn when it has been played: the position after it, the calls, the answers and what they led to."""
+
+
+async def play(match: Match, roster: Roster, watcher: Watcher | None = None) -> Verdict:
+    """Plays a match from the greeting to the end. RunError if a program cannot be started or the record be written."""
+    started = time.perf_counter()
+    bots: list[Bot] = []
+    with Recorder(match.replay) as record:
+        table = _Table(match, bots, record, watcher)
+        try:
+            for entrant in match.entrants:
+                bots.append(await roster.take(entrant))
+            await table.greet(roster.limits)
+            result = await table.play()
+        finally:
+            await table.clear(roster)
+        seats = tuple(table.seat(player, result) for player in range(len(bots)))
+        record.write(Ending(result, seats, tuple(table.faults)))
+    return Verdict(
+        game=match.game.name,
+        seed=match.seed,
+        result=result,
+        seats=seats,
+        faults=tuple(table.faults),
+        turns=record.turns,
+        duration_s=time.perf_counter() - started,
+        replay=None if match.replay is None else str(match.replay),
+    )
+
+
+class _Table:
+    """A match at play."""
+
+    def __init__(self, match: Match, bots: list[Bot], record: Recorder, watcher: Watcher | None) -> None:
+        self.match = match
+        self.bots = bots
+        self.record = record
+        self.watcher = watcher
+        self.state = match.game.new(match.setup)
+        self.clocks = [Clock(match.time) for _ in match.entrants]
+        self.decoders = _decoders(match.game.name)
+        self.faults: list[FaultReport] = []
+        self._reported: set[Player] = set()
+
+    async def greet(self, limits: Limits) -> None:
+        """Opens the match with every bot, side by side: none waits for another's start-up."""
+        self.record.write(self._header(limits))
+        async with trio.open_nursery() as nursery:
+            for player, bot in enumerate(self.bots):
+                nursery.start_soon(bot.greet, self._initialize(player, limits), self._log(player))
+
+    async def play(self) -> Result:
+        """The loop: whoever is awaited is asked, all at once; the engine is given all answers together."""
+        state, record = self.state, self.record
+        started = time.perf_counter()
+        opening = state.opening()
+        record.write(Opening(list(opening), state_hash(state)))
+        self._deliver(opening)
+        while state.awaited:
+            if self.match.time.match_s is not None and time.perf_counter() - started > self.match.time.match_s:
+                self._deliver(state.stop("the time of the match is up"))
+                continue
+            calls = state.calls()
+            answers = await self._answers(calls)
+            events = state.apply(answers)
+            wall_us = {call.player: round(self.bots[call.player].charge.wall_s * 1e6) for call in calls}
+            cpu_us = {call.player: round(self.bots[call.player].charge.cpu_s * 1e6) for call in calls}
+            record.turn(answers, events, wall_us, cpu_us, state)
+            if self.watcher is not None:
+                self.watcher(state, calls, answers, events)
+            if events:
+                self._report(events, calls)
+                self._deliver(events)
+        if state.result is None:
+            raise RuntimeError(f"{self.match.game.name} awaits nobody and has no result")
+        return state.result
+
+    async def clear(self, roster: Roster) -> None:
+        """Gives the bots back. One with a fault may still be busy with what it could not do in time: it is ended."""
+        for bot in self.bots:
+            bot.end_match()
+        async with trio.open_nursery() as nursery:
+            for entrant, bot, player in zip(self.match.entrants, self.bots, range(len(self.bots)), strict=False):
+                sound = self.state.result is not None and all(fault.player != player for fault in self.faults)
+                nursery.start_soon(roster.give_back, entrant, bot, sound)
+
+    def seat(self, player: Player, result: Result) -> Seat:
+        """A bot's part in the match, when it is over."""
+        bot, entrant = self.bots[player], self.match.entrants[player]
+        program = " ".join(filter(None, (bot.hello.name, bot.hello.version)))
+        return Seat(
+            name=entrant.name,
+            program=program or None,
+            command=entrant.argv,
+            encoding=bot.wire.encoding,
+            rank=result.ranks[player],
+            score=result.scores[player],
+            calls=bot.calls,
+            wall_s=bot.wall_s,
+            cpu_s=bot.usage.cpu_s,
+            peak_memory_bytes=bot.usage.peak_memory_bytes,
+            late_answers=bot.wire.late,
+            stderr=None if bot.stderr.written is None else str(bot.stderr.written),
+        )
+
+    # One turn.
+
+    async def _answers(self, calls: Sequence[Call]) -> dict[Player, Any]:
+        if len(calls) == 1:
+            return {calls[0].player: await self._ask(calls[0])}
+        answers: dict[Player, Any] = {}
+
+        async def ask(call: Call) -> None:
+            answers[call.player] = await self._ask(call)
+
+        async with trio.open_nursery() as nursery:
+            for call in calls:
+                nursery.start_soon(ask, call)
+        return {call.player: answers[call.player] for call in calls}
+
+    async def _ask(self, call: Call) -> Any:
+        player, method = call.player, call.method
+        bot, clock = self.bots[player], self.clocks[player]
+        limit_s = clock.limit_s(method.time_s)
+        shown = messages.Clock(
+            call_ms=None if limit_s == inf else milliseconds(limit_s),
+            remaining_ms=milliseconds(clock.remaining_s),
+            last_ms=milliseconds(clock.last_s),
+        )
+        answer = await bot.ask(method.name, call.params, shown, self.decoders[method.name], limit_s)
+        clock.charge(bot.charge.wall_s, method.time_s)
+        return answer
+
+    def _deliver(self, events: Sequence[Event]) -> None:
+        """Notices go out at once, or together with the next call to a seat that is asked next anyway."""
+        awaited = self.state.awaited
+        for event in events:
+            if isinstance(event, Notice):
+                frames: dict[Encoding, bytes] = {}
+                for player in event.to:
+                    bot = self.bots[player]
+                    encoding = bot.wire.encoding
+                    if encoding not in frames:
+                        frames[encoding] = bot.wire.notify(event.method, bot.wire.encode(event.params))
+                    bot.tell(frames[encoding], at_once=player not in awaited)
+
+    def _report(self, events: Sequence[Event], calls: Sequence[Call]) -> None:
+        """Keeps the faults; of a bot that is past answering only the first, since the rest follow from it."""
+        methods = {call.player: call.method.name for call in calls}
+        for event in events:
+            if isinstance(event, Ruling) and event.player not in self._reported:
+                player = event.player
+                bot, name = self.bots[player], self.match.entrants[player].name
+                self.faults.append(report(event, bot, name, methods.get(player, ""), self.record.turns))
+                if bot.fault is not None:
+                    self._reported.add(player)
+
+    # What is said at the start.
+
+    def _header(self, limits: Limits) -> Header:
+        match = self.match
+        commands = tuple(entrant.argv for entrant in match.entrants)
+        return Header(REPLAY_VERSION, match.game.name, match.game.version, match.setup, match.time, limits, commands)
+
+    def _initialize(self, player: Player, limits: Limits) -> Initialize:
+        time = self.match.time
+        return Initialize(
+            protocol=PROTOCOL_VERSION,
+            game=self.match.game.name,
+            options=self.match.options,
+            seat=player,
+            names=self.match.setup.names,
+            encodings=self.match.encodings,
+            limits=messages.Limits(
+                startup_ms=milliseconds(limits.startup_s) or 0,
+                call_ms=milliseconds(time.per_call_s),
+                initial_ms=milliseconds(time.initial_s),
+                increment_ms=milliseconds(time.increment_s) or 0,
+                cpu_ms=milliseconds(limits.cpu_s),
+                memory_bytes=limits.memory_bytes,
+            ),
+            seed=derive_seed(self.match.seed, "seat", player),
+        )
+
+    def _log(self, player: Player) -> Path | None:
+        """The file for a seat's standard error, beside the replay."""
+        replay = self.match.replay
+        return None if replay is None else replay.with_name(f"{replay.stem}.seat{player}.stderr")
+
+
+@cache
+def _decoders(game_name: str) -> dict[str, AnswerDecoder]:
+    """A decoder for the answers of each function; made once, they are dear to make."""
+    methods = registry.game(game_name).methods.values()
+    return {method.name: answer_decoder(method.answer_type) for method in methods if method.result is not None}

@@ -1,0 +1,84 @@
+"""The bots of a run: started when they are needed, kept for the next match when they allow it, ended with the block."""
+
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from harness.bot import Bot
+from harness.errors import RunError
+from harness.launch import Entrant, environment
+from harness.limits import Limits
+from harness.sandbox.spawner import Spawner, open_spawner
+
+
+class Roster:
+    """Gives out started bots. Made by `open_roster`."""
+
+    def __init__(self, spawner: Spawner, nursery: trio.Nursery, limits: Limits, scratch: Path) -> None:
+        self.limits = limits
+        self._spawner = spawner
+        self._nursery = nursery
+        self._scratch = scratch
+        self._idle: dict[Entrant, list[Bot]] = {}
+        self._watches: dict[Bot, trio.CancelScope] = {}
+
+    async def take(self, entrant: Entrant) -> Bot:
+        """A bot for one match, still to be greeted. RunError if its program cannot be started."""
+        idle = self._idle.get(entrant)
+        return idle.pop() if idle else await self._start(entrant)
+
+    async def give_back(self, entrant: Entrant, bot: Bot, sound: bool) -> None:
+        """Keeps a bot for the next match, if it is sound and said that it may be used again; else ends it."""
+        if sound and bot.fault is None and bot.hello.reuse:
+            self._idle.setdefault(entrant, []).append(bot)
+        else:
+            await self._end(bot)
+
+    async def close(self) -> None:
+        """Ends all bots, those at play too, side by side."""
+        async with trio.open_nursery() as nursery:
+            for bot in list(self._watches):
+                nursery.start_soon(self._end, bot)
+
+    async def _start(self, entrant: Entrant) -> Bot:
+        scratch = Path(tempfile.mkdtemp(dir=self._scratch))
+        try:
+            process = await self._spawner.start(entrant.argv, entrant.cwd, environment(scratch))
+        except RunError as error:
+            raise RunError(f"{entrant.name} cannot be started: {error}") from error
+        bot = Bot(process, self.limits)
+        self._watches[bot] = scope = trio.CancelScope()
+        self._nursery.start_soon(self._watch, bot, scope)
+        return bot
+
+    async def _watch(self, bot: Bot, scope: trio.CancelScope) -> None:
+        with scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(bot.watch)
+                nursery.start_soon(bot.stderr.follow, bot.process.stderr)
+
+    async def _end(self, bot: Bot) -> None:
+        self._watches.pop(bot).cancel()
+        await bot.end()
+
+
+@asynccontextmanager
+async def open_roster(limits: Limits) -> AsyncIterator[Roster]:
+    """A roster for a run. When the block ends, however it ends, nothing that it started is alive."""
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        async with open_spawner() as spawner, trio.open_nursery() as nursery:
+            roster = Roster(spawner, nursery, limits, Path(scratch))
+            failure: RunError | None = None
+            try:
+                yield roster
+            except RunError as error:
+                failure = error  # raised below, outside of the nursery, which would wrap it in a group
+            finally:
+                with trio.CancelScope(shield=True):
+                    await roster.close()
+                nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure

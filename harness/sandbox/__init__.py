@@ -1,0 +1,1 @@
+"""What keeps a bot's processes together and ends them, one file a layer."""

@@ -1,0 +1,50 @@
+"""Whose fault it was: ours is a LocalProtocolError, the bot's a RemoteProtocolError."""
+
+import codecs
+from typing import Any
+
+import msgspec
+
+SHOWN_CHARACTERS = 200
+"""The longest piece of a frame that a message quotes."""
+
+
+class LocalProtocolError(Exception):
+    """We broke the protocol: a call while one is open, an answer awaited that nobody asked for. A bug."""
+
+
+class RemoteProtocolError(Exception):
+    """The other end broke the protocol. The text is one printable line for its author."""
+
+
+def broken(reason: str, frame: bytes | bytearray) -> RemoteProtocolError:
+    """The error for a frame that is no message: the reason, then the frame itself."""
+    return RemoteProtocolError(f"{reason}: {quote(frame)}")
+
+
+def misplaced(reason: str, message: Any) -> RemoteProtocolError:
+    """The error for a message that reads well but is not to be said, or not now. It is shown as JSON."""
+    return broken(reason, msgspec.json.encode(message))
+
+
+def stray_print(text: bytes | bytearray) -> RemoteProtocolError:
+    """The error for text that was not meant for us."""
+    return RemoteProtocolError(f'wrote "{quote(text)}" to standard output; print debugging to standard error')
+
+
+def quote(frame: bytes | bytearray) -> str:
+    """The beginning of `frame`, printable and on one line: text where it is text, else hexadecimal digits."""
+    start = bytes(frame[: SHOWN_CHARACTERS * 4 + 3].strip(b" \t\r\n"))  # no character has more than four bytes
+    try:
+        text = _utf8(start, "strict")
+    except UnicodeDecodeError:
+        # A frame of MessagePack begins with a byte that begins no text.
+        text = "0x" + start.hex() if start[0] >= 0x80 else _utf8(start, "backslashreplace")
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    cut = len(text) > SHOWN_CHARACTERS
+    return text[:SHOWN_CHARACTERS] + "…" if cut else text
+
+
+def _utf8(start: bytes, errors: str) -> str:
+    """Decoded text, without the half character that the cut may have left at the end."""
+    return codecs.getincrementaldecoder("utf-8")(errors).decode(start)

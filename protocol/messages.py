@@ -1,0 +1,77 @@
+"""What is said: the messages of the wire that belong to no game, with the members' names as they are sent.
+
+Source: SPEC.md. The methods of the games, their parameters and their answers stand with the games.
+"""
+
+from enum import Enum, StrEnum
+from typing import Annotated, Any, Final
+
+from msgspec import Meta, Struct
+
+PROTOCOL_VERSION = 1
+
+
+class Encoding(StrEnum):
+    """How the JSON-RPC objects are written."""
+
+    JSON = "json"
+    MSGPACK = "msgpack"
+
+
+class NeedData(Enum):
+    """The type of NEED_DATA."""
+
+    NEED_DATA = "need data"
+
+
+NEED_DATA: Final = NeedData.NEED_DATA
+"""No whole message has come yet."""
+
+
+class Limits(Struct, frozen=True):
+    """What a bot is allowed; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
+
+    startup_ms: Annotated[int, Meta(description="from the start of the process to the answer to initialize")]
+    call_ms: Annotated[int | None, Meta(description="for one call")] = None
+    initial_ms: Annotated[int | None, Meta(description="the time bank at the start of the match")] = None
+    increment_ms: Annotated[int, Meta(description="added to the bank after every answer in time")] = 0
+    cpu_ms: Annotated[int | None, Meta(description="CPU time for the whole match")] = None
+    memory_bytes: Annotated[int | None, Meta(description="memory of the process and all that it started")] = None
+
+
+class Initialize(Struct, frozen=True):
+    """Parameters of `initialize`: a match begins."""
+
+    protocol: Annotated[int, Meta(description="the protocol's version")]
+    game: Annotated[str, Meta(description="the game's name")]
+    options: Annotated[Any, Meta(description="the game's options, an object")]
+    seat: Annotated[int, Meta(ge=0, description="the bot's own seat, from 0")]
+    names: Annotated[tuple[str, ...], Meta(description="the bots' names, in seat order")]
+    encodings: Annotated[tuple[Encoding, ...], Meta(description="what the bot may choose from, best first")]
+    limits: Limits
+    seed: Annotated[int, Meta(description="for the bot's own luck, so that whole matches repeat")]
+
+
+class Hello(Struct, frozen=True):
+    """Result of `initialize`. Every member may be left out."""
+
+    name: Annotated[str | None, Meta(description="the bot's name; none: the file's name")] = None
+    version: Annotated[str | None, Meta(description="the bot's version, for the record")] = None
+    encoding: Annotated[Encoding, Meta(description="how both sides write from the next frame on")] = Encoding.JSON
+    reuse: Annotated[bool, Meta(description="the process can play another match after this one")] = False
+
+
+class Clock(Struct, frozen=True):
+    """The member `clock`, added to the parameters of every call. Milliseconds of wall time."""
+
+    call_ms: Annotated[int | None, Meta(description="the limit of this call; null = none of its own")]
+    remaining_ms: Annotated[int | None, Meta(description="the bank that is left; null = no bank")]
+    last_ms: Annotated[int | None, Meta(description="what the bot's previous call was charged; null = no call yet")]
+
+
+class ErrorObject(Struct, frozen=True):
+    """A bot's answer that it failed."""
+
+    code: int
+    message: str
+    data: Any = None

@@ -1,0 +1,29 @@
+#!/bin/sh
+# build.sh           makes target/referee-kit.jar, if something is newer than it
+# build.sh FOLDER    and compiles FOLDER/*.java against it into FOLDER/build, likewise
+set -eu
+kit=$(cd "$(dirname "$0")" && pwd)
+jar=$kit/target/referee-kit.jar
+
+# True when $1 is not there, or older than one of the other files or anything inside these folders.
+stale() {
+    [ ! -e "$1" ] || { made=$1; shift; [ -n "$(find "$@" -newer "$made" | head -n 1)" ]; }
+}
+
+mkdir -p "$kit/target"
+exec 9>"$kit/target/build.lock"
+if command -v flock >/dev/null; then
+    flock 9 # matches side by side must not build at the same time
+fi
+
+if stale "$jar" "$kit/pom.xml" "$kit/src" "$kit/examples/reantics" "$kit/examples/tictactoe"; then
+    (cd "$kit" && mvn -q -B package >&2)
+fi
+if [ $# -eq 1 ]; then
+    if stale "$1/build/made" "$jar" "$1"/*.java; then
+        rm -rf "$1/build"
+        mkdir -p "$1/build"
+        javac -Xlint -cp "$jar" -d "$1/build" "$1"/*.java
+        touch "$1/build/made"
+    fi
+fi

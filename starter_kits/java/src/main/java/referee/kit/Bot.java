@@ -1,0 +1,82 @@
+package referee.kit;
+
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
+
+/**
+ * A bot that knows no game: it answers calls by name. The bots of the games ({@code ReAnticsBot}, {@code TicTacToeBot})
+ * make typed methods of it; extend this one for a game that the kit does not know.
+ *
+ * <p>One object plays one match. {@link #match} and {@link #clock} are there from the constructor on.
+ */
+public abstract class Bot {
+    static {
+        // Whatever the bot prints goes to standard error: standard output carries the protocol alone. Here, because a
+        // bot's class cannot be initialised before this one.
+        PrintStream log = new PrintStream(
+            new BufferedOutputStream(new FileOutputStream(FileDescriptor.err)), true, StandardCharsets.UTF_8);
+        System.setOut(log);
+        System.setErr(log);
+        System.setIn(InputStream.nullInputStream());
+    }
+
+    /** What was told about the match when it began; null only for a bot that is made outside of one, as in a test. */
+    protected final Match match = Match.current;
+
+    /** The time for the call that is being answered. */
+    protected Clock clock = Clock.NONE;
+
+    /** Plays matches until the referee ends this program. A bot's {@code main} is {@code run(MyBot::new)}. */
+    public static void run(Supplier<? extends Bot> newBot) {
+        int status = 0;
+        try {
+            new Wire(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out), newBot).serve();
+        } catch (Throwable failure) {
+            failure.printStackTrace();
+            status = 1;
+        }
+        System.exit(status); // a thread that the bot left running does not keep the program
+    }
+
+    /** The name to play under. */
+    public String name() {
+        return getClass().getSimpleName();
+    }
+
+    public String version() {
+        return "1";
+    }
+
+    /** The only game that this bot plays; null = any. */
+    public String game() {
+        return null;
+    }
+
+    /**
+     * Answers a call.
+     *
+     * @return anything that Jackson can write: null, numbers, text, maps, lists, records, its own tree
+     * @throws Exception told to the referee as the bot's failure, in the exception's own words
+     */
+    public Object call(String method, Params params) throws Exception {
+        throw new UnknownMethod(method);
+    }
+
+    /** Hears a notification. Nobody awaits an answer: an exception is only printed. */
+    public void notice(String method, Params params) throws Exception {}
+
+    /** What {@link #call} throws for a method that this bot does not have. */
+    public static final class UnknownMethod extends Exception {
+        private static final long serialVersionUID = 1;
+
+        public UnknownMethod(String method) {
+            super("unknown method " + method);
+        }
+    }
+}
