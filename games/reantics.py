@@ -59,7 +59,7 @@ class Construction(Struct, frozen=True, omit_defaults=True):
     coords: Coord
     type: Annotated[int, Meta(ge=-4, le=-1, description="-4 anthill, -3 tunnel, -2 grass, -1 food")]
     movementCost: Annotated[int, Meta(ge=1, le=2, description="moves that it costs to enter: 2 for grass")]
-    player: Annotated[int | UnsetType, Meta(ge=0, le=1, description="the owner of a building")] = UNSET
+    player: Annotated[int, Meta(ge=0, le=1, description="the owner of a building")] | UnsetType = UNSET
     captureHealth: Annotated[int | UnsetType, Meta(description="turns until captured; an anthill at 0 loses")] = UNSET
 
 
@@ -76,7 +76,7 @@ class Cell(Struct, frozen=True, omit_defaults=True):
     """A tile that is not empty."""
 
     ant: Annotated[int | UnsetType, Meta(description="the ant's id")] = UNSET
-    constr: Annotated[int | UnsetType, Meta(ge=-4, le=-1, description="the construction's type")] = UNSET
+    constr: Annotated[int, Meta(ge=-4, le=-1, description="the construction's type")] | UnsetType = UNSET
 
 
 class GameState(Struct, frozen=True, omit_defaults=True):

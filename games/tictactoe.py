@@ -250,7 +250,12 @@ def _javascript(value: Any) -> str:
     """A member as the original's messages print it: `undefined` when missing; cut, since a bot chose its length."""
     if value is UNSET:
         return "undefined"
-    return (value if isinstance(value, str) else json.encode(value).decode())[:100]
+    if isinstance(value, str):
+        return value[:100]
+    try:
+        return json.encode(value).decode()[:100]
+    except (ValueError, RecursionError):  # a huge number or half a character, a deep tree
+        return f"a {type(value).__name__}"
 
 
 GAME = Game(

@@ -77,6 +77,7 @@ class Bot:
         frame = self.wire.initialize(message)
         answer = await self._exchange(frame, self.limits.startup_s, self._hello)
         self.calls, self.wall_s = 0, 0.0
+        self.measure()
         if isinstance(answer, Hello):
             self.hello = answer
             return None
@@ -99,11 +100,8 @@ class Bot:
         answer = await self._exchange(frame, limit_s, lambda: self.wire.answer(decoder))
         if isinstance(answer, ErrorObject):
             return _error(answer)
-        if isinstance(answer, Fault):
-            if answer.kind in FINAL:
-                self._finish(answer)
-            else:
-                self.wire.give_up()
+        if isinstance(answer, Fault) and answer.kind in FINAL:
+            self._finish(answer)
         return answer
 
     def tell(self, frame: bytes, at_once: bool) -> None:
@@ -179,13 +177,14 @@ class Bot:
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except _Late:
             ended = max(perf_counter(), started + limit_s)
-            answer = None
+            answer = self.fault or _timeout(limit_s)
+            self.wire.give_up()
         except BrokenPipeError:
             ended = perf_counter()
             answer = await self._silence()
         wall_s = ended - started
-        if answer is None or (wall_s > limit_s and not isinstance(answer, Fault)):
-            answer = self.fault or Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
+        if wall_s > limit_s and not isinstance(answer, Fault):
+            answer = _timeout(limit_s)
         self.charge = Charge(wall_s, max(0, cpu_ns(process.pid) - cpu_before) / 1e9)
         self.calls += 1
         self.wall_s += wall_s
@@ -255,12 +254,16 @@ class StderrLog:
         self._tail = b""
 
     def end_match(self, descriptor: int) -> None:
-        """Takes what is there now and closes the file. The pipe's end is not waited for: a grandchild may hold it."""
-        for _ in range(64):
-            if not self._read(descriptor):
-                break
+        """Takes what is there now and closes the file."""
+        self.catch_up(descriptor)
         if self._file is not None:
             self._file.close()
+
+    def catch_up(self, descriptor: int) -> None:
+        """Takes what is there now. The pipe's end is not waited for: a grandchild may hold it."""
+        for _ in range(64):
+            if not self._read(descriptor):
+                return
 
     async def follow(self, descriptor: int) -> None:
         """Reads to the end of the pipe, so that the bot never blocks on it."""
@@ -311,6 +314,10 @@ def _write(descriptor: int, data: bytes | bytearray) -> int:
         return os.write(descriptor, data)
     except BlockingIOError:
         return 0
+
+
+def _timeout(limit_s: float) -> Fault:
+    return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
 
 
 def _too_much_output(limit_bytes: int) -> Fault:

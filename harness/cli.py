@@ -179,22 +179,28 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(" ".join(str(error).split()), USAGE)
     except UsageError as error:
         return _fail(str(error), USAGE)
-    except RunError as error:
-        return _fail(str(error), FAILED)
     except BrokenPipeError:
         # Whoever read our output has had enough; so that Python does not complain at exit, there is none any more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PLAYED
     except BaseException as error:
-        if not _interrupted(error):
-            raise
+        return _ended_by(error)
+
+
+def _ended_by(error: BaseException) -> int:
+    """The exit code of what the tasks of a run have raised; a bug of ours goes on with its trace."""
+    if _inside(error, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
+    if found := _inside(error, RunError):
+        return _fail(str(found), FAILED)
+    raise error
 
 
-def _interrupted(error: BaseException) -> bool:
+def _inside(error: BaseException, kind: type[BaseException]) -> BaseException | None:
+    """The first exception of that kind, in however many groups it is wrapped."""
     if isinstance(error, BaseExceptionGroup):
-        return error.subgroup(KeyboardInterrupt) is not None
-    return isinstance(error, KeyboardInterrupt)
+        return next(filter(None, (_inside(inner, kind) for inner in error.exceptions)), None)
+    return error if isinstance(error, kind) else None
 
 
 def _fail(message: str, code: int) -> int:

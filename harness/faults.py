@@ -8,6 +8,7 @@ from protocol.messages import Encoding
 
 def report(ruling: Ruling, bot: Bot, name: str, method: str, turn: int) -> FaultReport:
     """What is known at the moment of the ruling."""
+    bot.stderr.catch_up(bot.process.stderr)
     code = bot.process.exit_code
     return FaultReport(
         player=ruling.player,

@@ -14,11 +14,11 @@ import msgpack  # type: ignore[import-untyped]
 import msgspec
 
 from protocol.errors import LocalProtocolError, RemoteProtocolError, broken, stray_print
-from protocol.framing import SHORT, Frames, Lines, Packs
+from protocol.framing import Frames, Lines, Packs
 from protocol.messages import Encoding
 
-MAX_DEPTH = SHORT
-"""Arrays and objects inside each other, the frame itself included. A short frame cannot hold more."""
+MAX_DEPTH = 256
+"""Arrays and objects inside each other, the frame itself included."""
 MIN_INTEGER = -(1 << 63)
 MAX_INTEGER = (1 << 64) - 1
 """The integers that both encodings can hold."""
@@ -49,10 +49,11 @@ class Codec(Protocol):
     def decode(self, frame: bytes | bytearray) -> Any:
         """A frame's plain value, every part of it checked. Raises RemoteProtocolError."""
 
-    def quick(self, frame: bytes | bytearray) -> Answer | None:
-        """The answer in a frame of at most SHORT bytes, if it is easily seen to be good; None = `decode` it.
+    def quick(self, data: bytes | bytearray) -> Answer | None:
+        """The answer, if `data` is exactly one frame and easily seen to be good; None = look with care.
 
-        Never raises. What it takes, `decode` would take, with the same values.
+        Never raises. What it takes, `decode` would take, with the same values. `data` has at most MAX_DEPTH bytes:
+        they cannot nest too deep, nor ask for much memory.
         """
 
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
@@ -84,12 +85,15 @@ class Json:
         _check(value, frame)
         return value
 
-    def quick(self, frame: bytes | bytearray) -> Answer | None:
-        if len(frame) - len(frame.translate(None, b"0123456789")) >= _MANY_DIGITS:
+    def quick(self, data: bytes | bytearray) -> Answer | None:
+        size = len(data)
+        if data.find(b"\n") != size - 1:
+            return None
+        if size - len(data.translate(None, b"0123456789")) >= _MANY_DIGITS:
             return None
         try:
-            return self._answer(frame)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            return self._answer(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
@@ -134,18 +138,18 @@ class MessagePack:
         _check(value, frame)
         return value
 
-    def quick(self, frame: bytes | bytearray) -> Answer | None:
+    def quick(self, data: bytes | bytearray) -> Answer | None:
         # Bytes that begin something which may be bad, keys of any type included. One is the frame's own map, whose
         # keys the type Answer checks; the only other may be the result's.
-        suspects = len(frame) - len(frame.translate(None, _SUSPECTS))
+        suspects = len(data) - len(data.translate(None, _SUSPECTS))
         if suspects > 2:
             return None
         try:
-            answer = self._answer(frame)
+            answer = self._answer(data)
             if type(answer.result) is dict:
                 "".join(answer.result)  # the quickest way to see that every key is a string
                 return answer
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
             return None
         return answer if suspects == 1 else None
 

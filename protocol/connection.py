@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import JSON, codec
+from protocol.codec import JSON, MAX_DEPTH, codec
 from protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, quote, stray_print
 from protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
 
@@ -63,6 +63,7 @@ class Connection:
         self._codec = codec(Encoding.JSON)
         self._frames = JSON.frames(max_frame_bytes, b"")
         self._max_frame_bytes = max_frame_bytes
+        self._short_bytes = min(max_frame_bytes, MAX_DEPTH)
         self._next_id = 0
         self._open: int | None = None
         self._initialize: Initialize | None = None  # until it is answered
@@ -146,11 +147,11 @@ class Connection:
         if self._open is None or self._initialize is not None:
             raise LocalProtocolError("answer() without an open call")
         # The usual case first: one short frame, nothing before it, nothing after it.
-        only = self._frames.only()
-        if only is not None:
-            answer = self._codec.quick(only)
+        rest = self._frames.rest
+        if 0 < len(rest) <= self._short_bytes:
+            answer = self._codec.quick(rest)
             if answer is not None and answer.id == self._open and self._error is None:
-                self._frames.take_only()
+                self._frames.clear()
                 self._open = None
                 return decoder.typed(answer.result)
         message = self._next_answer()

@@ -21,18 +21,11 @@ class Frames(Protocol):
     def feed(self, data: bytes | bytearray) -> None:
         """Adds bytes to the end."""
 
-    def only(self) -> bytes | bytearray | None:
-        """`rest`, if it may be exactly one frame; None if it is certainly not, or if it is long."""
-
-    def take_only(self) -> None:
-        """Takes the frame that `only` showed."""
+    def clear(self) -> None:
+        """Takes all of `rest`, which was one whole frame."""
 
     def next(self) -> bytes | bytearray | None:
         """Takes the next frame; None = it has not come whole yet. Raises RemoteProtocolError."""
-
-
-SHORT = 256
-"""Bytes. `only` shows no frame longer than this: a short one cannot nest too deep, nor ask for much memory."""
 
 
 class Lines:
@@ -51,11 +44,7 @@ class Lines:
             self.rest = bytearray(self.rest)
         self.rest += data
 
-    def only(self) -> bytes | bytearray | None:
-        size = len(self.rest)
-        return self.rest if size <= SHORT and self.rest.find(b"\n") == size - 1 >= 0 else None
-
-    def take_only(self) -> None:
+    def clear(self) -> None:
         self.rest = b""
         self._searched = 0
 
@@ -106,11 +95,11 @@ class Packs:
             self.rest = bytearray(self.rest)
         self.rest += data
 
-    def only(self) -> bytes | bytearray | None:
-        return self.rest if 0 < len(self.rest) <= SHORT and not self._scanned else None
-
-    def take_only(self) -> None:
+    def clear(self) -> None:
         self.rest = b""
+        if self._scanned:
+            self._scanner = _scanner()
+            self._scanned = self._start = 0
 
     def next(self) -> bytes | bytearray | None:
         """The next whole map, as bytes. It is not decoded: keys, text and numbers are still to be checked."""

@@ -1,1 +1,1 @@
-"""What makes the checked-in files that follow from the types of the games."""
+"""What the project's own developers run: schemas, bindings, toolchains. Nothing here is part of the harness."""

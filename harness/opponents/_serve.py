@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from protocol.connection import NEED_DATA, BotConnection, Notification, Request
 from protocol.messages import Initialize
 
@@ -28,18 +30,12 @@ def serve(name: str, start: Callable[[Initialize], Handler]) -> None:
             handle(message.method, message.params)
         elif isinstance(message, Request):
             if message.method == "initialize":
-                initialize = _initialize(message.params)
+                initialize = msgspec.convert(message.params, Initialize)
                 handle = start(initialize)
                 hello = {"name": name, "encoding": wire.choose_encoding(initialize.encodings), "reuse": True}
                 _write(wire.respond(message.id, hello))
             else:
                 _write(wire.respond(message.id, handle(message.method, message.params)))
-
-
-def _initialize(params: dict[str, Any]) -> Initialize:
-    import msgspec
-
-    return msgspec.convert(params, Initialize)
 
 
 def _not_started(method: str, params: dict[str, Any]) -> Any:

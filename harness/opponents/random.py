@@ -8,7 +8,7 @@ import msgspec
 from games import reantics, registry
 from games.api import Setup
 from games.dice import Dice
-from games.reantics import GetAttack, GetMove, GetPlacement
+from games.reantics import Ant, GameState
 from games.tictactoe import SYMBOLS
 from harness.opponents._serve import Handler, serve
 from protocol.messages import Initialize
@@ -35,14 +35,13 @@ def follow_reantics(match: Initialize) -> Handler:
     """Every call shows the whole position."""
     options = msgspec.convert(match.options, reantics.Options)
     dice = Dice(match.seed)
-    shapes: dict[str, type] = {"getPlacement": GetPlacement, "getMove": GetMove, "getAttack": GetAttack}
 
     def handle(method: str, params: dict[str, Any]) -> Any:
-        if method not in shapes:
+        if method == "registerWin":
             return None
-        shown = msgspec.convert(params, shapes[method])
-        state = reantics.from_view(shown, options)
-        return state.sample(match.seat, dice)
+        view = msgspec.convert(params["currentState"], GameState)
+        attacking = msgspec.convert(params.get("attackingAnt"), Ant | None)
+        return reantics.from_view(view, options, attacking).sample(match.seat, dice)
 
     return handle
 

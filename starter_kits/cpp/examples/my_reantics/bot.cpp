@@ -12,8 +12,10 @@ class MyBot : public ReAnticsBot {
             return {{2, 1}, {7, 1}, {0, 3}, {1, 3}, {2, 3}, {3, 3}, {4, 3}, {5, 3}, {6, 3}, {7, 3}, {8, 3}};
         }
         std::vector<Coord> food;
-        for (int x = 0; x < BOARD_LENGTH; ++x) {
-            if (isFree(currentState, {x, 9})) food.push_back({x, 9});
+        for (int y = 9; y >= 6; --y) {
+            for (int x = 0; x < BOARD_LENGTH; ++x) {
+                if (isFree(currentState, {x, y})) food.push_back({x, y});
+            }
         }
         return food;  // the first two count
     }

@@ -13,8 +13,11 @@ class MyBot : public TicTacToeBot {
         return {"putSymbol", *free_.begin()};
     }
 
+    // Every answer is shown here, the rival's and your own, as it was sent.
     void event(const ArenaEvent& event) override {
-        if (event.position && event.position->is_string()) free_.erase(event.position->get<std::string>());
+        for (const std::string cell : CELLS) {
+            if (event.action == "putSymbol" && event.position == cell) free_.erase(cell);
+        }
     }
 
    private:

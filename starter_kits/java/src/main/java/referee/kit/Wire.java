@@ -87,18 +87,23 @@ final class Wire {
             throw new IllegalArgumentException(
                 fresh.name() + " plays " + fresh.game() + ", not " + Match.current.game());
         }
-        if (chosen == null) {
-            JsonNode offered = params.json.path("encodings");
-            chosen = offered.isMissingNode() ? Encoding.JSON : Encoding.firstOf(offered).orElseThrow(
-                () -> new IllegalArgumentException("none of the encodings " + offered + " is spoken here"));
-        }
-        bot = fresh;
+        Encoding inForce = chosen != null ? chosen : choose(params.json.path("encodings"));
         Map<String, Object> self = new LinkedHashMap<>();
-        self.put("name", bot.name());
-        self.put("version", bot.version());
-        self.put("encoding", chosen.wireName());
+        self.put("name", fresh.name());
+        self.put("version", fresh.version());
+        self.put("encoding", inForce.wireName());
         self.put("reuse", true);
+        bot = fresh;
+        chosen = inForce;
         return self;
+    }
+
+    private static Encoding choose(JsonNode offered) {
+        if (offered.isMissingNode()) {
+            return Encoding.JSON;
+        }
+        return Encoding.firstOf(offered).orElseThrow(
+            () -> new IllegalArgumentException("none of the encodings " + offered + " is spoken here"));
     }
 
     /** Sends one frame, by one write. If {@code value} cannot be written as data nothing is sent. */

@@ -1,0 +1,35 @@
+# Two commands for a fresh machine with Python and make: `make play` and `make test`.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: play test bench kits toolchains clean
+
+# A C++ bot against a Java bot at ReAntics; Python bots take the place of those that cannot be built here.
+play: $(READY) toolchains
+	$(BIN)/python -m tools.play
+
+# Everything: layers, style, types, rules, protocol, harness, kits, whole matches.
+test: $(READY) toolchains
+	$(BIN)/python -m pytest $(ARGS)
+
+# The cost of a call, pinned to one core and free.
+bench: $(READY) toolchains
+	$(BIN)/python -m benchmarks
+
+# Schemas, bindings and vectors, made again from the types in games/ and protocol/.
+kits: $(READY)
+	$(BIN)/python -m tools.schemas
+	$(BIN)/python -m tools.kits
+
+toolchains:
+	@$(PYTHON) tools/toolchains.py
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv starter_kits/cpp/build starter_kits/java/target

@@ -1,0 +1,74 @@
+"""`python -m benchmarks`: the cost of a call pinned to one core and free, and the engines' speed, as Markdown."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.calls import ratios
+
+YARDSTICK = "bare trio streams"
+
+
+def main() -> None:
+    """Prints the machine, the table of calls, ratios first, and the table of engines."""
+    core = str(max(os.sched_getaffinity(0)))
+    if shutil.which("taskset") is None:
+        sys.exit("the benchmark pins itself with taskset, which is not on this machine (Debian: util-linux)")
+    print(f"{machine()}\n", flush=True)
+    pinned = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.calls"])
+    free = run([sys.executable, "-m", "benchmarks.calls"])
+    print(table_of_calls(pinned, free), flush=True)
+    engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
+    print(f"\n{table_of_engines(engines)}")
+
+
+def machine() -> str:
+    """The processor, the system and the Python that the figures belong to."""
+    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").open() if line.startswith("model name")]
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{names[0] if names else platform.processor()}, {len(names)} cores, {memory_gib:.0f} GiB, "
+        f"{platform.system()} {platform.release().split('-')[0]}, Python {platform.python_version()}"
+    )
+
+
+def run(command: list[str]) -> Any:
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def table_of_calls(pinned: dict[str, list[float]], free: dict[str, list[float]]) -> str:
+    """One row a variant; the ratio of the pinned run is the figure to look at."""
+    lines = [
+        f"| one call | × {YARDSTICK}, one core | µs, one core | × free | µs free |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    pinned_ratios, free_ratios = ratios(pinned, YARDSTICK), ratios(free, YARDSTICK)
+    for name, values in pinned.items():
+        lines.append(
+            f"| {name} | {pinned_ratios[name]:.2f} | {median(values):.1f} "
+            f"| {free_ratios[name]:.2f} | {median(free[name]):.1f} |"
+        )
+    return "\n".join(lines)
+
+
+def table_of_engines(engines: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Calls per second on one core; medians."""
+    operations = list(next(iter(engines.values())))
+    lines = [
+        "| engine, calls a second on one core | " + " | ".join(operations) + " |",
+        "| --- |" + " --- |" * len(operations),
+    ]
+    for game, rates in engines.items():
+        figures = " | ".join(f"{rates[operation]['median']:,.0f}" for operation in operations)
+        lines.append(f"| {game} | {figures} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

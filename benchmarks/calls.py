@@ -1,0 +1,152 @@
+"""Microseconds per call: bare pipes, bare trio streams, and the whole referee with instant bots, in one run.
+
+A call is a request written and an answer read; with the referee also checked, applied and recorded, with the notices
+that it leads to: all that a match does, the greetings included, divided by its requests. Bots are started before the
+clock and used again. The variants take turns, round by round, and a ratio is the median of the rounds' ratios, so that
+a machine that changes its speed changes no ratio.
+
+`python -m benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import trio
+
+from games import registry
+from harness.launch import Entrant
+from harness.limits import Limits
+from harness.referee import Match, play
+from harness.roster import Roster, open_roster
+from protocol.messages import Encoding
+
+BOTS = Path(__file__).parent / "bots"
+ROUNDS = 7
+PING_PONGS = 3000
+MATCHES = {"tictactoe": 250, "reantics": 3}
+"""Matches a round. One of ReAntics between bots that only end their turns is 2,006 calls, up to the draw limit."""
+LINE = b"x" * 99 + b"\n"
+
+Measure = Callable[[], Awaitable[float]]
+"""Microseconds per call of one round."""
+
+
+def compiled(source: str, folder: Path) -> Path:
+    """The program of a file in bots/."""
+    compiler = ["g++", "-std=c++17"] if source.endswith(".cpp") else ["gcc"]
+    program = folder / Path(source).stem
+    subprocess.run([*compiler, "-O2", "-o", str(program), str(BOTS / source)], check=True)
+    return program
+
+
+async def measure(folder: Path) -> dict[str, list[float]]:
+    """Microseconds per call of every variant, one figure a round."""
+    async with AsyncExitStack() as stack:
+        echo = compiled("echo.c", folder)
+        roster = await stack.enter_async_context(open_roster(Limits()))
+        variants: dict[str, Measure] = {
+            "bare blocking pipes": blocking(echo),
+            "bare trio streams": streams(await stack.enter_async_context(_echo(echo))),
+        }
+        for game in MATCHES:
+            program = compiled(f"{game}_instant.cpp", folder)
+            for encoding in Encoding:
+                variants[f"referee, {game}, {encoding}"] = referee(roster, game, program, encoding, folder)
+        figures: dict[str, list[float]] = {name: [] for name in variants}
+        for number in range(ROUNDS + 1):
+            for name, variant in variants.items():
+                figure = await variant()
+                if number:  # the first round warms up
+                    figures[name].append(figure)
+    return figures
+
+
+def blocking(program: Path) -> Measure:
+    """os.write, os.read: the floor."""
+
+    async def round() -> float:
+        process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin is not None and process.stdout is not None
+        write_to, read_from = process.stdin.fileno(), process.stdout.fileno()
+        started = time.perf_counter()
+        for _ in range(PING_PONGS):
+            os.write(write_to, LINE)
+            os.read(read_from, 65536)
+        elapsed = time.perf_counter() - started
+        process.communicate()
+        return elapsed / PING_PONGS * 1e6
+
+    return round
+
+
+def streams(process: trio.Process) -> Measure:
+    """send_all, receive_some: what any trio program pays. The yardstick."""
+
+    async def round() -> float:
+        assert process.stdin is not None and process.stdout is not None
+        started = time.perf_counter()
+        for _ in range(PING_PONGS):
+            await process.stdin.send_all(LINE)
+            await process.stdout.receive_some(65536)
+        return (time.perf_counter() - started) / PING_PONGS * 1e6
+
+    return round
+
+
+class _echo:
+    """A running echo program with trio's own streams."""
+
+    def __init__(self, program: Path) -> None:
+        self.program = program
+
+    async def __aenter__(self) -> trio.Process:
+        self.process = await trio.lowlevel.open_process([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self.process
+
+    async def __aexit__(self, *_: object) -> None:
+        self.process.kill()
+        await self.process.wait()
+
+
+def referee(roster: Roster, game_name: str, program: Path, encoding: Encoding, folder: Path) -> Measure:
+    """Whole matches: clock, CPU accounting, checks, notices and the replay included."""
+    game = registry.game(game_name)
+    entrants = tuple(Entrant(f"{seat}-{encoding}", (str(program),), folder) for seat in "ab")
+    match = Match(game, entrants, 1, game.options(), game.time, (encoding,), folder / f"{game_name}-{encoding}.jsonl")
+
+    async def round() -> float:
+        calls = 0
+        started = time.perf_counter()
+        for _ in range(MATCHES[game_name]):
+            verdict = await play(match, roster)
+            if verdict.faults:
+                raise RuntimeError(f"the benchmark's own bot is at fault: {verdict.faults[0].detail}")
+            calls += sum(seat.calls for seat in verdict.seats) + len(entrants)
+        return (time.perf_counter() - started) / calls * 1e6
+
+    return round
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        json.dump(trio.run(measure, Path(folder)), sys.stdout)
+
+
+def ratios(figures: dict[str, list[float]], yardstick: str) -> dict[str, float]:
+    """The median of every variant's ratios to the yardstick of the same round."""
+    return {
+        name: statistics.median(value / base for value, base in zip(values, figures[yardstick], strict=True))
+        for name, values in figures.items()
+    }
+
+
+if __name__ == "__main__":
+    main()

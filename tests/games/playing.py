@@ -1,0 +1,71 @@
+"""What the tests of every game share: random matches that use nothing but the contract."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from games.api import Event, Fault, FaultKind, Game, Player, Setup, State
+from games.dice import Dice, derive_seed
+
+LONGEST = 20_000  # calls; a random match that takes more does not end
+
+
+def started(game: Game, seed: int, seats: int | None = None, options: Any = None) -> State:
+    """A new match with default options; the least number of seats unless told."""
+    names = tuple(f"bot {seat}" for seat in range(seats or game.seats[0]))
+    return game.new(Setup(seed, names, game.options() if options is None else options))
+
+
+def random_answers(state: State, dice: Dice, faults: bool = False) -> dict[Player, Any]:
+    """A legal answer for every awaited seat; with `faults`, one in thirty is a fault instead."""
+    answers = {}
+    for player in state.awaited:
+        if faults and dice.below(30) == 0:
+            answers[player] = dice.choice([Fault(FaultKind.TIMEOUT, "late"), Fault(FaultKind.CRASH, "gone"), "junk"])
+        else:
+            answers[player] = state.sample(player, dice)
+    return answers
+
+
+def moments(state: State, seed: int, faults: bool = False) -> Iterator[tuple[dict[Player, Any], list[Event]]]:
+    """Plays `state` to its end with random answers; yields the answers and the events of each `apply`."""
+    dice = Dice(derive_seed(seed, "random match"))
+    for _ in range(LONGEST):
+        if not state.awaited:
+            return
+        answers = random_answers(state, dice, faults)
+        yield answers, state.apply(answers)
+    raise AssertionError(f"no end after {LONGEST} calls")
+
+
+def reached(game: Game, seed: int, steps: int) -> State:
+    """A position that is still awaiting somebody, at most `steps` calls into a random match."""
+    state = started(game, seed, seats=game.seats[seed % len(game.seats)])
+    before = state.copy()
+    for _, _ in zip(range(steps), moments(state, seed, faults=True), strict=False):
+        if not state.awaited:
+            return before
+        before = state.copy()
+    return before
+
+
+def plain(value: Any) -> Any:
+    """`value` as it comes off the wire: lists for tuples, dicts for Structs. Faults stay."""
+    return value if isinstance(value, Fault) else msgspec.json.decode(msgspec.json.encode(value))
+
+
+def plain_answers(answers: Mapping[Player, Any]) -> dict[Player, Any]:
+    return {player: plain(answer) for player, answer in answers.items()}
+
+
+def everything(state: State) -> tuple[Any, ...]:
+    """All that can be seen of a position, as comparable values."""
+    players = range(len(state.setup.names))
+    return (
+        state.key(),
+        str(state),
+        state.result,
+        msgspec.json.encode([(call.player, call.method.name, call.params) for call in state.calls()]),
+        msgspec.json.encode([state.view(player) for player in (None, *players)]),
+    )

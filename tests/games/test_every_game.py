@@ -1,0 +1,321 @@
+"""Properties that every registered game has. They use the contract alone: a new game is tested by being registered."""
+
+import math
+from itertools import islice
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from playing import (
+    LONGEST,
+    everything,
+    moments,
+    plain,
+    plain_answers,
+    random_answers,
+    reached,
+    started,
+)
+
+from games import registry
+from games.api import Event, Fault, FaultKind, Game, Notice, Ruling, State
+from games.dice import Dice
+
+every_game = pytest.mark.parametrize("game", [registry.game(name) for name in registry.names()], ids=lambda g: g.name)
+few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+many = settings(few, max_examples=150)
+
+seeds = st.integers(0, 2**53 - 1)
+steps = st.one_of(st.integers(0, 12), st.integers(0, 400))
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 12),
+    st.integers(),
+    st.builds(pow, st.just(10), st.just(5000)),
+    st.floats(),
+    st.text(st.characters(exclude_categories=())),  # half characters too
+)
+junk = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=12) | st.dictionaries(st.text(), inner), max_leaves=25
+)
+
+
+@every_game
+def test_the_game_describes_itself(game: Game) -> None:
+    state = started(game, 1)
+    assert state.METHODS is game.methods
+    assert all(name == method.name and method.doc for name, method in game.methods.items())
+    assert msgspec.convert({}, game.options) == game.options()
+    for method in game.methods.values():
+        assert msgspec.json.schema(method.params)
+        assert method.result is None or msgspec.json.schema(method.result)
+
+
+@every_game
+def test_a_random_match_ends_with_every_number_of_seats(game: Game) -> None:
+    for seats in game.seats:
+        state = started(game, 7, seats)
+        calls = sum(1 for _ in moments(state, 7))
+        assert 0 < calls < LONGEST
+        assert state.result is not None
+        assert len(state.result.ranks) == len(state.result.scores) == seats
+        assert min(state.result.ranks) == 1
+        assert all(math.isfinite(score) for score in state.result.scores)
+        assert state.calls() == ()
+
+
+@every_game
+@few
+@given(seed=seeds)
+def test_the_result_is_set_exactly_once(game: Game, seed: int) -> None:
+    state = started(game, seed)
+    decided = None
+    for _ in moments(state, seed, faults=True):
+        if decided is not None:
+            assert state.result == decided
+        decided = state.result
+    assert decided is not None
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps)
+def test_calls_ask_distinct_seats_with_params_of_the_methods_type(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    calls = state.calls()
+    seats = [call.player for call in calls]
+    assert seats == sorted(set(seats)) == list(state.awaited)
+    assert set(seats) <= set(range(len(state.setup.names)))
+    for call in calls:
+        assert call.method is game.methods[call.method.name] is state.awaited[call.player]
+        assert call.method.result is not None, "a notification is no call"
+        for codec in (msgspec.json, msgspec.msgpack):
+            frame = codec.encode(call.params)
+            assert codec.encode(codec.decode(frame, type=call.method.params)) == frame
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps)
+def test_looking_changes_nothing(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    before = everything(state)
+    state.opening()
+    for player in state.awaited:
+        list(islice(state.legal(player), 20))
+        state.sample(player, Dice(1))
+        state.check(player, "junk")
+        state.check(player, state.sample(player, Dice(2)))
+    assert everything(state) == before
+
+
+@every_game
+@few
+@given(seed=seeds, steps=steps)
+def test_copies_are_independent(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    twin, before = state.copy(), everything(state)
+    assert everything(twin) == before
+    for _ in islice(moments(state, seed), 200):
+        pass
+    assert everything(twin) == before
+    other = twin.copy()
+    other.result or other.stop("stopped")
+    assert everything(twin) == before
+
+
+@every_game
+@few
+@given(seed=seeds, steps=steps, luck=seeds)
+def test_a_copy_with_other_luck_looks_the_same_to_those_who_are_asked(
+    game: Game, seed: int, steps: int, luck: int
+) -> None:
+    state = reached(game, seed, steps)
+    twin, again = state.copy(luck), state.copy(luck)
+    for player in state.awaited:
+        assert msgspec.json.encode(twin.view(player)) == msgspec.json.encode(state.view(player))
+        assert list(islice(twin.legal(player), 50)) == list(islice(state.legal(player), 50))
+    played = [list(islice(moments(copied, seed), 100)) for copied in (twin, again)]
+    assert played[0] == played[1]
+    assert everything(twin) == everything(again)
+
+
+@every_game
+@few
+@given(seed=seeds)
+def test_the_match_follows_from_setup_and_answers_alone(game: Game, seed: int) -> None:
+    """As a replay does it: everything through JSON, and the same bytes must come out."""
+    state = started(game, seed)
+    played = []
+    for answers, events in islice(moments(state, seed, faults=True), 400):
+        played.append((plain_answers(answers), msgspec.json.encode(events), state.key(), state.result))
+    options = msgspec.convert(plain(state.setup.options), game.options)
+    again = started(game, seed, options=options)
+    assert msgspec.json.encode(again.opening()) == msgspec.json.encode(started(game, seed).opening())
+    for answers, events, key, result in played:
+        assert msgspec.json.encode(again.apply(answers)) == events
+        assert again.key() == key
+        assert again.result == result
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps)
+def test_every_legal_answer_passes_the_check(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    for player in state.awaited:
+        answers = list(islice(state.legal(player), 300))
+        assert answers, "an awaited seat has something to say"
+        assert len({msgspec.json.encode(answer) for answer in answers}) == len(answers)
+        for answer in (*answers, state.sample(player, Dice(seed))):
+            assert state.check(player, answer) is None
+            assert state.check(player, plain(answer)) is None
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps)
+def test_a_legal_answer_is_played_without_a_ruling(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    events = state.apply(random_answers(state, Dice(seed)))
+    assert not [event for event in events if isinstance(event, Ruling)]
+    _assert_sound(game, state, events)
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps, answer=junk)
+def test_no_answer_whatever_makes_an_engine_raise(game: Game, seed: int, steps: int, answer: Any) -> None:
+    state = reached(game, seed, steps)
+    for player in state.awaited:
+        _assert_judged(state, player, answer)
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps, data=st.data())
+def test_no_spoilt_legal_answer_makes_an_engine_raise(game: Game, seed: int, steps: int, data: st.DataObject) -> None:
+    state = reached(game, seed, steps)
+    for player in state.awaited:
+        answer = plain(state.sample(player, Dice(seed)))
+        for _ in range(data.draw(st.integers(1, 3))):
+            answer = _spoilt(answer, data)
+        _assert_judged(state, player, answer)
+
+
+@every_game
+def test_an_answer_nested_without_end_is_judged_too(game: Game) -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    for steps in (0, 3, 30, 200):
+        state = reached(game, 5, steps)
+        for player in state.awaited:
+            sampled = plain(state.sample(player, Dice(1)))
+            spoilt = dict.fromkeys(sampled, deep) if isinstance(sampled, dict) else [deep]
+            for answer in (deep, spoilt):
+                _assert_judged(state, player, answer)
+    while deep:  # taken apart by hand: a deep list's own destructor would be the next thing to overflow
+        deep = deep.pop()
+
+
+@every_game
+@few
+@given(seed=seeds, steps=steps)
+def test_every_kind_of_fault_gets_its_ruling(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    for kind in FaultKind:
+        faulted = state.copy()
+        faults = {player: Fault(kind, "as the referee saw it") for player in state.awaited}
+        events = faulted.apply(faults)
+        rulings = [event for event in events if isinstance(event, Ruling)]
+        assert {ruling.player: ruling.fault for ruling in rulings} == faults
+        assert all(ruling.penalty for ruling in rulings)
+        _assert_sound(game, faulted, events)
+
+
+@every_game
+@many
+@given(seed=seeds, steps=steps)
+def test_stop_ends_an_undecided_match(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    if state.result is not None:
+        return
+    events = state.stop("match_time")
+    assert state.result is not None
+    _assert_sound(game, state, events)
+    decided = state.result
+    for _ in moments(state, seed):
+        pass
+    assert state.result == decided
+    assert not state.awaited
+
+
+@every_game
+@few
+@given(seed=seeds, steps=steps)
+def test_answers_from_other_seats_than_awaited_are_our_own_bug(game: Game, seed: int, steps: int) -> None:
+    state = reached(game, seed, steps)
+    before, right = everything(state), random_answers(state, Dice(seed))
+    stranger = len(state.setup.names)
+    short = dict(list(right.items())[1:])
+    for wrong in (short, {**right, stranger: None}, {stranger: None}):
+        with pytest.raises(ValueError, match="awaited"):
+            state.apply(wrong)
+    assert everything(state) == before
+
+
+def _assert_sound(game: Game, state: State, events: list[Event]) -> None:
+    """Events are addressed to seats that exist and can be written down."""
+    seats = set(range(len(state.setup.names)))
+    for event in events:
+        if isinstance(event, Notice):
+            assert game.methods[event.method].result is None
+            assert set(event.to) <= seats
+        else:
+            assert event.player in seats
+    assert msgspec.json.decode(msgspec.json.encode(events)) is not None
+    assert state.awaited or state.result is not None
+    assert str(state)
+
+
+def _assert_judged(state: State, player: int, answer: Any) -> None:
+    """`check` and `apply` agree on `answer`, and the words for its author stay short."""
+    before = everything(state)
+    fault = state.check(player, answer)
+    assert everything(state) == before
+    played = state.copy()
+    answers = random_answers(state, Dice(3)) | {player: answer}
+    rulings = [event for event in played.apply(answers) if isinstance(event, Ruling) and event.player == player]
+    assert (fault is not None) == bool(rulings)
+    if fault is not None:
+        assert fault.kind is FaultKind.ILLEGAL
+        assert fault.answer is answer or fault.answer == answer
+        assert fault.detail.startswith(f"{state.awaited[player].name}: ")
+        assert len(fault.detail) < 500
+        assert rulings[0].fault.detail == fault.detail
+    everything(played)
+
+
+def _spoilt(answer: Any, data: st.DataObject) -> Any:
+    """`answer` with one part, at any depth, replaced, left out, doubled or moved."""
+    if isinstance(answer, dict) and answer and data.draw(st.booleans()):
+        key = data.draw(st.sampled_from(sorted(answer)))
+        kept = {name: value for name, value in answer.items() if name != key}
+        return kept if data.draw(st.integers(0, 3)) == 0 else {**kept, key: _spoilt(answer[key], data)}
+    if isinstance(answer, list) and answer and data.draw(st.booleans()):
+        index = data.draw(st.integers(0, len(answer) - 1))
+        way = data.draw(st.integers(0, 4))
+        if way == 0:
+            return [*answer[:index], *answer[index + 1 :]]
+        if way == 1:
+            return [*answer[: index + 1], *answer[index:]]
+        if way == 2:
+            return answer[::-1]
+        return [*answer[:index], _spoilt(answer[index], data), *answer[index + 1 :]]
+    if isinstance(answer, int) and data.draw(st.booleans()):
+        return answer + data.draw(st.sampled_from([-10, -1, 1, 10]))
+    return data.draw(junk)

@@ -1,0 +1,164 @@
+"""The C++ bindings: one header a game, on top of `referee/wire.hpp`."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+
+SCALARS = {"int": "int", "bool": "bool", "str": "std::string", "any": "Json"}
+INITIAL = {"int": " = 0", "bool": " = false"}
+
+
+def emit(game: Binding) -> str:
+    """The header's text."""
+    lines = [
+        f"// {game.origin}",
+        *comment(game.doc, 0, "// "),
+        "",
+        "#pragma once",
+        "",
+        *(f"#include <{header}>" for header in ("array", "optional", "referee/wire.hpp", "string", "vector")),
+        "",
+        f"namespace referee::{game.game} {{",
+        "",
+        *(_constant(name, value) for name, value in game.constants.items()),
+        "",
+    ]
+    for record in game.records:
+        lines += [*_struct(record), ""]
+    for record in game.records:
+        lines += [*(_to_json(record) if record.sent else _from_json(record)), ""]
+    lines += [*_bot(game), "", f"}}  // namespace referee::{game.game}"]
+    return "\n".join(lines) + "\n"
+
+
+def _constant(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        items = ", ".join(map(_literal, value))
+        return f"constexpr std::array<{_constant_type(value[0])}, {len(value)}> {name} = {{{items}}};"
+    return f"constexpr {_constant_type(value)} {name} = {_literal(value)};"
+
+
+def _constant_type(value: Any) -> str:
+    return "const char*" if isinstance(value, str) else "int"
+
+
+def _literal(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _type(wanted: Type) -> str:
+    match wanted:
+        case Scalar(kind):
+            return SCALARS[kind]
+        case Pair(name=name) | Ref(name=name):
+            return name
+        case Maybe(item):
+            return f"std::optional<{_type(item)}>"
+        case Many(item, None):
+            return f"std::vector<{_type(item)}>"
+        case Many(item, length):
+            return f"std::array<{_type(item)}, {length}>"
+
+
+def _struct(record: Record) -> Iterator[str]:
+    yield from comment(record.doc, 0, "// ")
+    yield f"struct {record.name} {{"
+    for field in record.fields:
+        # An aggregate that bots write has a value for every member that may be left out: `Move{END}` warns of nothing.
+        initial = " = std::nullopt" if record.sent and isinstance(field.type, Maybe) else ""
+        if isinstance(field.type, Scalar):
+            initial = INITIAL.get(field.type.kind, "")
+        line = f"    {_type(field.type)} {field.name}{initial};"
+        if field.doc and len(line) + 5 + len(field.doc) <= 120:
+            yield f"{line}  // {field.doc}"
+        else:
+            yield from comment(field.doc, 4, "// ")
+            yield line
+    yield "};"
+
+
+def _from_json(record: Record) -> Iterator[str]:
+    variable = _snake(record.name)
+    yield f"inline void from_json(const Json& json, {record.name}& {variable}) {{"
+    for field in record.fields:
+        yield f'    read(json, "{field.name}", {variable}.{field.name});'
+    yield "}"
+
+
+def _to_json(record: Record) -> Iterator[str]:
+    variable = _snake(record.name)
+    yield f"inline void to_json(Json& json, const {record.name}& {variable}) {{"
+    yield "    json = Json::object();"
+    for field in record.fields:
+        yield f'    write(json, "{field.name}", {variable}.{field.name});'
+    yield "}"
+
+
+def _bot(game: Binding) -> Iterator[str]:
+    yield f"// A bot for one match of {game.title}; each match gets a new object."
+    yield f"class {game.name}Bot : public Bot {{"
+    yield "   public:"
+    yield f'    static constexpr const char* game = "{game.game}";'
+    yield ""
+    for function in game.functions:
+        yield from comment(function.doc, 4, "// ")
+        yield from _method(function)
+        yield ""
+    yield "    Json answer(const std::string& method, const Json& params) final {"
+    for function in game.functions:
+        if not function.is_event:
+            yield from _answer(function)
+    yield "        return Bot::answer(method, params);"
+    yield "    }"
+    events = [function for function in game.functions if function.is_event]
+    if events:
+        yield ""
+        yield "    void notice(const std::string& method, const Json& params) final {"
+        for event in events:
+            yield f'        if (method == "{event.name}") {{'
+            yield f"            {event.name}(params.get<{_type(event.params[0].type)}>());"
+            yield "        }"
+        yield "    }"
+    yield "};"
+
+
+def _method(function: Function) -> list[str]:
+    """A function without a result may be left as it is: its parameters are then unused."""
+    unused = function.result is None
+    returned = "void" if function.result is None else _type(function.result)
+    arguments = [_argument(field, unused) for field in function.params]
+    return _fill(f"    virtual {returned} {function.name}(", arguments, ") {}" if unused else ") = 0;")
+
+
+def _argument(field: Field, unused: bool) -> str:
+    by_value = isinstance(field.type, Scalar) and field.type.kind in INITIAL
+    wanted = _type(field.type) if by_value else f"const {_type(field.type)}&"
+    return f"{wanted} /*{field.name}*/" if unused else f"{wanted} {field.name}"
+
+
+def _answer(function: Function) -> Iterator[str]:
+    arguments = [f'params.at("{field.name}").get<{_type(field.type)}>()' for field in function.params]
+    yield f'        if (method == "{function.name}") {{'
+    if function.result is None:
+        yield from _fill(f"            {function.name}(", arguments, ");")
+        yield "            return nullptr;"
+    else:
+        yield from _fill(f"            return {function.name}(", arguments, ");")
+    yield "        }"
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+def _fill(head: str, items: list[str], tail: str, width: int = 120) -> list[str]:
+    """`head` + items + `tail`, separated by commas; lines that would be too long go on below the first item."""
+    lines, indent = [head], " " * len(head)
+    for number, item in enumerate(items):
+        piece = item + (tail if number == len(items) - 1 else ",")
+        if len(lines[-1]) + len(piece) + 1 > width and lines[-1].strip():
+            lines.append(indent + piece)
+        else:
+            lines[-1] += piece if number == 0 else " " + piece
+    return lines if items else [head + tail]

@@ -1,0 +1,188 @@
+"""The Java bindings: one class a game, on top of `referee.kit.Bot`, with its types inside."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+
+SCALARS = {"int": "int", "bool": "boolean", "str": "String", "any": "Object"}
+BOXED = {"int": "Integer", "bool": "Boolean"}
+WIDTH = 120
+
+
+def emit(game: Binding) -> str:
+    """The class's text."""
+    lines = [
+        f"// {game.origin}",
+        f"package referee.kit.{game.game};",
+        "",
+        *_imports(game),
+        "",
+        *_doc(
+            f"{game.title}. Extend this class and fill in its methods; the types and constants inside are yours by "
+            "inheritance.",
+            [],
+            indent=0,
+        ),
+        f"public abstract class {game.name}Bot extends Bot {{",
+        *(_constant(name, value) for name, value in game.constants.items()),
+        "",
+    ]
+    for name, doc in game.pairs.items():
+        lines += [*_pair(name, doc), ""]
+    for record in game.records:
+        lines += [*_record(record), ""]
+    for function in game.functions:
+        lines += [*_method(function), ""]
+    lines += ["    @Override", "    public String game() {", f'        return "{game.game}";', "    }", ""]
+    lines += [*_call(game), *_notice(game), "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _imports(game: Binding) -> Iterator[str]:
+    if game.pairs:
+        yield "import com.fasterxml.jackson.annotation.JsonFormat;"
+        yield "import com.fasterxml.jackson.annotation.JsonPropertyOrder;"
+    yield "import java.util.List;"
+    yield "import referee.kit.Bot;"
+    yield "import referee.kit.Params;"
+
+
+def _constant(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        item = "String" if isinstance(value[0], str) else "Integer"
+        return f"    public static final List<{item}> {name} = List.of({', '.join(map(_literal, value))});"
+    return f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {_literal(value)};"
+
+
+def _literal(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _type(wanted: Type, boxed: bool = False) -> str:
+    match wanted:
+        case Scalar(kind):
+            return BOXED.get(kind, SCALARS[kind]) if boxed else SCALARS[kind]
+        case Pair(name=name) | Ref(name=name):
+            return name
+        case Maybe(item):
+            return _type(item, boxed=True)
+        case Many(item, _):
+            return f"List<{_type(item, boxed=True)}>"
+
+
+def _doc(text: str, params: list[str], indent: int = 4) -> Iterator[str]:
+    """A documentation comment: on one line where it fits."""
+    space = " " * indent
+    text += "" if text.endswith(".") else "."
+    if not params and indent + len(text) + len("/**  */") <= WIDTH:
+        yield f"{space}/** {text} */"
+        return
+    yield f"{space}/**"
+    yield from comment(text, indent, " * ", WIDTH)
+    if params:
+        yield f"{space} *"
+        for param in params:
+            yield from comment(f"@param {param}", indent, " * ", WIDTH)
+    yield f"{space} */"
+
+
+def _param_docs(fields: tuple[Field, ...]) -> list[str]:
+    docs = []
+    for field in fields:
+        parts = [field.doc] if field.doc else []
+        parts += ["may be null"] if isinstance(field.type, Maybe) else []
+        docs += [f"{field.name} {'; '.join(parts)}"] if parts else []
+    return docs
+
+
+def _pair(name: str, doc: str) -> Iterator[str]:
+    yield from _doc(doc, [])
+    yield "    @JsonFormat(shape = JsonFormat.Shape.ARRAY)"
+    yield '    @JsonPropertyOrder({"x", "y"})'
+    yield f"    public record {name}(int x, int y) {{}}"
+
+
+def _arguments(fields: tuple[Field, ...]) -> str:
+    return ", ".join(f"{_type(field.type)} {field.name}" for field in fields)
+
+
+def _record(record: Record) -> Iterator[str]:
+    yield from _doc(record.doc, _param_docs(record.fields))
+    head = f"    public record {record.name}({_arguments(record.fields)}) {{"
+    if not record.sent:
+        yield head + "}"
+        return
+    yield head
+    # What may be left out at the end is left out by a shorter constructor.
+    needed = sum(not isinstance(field.type, Maybe) for field in record.fields)
+    for count in range(needed, len(record.fields)):
+        given = [field.name for field in record.fields[:count]]
+        if count > needed:
+            yield ""
+        yield f"        public {record.name}({_arguments(record.fields[:count])}) {{"
+        yield f"            this({', '.join(given + ['null'] * (len(record.fields) - count))});"
+        yield "        }"
+    yield "    }"
+
+
+def _method(function: Function) -> Iterator[str]:
+    yield from _doc(function.doc, [] if function.is_event else _param_docs(function.params))
+    if function.result is None:
+        yield f"    public void {function.name}({_arguments(function.params)}) throws Exception {{}}"
+        return
+    head = f"    public abstract {_type(function.result)} {function.name}({_arguments(function.params)})"
+    if len(head) + len(" throws Exception;") <= WIDTH:
+        yield f"{head} throws Exception;"
+    else:
+        yield head
+        yield "        throws Exception;"
+
+
+def _call(game: Binding) -> Iterator[str]:
+    yield "    @Override"
+    yield "    public final Object call(String method, Params params) throws Exception {"
+    yield "        return switch (method) {"
+    for function in game.functions:
+        if not function.is_event:
+            yield from _case(function)
+    yield "            default -> super.call(method, params);"
+    yield "        };"
+    yield "    }"
+
+
+def _case(function: Function) -> Iterator[str]:
+    arguments = [_argument(field) for field in function.params]
+    label = f'            case "{function.name}" ->'
+    if function.result is None:
+        yield f"{label} {{"
+        yield f"                {function.name}({', '.join(arguments)});"
+        yield "                yield null;"
+        yield "            }"
+    elif len(arguments) == 1:
+        yield f"{label} {function.name}({arguments[0]});"
+    else:
+        yield f"{label} {function.name}("
+        for number, argument in enumerate(arguments, start=1):
+            yield f"                {argument}{');' if number == len(arguments) else ','}"
+
+
+def _argument(field: Field) -> str:
+    if isinstance(field.type, Many):
+        return f'params.list("{field.name}", {_type(field.type.item, boxed=True)}.class)'
+    return f'params.get("{field.name}", {_type(field.type, boxed=True)}.class)'
+
+
+def _notice(game: Binding) -> Iterator[str]:
+    events = [function for function in game.functions if function.is_event]
+    if not events:
+        return
+    yield ""
+    yield "    @Override"
+    yield "    public final void notice(String method, Params params) throws Exception {"
+    yield "        switch (method) {"
+    for event in events:
+        yield f'            case "{event.name}" -> {event.name}(params.event({_type(event.params[0].type)}.class));'
+    yield "            default -> super.notice(method, params);"
+    yield "        }"
+    yield "    }"

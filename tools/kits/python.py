@@ -1,0 +1,182 @@
+"""The Python bindings: one module a game, on top of `referee_kit.wire`. They run on Python 3.8 and newer."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tools.kits.shapes import Binding, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+
+SCALARS = {"int": "int", "bool": "bool", "str": "str", "any": "Any"}
+WIDTH = 120
+
+
+def emit(game: Binding) -> str:
+    """The module's text."""
+    body = [f"{name} = {_literal(value)}" for name, value in game.constants.items()]
+    for name, doc in game.pairs.items():
+        body += ["", *comment(doc, 0, "# "), f"{name} = Tuple[int, int]"]
+    for record in game.records:
+        body += ["", "", *_dataclass(record)]
+    body += ["", "", *_bot(game)]
+    lines = [
+        f"# {game.origin}",
+        *_docstring(game.doc, indent=0),
+        "",
+        *_imports("\n".join(body)),
+        "",
+        *body,
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _imports(body: str) -> Iterator[str]:
+    yield "from dataclasses import dataclass"
+    used = [name for name in ("Any", "Dict", "List", "Optional", "Tuple") if re.search(rf"\b{name}\b", body)]
+    yield f"from typing import {', '.join(used)}"
+    yield ""
+    readers = [name for name in ("maybe", "optional") if f"{name}(" in body]
+    yield f"from referee_kit.wire import {', '.join(['Bot', *readers])}"
+    yield "from referee_kit.wire import run as run"
+
+
+def _docstring(text: str, indent: int) -> list[str]:
+    text += "" if text.endswith(".") else "."
+    first, *rest = comment(f'"""{text}', indent, "")
+    if not rest and len(first) + len('"""') <= WIDTH:
+        return [f'{first}"""']
+    return [first, *rest, " " * indent + '"""']
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_literal, value))})"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _type(wanted: Type) -> str:
+    match wanted:
+        case Scalar(kind):
+            return SCALARS[kind]
+        case Pair(name=name) | Ref(name=name):
+            return name
+        case Maybe(Scalar("any")):
+            return "Any"
+        case Maybe(item):
+            return f"Optional[{_type(item)}]"
+        case Many(item, _):
+            return f"List[{_type(item)}]"
+
+
+def _dataclass(record: Record) -> Iterator[str]:
+    yield "@dataclass"
+    yield f"class {record.name}:"
+    yield from _docstring(record.doc, indent=4)
+    yield ""
+    for field in record.fields:
+        line = f"    {field.name}: {_type(field.type)}{' = None' if isinstance(field.type, Maybe) else ''}"
+        if field.doc and len(line) + len("  # ") + len(field.doc) <= WIDTH:
+            yield f"{line}  # {field.doc}"
+        else:
+            yield from comment(field.doc, 4, "# ")
+            yield line
+    yield ""
+    yield from _to_json(record) if record.sent else _from_json(record)
+
+
+def _from_json(record: Record) -> Iterator[str]:
+    yield "    @classmethod"
+    yield f'    def from_json(cls, json: Dict[str, Any]) -> "{record.name}":'
+    yield "        return cls("
+    for field in record.fields:
+        yield f"            {_member(field.name, field.type)},"
+    yield "        )"
+
+
+def _member(name: str, wanted: Type) -> str:
+    """The expression that reads a member of `json`."""
+    match wanted:
+        case Maybe(Scalar("any")):
+            return f'json.get("{name}")'
+        case Maybe(Scalar(kind)):
+            return f'optional(json, "{name}", {SCALARS[kind]})'
+        case Maybe(item):
+            return f'maybe(json, "{name}", lambda value: {_value("value", item)})'
+    return _value(f'json["{name}"]', wanted)
+
+
+def _value(value: str, wanted: Type, depth: int = 0) -> str:
+    """The expression that reads `value`, itself an expression; the loops inside run over `a`, `b`, …"""
+    match wanted:
+        case Scalar():
+            return value
+        case Pair():
+            return f"({value}[0], {value}[1])"
+        case Ref(name=name):
+            return f"{name}.from_json({value})"
+        case Maybe(item):
+            return f"None if {value} is None else {_value(value, item, depth)}"
+        case Many(item, _):
+            each = "abcdef"[depth]
+            return f"[{_value(each, item, depth + 1)} for {each} in {value}]"
+
+
+def _to_json(record: Record) -> Iterator[str]:
+    yield "    def to_json(self) -> Dict[str, Any]:"
+    always = [f'"{field.name}": self.{field.name}' for field in record.fields if not isinstance(field.type, Maybe)]
+    yield f"        json: Dict[str, Any] = {{{', '.join(always)}}}"
+    for field in record.fields:
+        if isinstance(field.type, Maybe):
+            yield f"        if self.{field.name} is not None:"
+            yield f'            json["{field.name}"] = self.{field.name}'
+    yield "        return json"
+
+
+def _bot(game: Binding) -> Iterator[str]:
+    yield f"class {game.name}Bot(Bot):"
+    yield f'    """A bot for one match of {game.title}: fill in its methods. Each match gets a new object."""'
+    yield ""
+    yield f'    game = "{game.game}"'
+    yield ""
+    for function in game.functions:
+        yield from _method(function)
+        yield ""
+    yield "    def call(self, method: str, params: Dict[str, Any]) -> Any:"
+    for function in game.functions:
+        if not function.is_event:
+            yield from _answer(function)
+    yield "        return super().call(method, params)"
+    events = [function for function in game.functions if function.is_event]
+    if events:
+        yield ""
+        yield "    def notice(self, method: str, params: Dict[str, Any]) -> None:"
+        for event in events:
+            yield f'        if method == "{event.name}":'
+            yield f"            self.{event.name}({_value('params', event.params[0].type)})"
+
+
+def _method(function: Function) -> Iterator[str]:
+    returned = "None" if function.result is None else _type(function.result)
+    arguments = ["self", *(f"{field.name}: {_type(field.type)}" for field in function.params)]
+    yield from _call(f"    def {function.name}(", arguments, f") -> {returned}:")
+    yield from _docstring(function.doc, indent=8)
+    if function.result is not None:
+        yield f'        raise NotImplementedError("{function.name}")'
+
+
+def _answer(function: Function) -> Iterator[str]:
+    arguments = [_value(f'params["{field.name}"]', field.type) for field in function.params]
+    yield f'        if method == "{function.name}":'
+    if function.result is None:
+        yield from _call(f"            self.{function.name}(", arguments, ")")
+        yield "            return None"
+    else:
+        yield from _call(f"            return self.{function.name}(", arguments, ")")
+
+
+def _call(head: str, arguments: list[str], tail: str) -> list[str]:
+    """`head` + arguments + `tail`: on one line, else one argument a line, as the project's formatter has it."""
+    line = head + ", ".join(arguments) + tail
+    if len(line) <= WIDTH:
+        return [line]
+    indent = " " * (len(head) - len(head.lstrip()))
+    return [head, *(f"{indent}    {argument}," for argument in arguments), indent + tail]
