@@ -42,7 +42,7 @@ class Fault(Struct, frozen=True):
     detail: str
     """One line for the bot's author: what came, what was wanted."""
     answer: Any = None
-    """The refused answer, when `kind` is ILLEGAL: some games show it to both players."""
+    """The refused answer as it came, when `kind` is ILLEGAL: some games show it to both players."""
 
 
 class Call(Struct, frozen=True):
@@ -232,13 +232,14 @@ class State(ABC):
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
         """The answer in its type, or the Fault that it is."""
         wanted = method.result if method.accepts is None else method.accepts
+        judged = answer
         if wanted is not Any and type(answer) is not wanted:
             try:
-                answer = typed(answer, wanted)
+                judged = typed(answer, wanted)
             except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with a lone surrogate
                 return Fault(FaultKind.ILLEGAL, f"{method.name}: {error}", answer)
-        detail = self.refusal(player, answer)
-        return answer if detail is None else Fault(FaultKind.ILLEGAL, f"{method.name}: {detail}", answer)
+        detail = self.refusal(player, judged)
+        return judged if detail is None else Fault(FaultKind.ILLEGAL, f"{method.name}: {detail}", answer)
 
 
 def typed(answer: Any, wanted: Any) -> Any:

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,6 +49,8 @@ class Bot:
     def __init__(self, process: Process, limits: Limits) -> None:
         self.hello = Hello()
         """What the program said of itself."""
+        self.greeted = False
+        """It has said so."""
         self.limits = limits
         self.process = process
         self.wire = Connection(limits.frame_bytes)
@@ -79,7 +80,7 @@ class Bot:
         self.calls, self.wall_s = 0, 0.0
         self.measure()
         if isinstance(answer, Hello):
-            self.hello = answer
+            self.hello, self.greeted = answer, True
             return None
         fault = answer if isinstance(answer, Fault) else _error(answer)
         detail = f"initialize: {fault.detail}"
@@ -129,6 +130,7 @@ class Bot:
     def end_match(self) -> None:
         """Takes the last reading and the last lines of a match; the process may go on to another."""
         self.measure()
+        self.meter.end_match()
         self.stderr.end_match(self.process.stderr)
 
     def measure(self) -> None:
@@ -157,13 +159,13 @@ class Bot:
         self.frame = frame
         cpu_before = cpu_ns(process.pid)
         started = ended = perf_counter()
-        deadline = inf if limit_s == inf else trio.current_time() + limit_s
+        until = started + limit_s
         received = 0
         answer: Any = NEED_DATA
         try:
-            await self._write(frame, deadline)
+            await self._write(frame, until)
             while answer is NEED_DATA:
-                data = await self._read(deadline)
+                data = await self._read(until)
                 ended = perf_counter()
                 if not data:
                     answer = await self._silence()
@@ -190,14 +192,14 @@ class Bot:
         self.wall_s += wall_s
         return answer
 
-    async def _write(self, frame: bytes, deadline: float) -> None:
+    async def _write(self, frame: bytes, until: float) -> None:
         written = _write(self.process.stdin, frame)
         while written < len(frame):
-            await _wait(trio.lowlevel.wait_writable, self.process.stdin, deadline)
+            await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
             written += _write(self.process.stdin, frame[written:])
 
-    async def _read(self, deadline: float) -> bytes:
-        """At least one byte of output, or b"" at its end. Raises _Late after the deadline."""
+    async def _read(self, until: float) -> bytes:
+        """At least one byte of output, or b"" at its end. Raises _Late when `perf_counter` has passed `until`."""
         stdout = self.process.stdout
         if self._quick_reads < READS_BEFORE_A_WAIT:
             self._quick_reads += 1
@@ -207,7 +209,7 @@ class Bot:
                 pass
         self._quick_reads = 0
         while True:
-            await _wait(trio.lowlevel.wait_readable, stdout, deadline)
+            await _wait(trio.lowlevel.wait_readable, stdout, until)
             try:
                 return os.read(stdout, READ_BYTES)
             except BlockingIOError:
@@ -300,9 +302,9 @@ class _Late(Exception):
     """The deadline of an exchange has passed."""
 
 
-async def _wait(wait: Callable[[int], Any], descriptor: int, deadline: float) -> None:
-    """Waits for a descriptor; only a real wait pays for a scope. Raises _Late."""
-    with trio.CancelScope(deadline=deadline) as scope:
+async def _wait(wait: Callable[[int], Any], descriptor: int, until: float) -> None:
+    """Waits for a descriptor; only a real wait pays for a scope. Raises _Late when `perf_counter` passes `until`."""
+    with trio.CancelScope(deadline=trio.current_time() + until - time.perf_counter()) as scope:
         await wait(descriptor)
     if scope.cancelled_caught:
         raise _Late

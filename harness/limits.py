@@ -41,27 +41,33 @@ class Usage(Struct):
 
 
 class Meter:
-    """Reads what the tree below a supervisor uses."""
+    """Reads what the tree below a supervisor uses, match by match."""
 
     def __init__(self, pid: int, supervisor: int) -> None:
         self.pid = pid
-        self.supervisor = supervisor
         self.usage = Usage()
         self.read_at = -1.0
-        self._cpu_before_s = 0.0
+        self._supervisor = psutil.Process(supervisor)
         self._known: dict[int, psutil.Process] = {}
+        self._tree_cpu_s = 0.0
+        self._before_s = 0.0  # CPU time of the tree up to this match
+        self._before_ns = 0  # CPU time of the main process up to this match
 
     def start_match(self) -> None:
         """CPU time counts from here; the memory of a process that is used again is what it is."""
-        self._cpu_before_s += self.usage.cpu_s
-        self.usage = Usage()
-        self.read_at = -1.0
+        self.usage = Usage(memory_bytes=self.usage.memory_bytes, peak_memory_bytes=self.usage.memory_bytes)
+        self._before_s = self._tree_cpu_s
+        self._before_ns = cpu_ns(self.pid)
+
+    def end_match(self) -> None:
+        """Brings the main process's CPU time up to date, to the nanosecond."""
+        self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.pid) - self._before_ns) / 1e9)
 
     def read(self) -> Usage:
-        """The usage now. A process that has just ended counts with its last reading in its parent's."""
+        """The usage now. A process that has just ended counts with its last reading, then in its parent's."""
         self.read_at = time.monotonic()
         memory_bytes = processes = 0
-        cpu_s = self._reaped_s(self.supervisor)
+        cpu_s = self._buried_s()
         for process in self._tree():
             with suppress(psutil.Error), process.oneshot():
                 memory_bytes += process.memory_info().rss
@@ -69,26 +75,30 @@ class Meter:
                 processes += 1
         usage = self.usage
         usage.memory_bytes, usage.processes = memory_bytes, processes
-        usage.cpu_s = max(usage.cpu_s, cpu_s - self._cpu_before_s)
         usage.peak_memory_bytes = max(usage.peak_memory_bytes, memory_bytes, _high_water_mark(self.pid))
+        self._use_cpu(cpu_s)
         return usage
 
     def close(self, tree_cpu_s: float | None) -> None:
         """Takes over the supervisor's last word: the exact CPU time of the whole tree, now that it has ended."""
         if tree_cpu_s is not None:
-            self.usage.cpu_s = max(self.usage.cpu_s, tree_cpu_s - self._cpu_before_s)
+            self._use_cpu(tree_cpu_s)
+
+    def _use_cpu(self, tree_cpu_s: float) -> None:
+        self._tree_cpu_s = max(self._tree_cpu_s, tree_cpu_s)
+        self.usage.cpu_s = max(self.usage.cpu_s, self._tree_cpu_s - self._before_s)
 
     def _tree(self) -> Iterator[psutil.Process]:
         known, self._known = self._known, {}
-        for pid in descendants(self.supervisor):
+        for pid in descendants(self._supervisor.pid):
             with suppress(psutil.Error):
                 self._known[pid] = process = known.get(pid) or psutil.Process(pid)
                 yield process
 
-    def _reaped_s(self, pid: int) -> float:
-        """CPU time of the orphans that the supervisor has buried."""
+    def _buried_s(self) -> float:
+        """CPU time of the orphans that the supervisor has reaped."""
         try:
-            times = psutil.Process(pid).cpu_times()
+            times = self._supervisor.cpu_times()
         except psutil.Error:
             return 0.0
         return float(times.children_user + times.children_system)

@@ -90,11 +90,16 @@ class _Table:
         self._reported: set[Player] = set()
 
     async def greet(self, limits: Limits) -> None:
-        """Opens the match with every bot, side by side: none waits for another's start-up."""
+        """Opens the match with every bot. Those that start up now do so side by side: none waits for another."""
         self.record.write(self._header(limits))
-        async with trio.open_nursery() as nursery:
-            for player, bot in enumerate(self.bots):
-                nursery.start_soon(bot.greet, self._initialize(player, limits), self._log(player))
+        fresh = [player for player, bot in enumerate(self.bots) if not bot.greeted]
+        for player, bot in enumerate(self.bots):
+            if bot.greeted:
+                await bot.greet(self._initialize(player, limits), self._log(player))
+        if fresh:
+            async with trio.open_nursery() as nursery:
+                for player in fresh:
+                    nursery.start_soon(self.bots[player].greet, self._initialize(player, limits), self._log(player))
 
     async def play(self) -> Result:
         """The loop: whoever is awaited is asked, all at once; the engine is given all answers together."""
@@ -124,12 +129,15 @@ class _Table:
 
     async def clear(self, roster: Roster) -> None:
         """Gives the bots back. One with a fault may still be busy with what it could not do in time: it is ended."""
-        for bot in self.bots:
+        guilty = {fault.player for fault in self.faults}
+        ended = []
+        for player, (entrant, bot) in enumerate(zip(self.match.entrants, self.bots, strict=False)):
             bot.end_match()
-        async with trio.open_nursery() as nursery:
-            for entrant, bot, player in zip(self.match.entrants, self.bots, range(len(self.bots)), strict=False):
-                sound = self.state.result is not None and all(fault.player != player for fault in self.faults)
-                nursery.start_soon(roster.give_back, entrant, bot, sound)
+            sound = self.state.result is not None and player not in guilty
+            if not roster.keep(entrant, bot, sound):
+                ended.append(bot)
+        if ended:
+            await roster.end(ended)
 
     def seat(self, player: Player, result: Result) -> Seat:
         """A bot's part in the match, when it is over."""
@@ -186,6 +194,8 @@ class _Table:
                 frames: dict[Encoding, bytes] = {}
                 for player in event.to:
                     bot = self.bots[player]
+                    if bot.fault is not None:
+                        continue  # nobody hears it; one that never greeted has no encoding either
                     encoding = bot.wire.encoding
                     if encoding not in frames:
                         frames[encoding] = bot.wire.notify(event.method, bot.wire.encode(event.params))

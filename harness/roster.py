@@ -1,7 +1,7 @@
 """The bots of a run: started when they are needed, kept for the next match when they allow it, ended with the block."""
 
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -30,18 +30,23 @@ class Roster:
         idle = self._idle.get(entrant)
         return idle.pop() if idle else await self._start(entrant)
 
-    async def give_back(self, entrant: Entrant, bot: Bot, sound: bool) -> None:
-        """Keeps a bot for the next match, if it is sound and said that it may be used again; else ends it."""
-        if sound and bot.fault is None and bot.hello.reuse:
+    def keep(self, entrant: Entrant, bot: Bot, sound: bool) -> bool:
+        """Keeps a bot for the next match, if it is sound and said that it may be used again; else it is to be ended."""
+        kept = sound and bot.fault is None and bot.hello.reuse
+        if kept:
             self._idle.setdefault(entrant, []).append(bot)
-        else:
-            await self._end(bot)
+        return kept
+
+    async def end(self, bots: Iterable[Bot]) -> None:
+        """Ends bots, side by side."""
+        async with trio.open_nursery() as nursery:
+            for bot in bots:
+                self._watches.pop(bot).cancel()
+                nursery.start_soon(bot.end)
 
     async def close(self) -> None:
-        """Ends all bots, those at play too, side by side."""
-        async with trio.open_nursery() as nursery:
-            for bot in list(self._watches):
-                nursery.start_soon(self._end, bot)
+        """Ends all bots, those at play too."""
+        await self.end(list(self._watches))
 
     async def _start(self, entrant: Entrant) -> Bot:
         scratch = Path(tempfile.mkdtemp(dir=self._scratch))
@@ -59,10 +64,6 @@ class Roster:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(bot.watch)
                 nursery.start_soon(bot.stderr.follow, bot.process.stderr)
-
-    async def _end(self, bot: Bot) -> None:
-        self._watches.pop(bot).cancel()
-        await bot.end()
 
 
 @asynccontextmanager

@@ -96,7 +96,7 @@ class Connection:
         Raises RemoteProtocolError.
         """
         if self._initialize is None:
-            raise LocalProtocolError("hello() without initialize()")
+            raise self._error or LocalProtocolError("hello() without initialize()")
         message = self._next_answer()
         if message is None:
             return None
@@ -145,7 +145,7 @@ class Connection:
         legal is not for the wire to say. Raises RemoteProtocolError.
         """
         if self._open is None or self._initialize is not None:
-            raise LocalProtocolError("answer() without an open call")
+            raise self._error or LocalProtocolError("answer() without an open call")
         # The usual case first: one short frame, nothing before it, nothing after it.
         rest = self._frames.rest
         if 0 < len(rest) <= self._short_bytes:

@@ -1,10 +1,12 @@
 """What the tests of every game share: random matches that use nothing but the contract."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from games import registry
 from games.api import Event, Fault, FaultKind, Game, Player, Setup, State
 from games.dice import Dice, derive_seed
 
@@ -39,15 +41,26 @@ def moments(state: State, seed: int, faults: bool = False) -> Iterator[tuple[dic
     raise AssertionError(f"no end after {LONGEST} calls")
 
 
-def reached(game: Game, seed: int, steps: int) -> State:
-    """A position that is still awaiting somebody, at most `steps` calls into a random match."""
-    state = started(game, seed, seats=game.seats[seed % len(game.seats)])
-    before = state.copy()
-    for _, _ in zip(range(steps), moments(state, seed, faults=True), strict=False):
-        if not state.awaited:
-            return before
-        before = state.copy()
-    return before
+def reached(game: Game, kind: int, nth: int) -> State:
+    """A position out of random matches. Any two numbers will do; `kind` chooses evenly who is asked for what."""
+    kinds = _kinds(game.name)
+    of_kind = kinds[kind % len(kinds)]
+    return of_kind[nth % len(of_kind)].copy()
+
+
+@lru_cache
+def _kinds(name: str) -> list[list[State]]:
+    """Positions of random matches, a third of them with faults, grouped by the seats and functions awaited."""
+    game, dice = registry.game(name), Dice(0)
+    kinds: dict[tuple[Any, ...], list[State]] = {}
+    for seed in range(24):
+        state = started(game, seed, seats=game.seats[seed % len(game.seats)])
+        positions = [state.copy()]
+        positions += [state.copy() for _ in moments(state, seed, faults=seed % 3 == 0) if state.awaited]
+        for position in dice.sample(positions, min(60, len(positions))) + positions[-3:]:
+            kind = tuple((player, method.name) for player, method in position.awaited.items())
+            kinds.setdefault(kind, []).append(position)
+    return list(kinds.values())
 
 
 def plain(value: Any) -> Any:

@@ -28,7 +28,7 @@ few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health
 many = settings(few, max_examples=150)
 
 seeds = st.integers(0, 2**53 - 1)
-steps = st.one_of(st.integers(0, 12), st.integers(0, 400))
+numbers = st.integers(0, 10**6)
 scalars = st.one_of(
     st.none(),
     st.booleans(),
@@ -82,9 +82,9 @@ def test_the_result_is_set_exactly_once(game: Game, seed: int) -> None:
 
 @every_game
 @many
-@given(seed=seeds, steps=steps)
-def test_calls_ask_distinct_seats_with_params_of_the_methods_type(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_calls_ask_distinct_seats_with_params_of_the_methods_type(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     calls = state.calls()
     seats = [call.player for call in calls]
     assert seats == sorted(set(seats)) == list(state.awaited)
@@ -99,9 +99,9 @@ def test_calls_ask_distinct_seats_with_params_of_the_methods_type(game: Game, se
 
 @every_game
 @many
-@given(seed=seeds, steps=steps)
-def test_looking_changes_nothing(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_looking_changes_nothing(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     before = everything(state)
     state.opening()
     for player in state.awaited:
@@ -114,9 +114,9 @@ def test_looking_changes_nothing(game: Game, seed: int, steps: int) -> None:
 
 @every_game
 @few
-@given(seed=seeds, steps=steps)
-def test_copies_are_independent(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_copies_are_independent(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     twin, before = state.copy(), everything(state)
     assert everything(twin) == before
     for _ in islice(moments(state, seed), 200):
@@ -129,11 +129,11 @@ def test_copies_are_independent(game: Game, seed: int, steps: int) -> None:
 
 @every_game
 @few
-@given(seed=seeds, steps=steps, luck=seeds)
+@given(seed=numbers, nth=numbers, luck=seeds)
 def test_a_copy_with_other_luck_looks_the_same_to_those_who_are_asked(
-    game: Game, seed: int, steps: int, luck: int
+    game: Game, seed: int, nth: int, luck: int
 ) -> None:
-    state = reached(game, seed, steps)
+    state = reached(game, seed, nth)
     twin, again = state.copy(luck), state.copy(luck)
     for player in state.awaited:
         assert msgspec.json.encode(twin.view(player)) == msgspec.json.encode(state.view(player))
@@ -152,20 +152,20 @@ def test_the_match_follows_from_setup_and_answers_alone(game: Game, seed: int) -
     played = []
     for answers, events in islice(moments(state, seed, faults=True), 400):
         played.append((plain_answers(answers), msgspec.json.encode(events), state.key(), state.result))
-    options = msgspec.convert(plain(state.setup.options), game.options)
+    options: Any = msgspec.convert(plain(state.setup.options), game.options)
     again = started(game, seed, options=options)
     assert msgspec.json.encode(again.opening()) == msgspec.json.encode(started(game, seed).opening())
-    for answers, events, key, result in played:
-        assert msgspec.json.encode(again.apply(answers)) == events
+    for answers, written, key, result in played:
+        assert msgspec.json.encode(again.apply(answers)) == written
         assert again.key() == key
         assert again.result == result
 
 
 @every_game
 @many
-@given(seed=seeds, steps=steps)
-def test_every_legal_answer_passes_the_check(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_every_legal_answer_passes_the_check(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     for player in state.awaited:
         answers = list(islice(state.legal(player), 300))
         assert answers, "an awaited seat has something to say"
@@ -177,9 +177,9 @@ def test_every_legal_answer_passes_the_check(game: Game, seed: int, steps: int) 
 
 @every_game
 @many
-@given(seed=seeds, steps=steps)
-def test_a_legal_answer_is_played_without_a_ruling(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_a_legal_answer_is_played_without_a_ruling(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     events = state.apply(random_answers(state, Dice(seed)))
     assert not [event for event in events if isinstance(event, Ruling)]
     _assert_sound(game, state, events)
@@ -187,18 +187,18 @@ def test_a_legal_answer_is_played_without_a_ruling(game: Game, seed: int, steps:
 
 @every_game
 @many
-@given(seed=seeds, steps=steps, answer=junk)
-def test_no_answer_whatever_makes_an_engine_raise(game: Game, seed: int, steps: int, answer: Any) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers, answer=junk)
+def test_no_answer_whatever_makes_an_engine_raise(game: Game, seed: int, nth: int, answer: Any) -> None:
+    state = reached(game, seed, nth)
     for player in state.awaited:
         _assert_judged(state, player, answer)
 
 
 @every_game
 @many
-@given(seed=seeds, steps=steps, data=st.data())
-def test_no_spoilt_legal_answer_makes_an_engine_raise(game: Game, seed: int, steps: int, data: st.DataObject) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers, data=st.data())
+def test_no_spoilt_legal_answer_makes_an_engine_raise(game: Game, seed: int, nth: int, data: st.DataObject) -> None:
+    state = reached(game, seed, nth)
     for player in state.awaited:
         answer = plain(state.sample(player, Dice(seed)))
         for _ in range(data.draw(st.integers(1, 3))):
@@ -211,8 +211,8 @@ def test_an_answer_nested_without_end_is_judged_too(game: Game) -> None:
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]
-    for steps in (0, 3, 30, 200):
-        state = reached(game, 5, steps)
+    for kind in range(12):
+        state = reached(game, kind, 3)
         for player in state.awaited:
             sampled = plain(state.sample(player, Dice(1)))
             spoilt = dict.fromkeys(sampled, deep) if isinstance(sampled, dict) else [deep]
@@ -224,9 +224,9 @@ def test_an_answer_nested_without_end_is_judged_too(game: Game) -> None:
 
 @every_game
 @few
-@given(seed=seeds, steps=steps)
-def test_every_kind_of_fault_gets_its_ruling(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_every_kind_of_fault_gets_its_ruling(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     for kind in FaultKind:
         faulted = state.copy()
         faults = {player: Fault(kind, "as the referee saw it") for player in state.awaited}
@@ -239,9 +239,9 @@ def test_every_kind_of_fault_gets_its_ruling(game: Game, seed: int, steps: int) 
 
 @every_game
 @many
-@given(seed=seeds, steps=steps)
-def test_stop_ends_an_undecided_match(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_stop_ends_an_undecided_match(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     if state.result is not None:
         return
     events = state.stop("match_time")
@@ -256,9 +256,9 @@ def test_stop_ends_an_undecided_match(game: Game, seed: int, steps: int) -> None
 
 @every_game
 @few
-@given(seed=seeds, steps=steps)
-def test_answers_from_other_seats_than_awaited_are_our_own_bug(game: Game, seed: int, steps: int) -> None:
-    state = reached(game, seed, steps)
+@given(seed=numbers, nth=numbers)
+def test_answers_from_other_seats_than_awaited_are_our_own_bug(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
     before, right = everything(state), random_answers(state, Dice(seed))
     stranger = len(state.setup.names)
     short = dict(list(right.items())[1:])
@@ -293,7 +293,7 @@ def _assert_judged(state: State, player: int, answer: Any) -> None:
     assert (fault is not None) == bool(rulings)
     if fault is not None:
         assert fault.kind is FaultKind.ILLEGAL
-        assert fault.answer is answer or fault.answer == answer
+        assert fault.answer is answer
         assert fault.detail.startswith(f"{state.awaited[player].name}: ")
         assert len(fault.detail) < 500
         assert rulings[0].fault.detail == fault.detail

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from games.api import Game, Notice, Player, Ruling, Setup, State
 from games.dice import Dice
 from protocol.connection import NEED_DATA, Connection, answer_decoder
 from protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
+
+sys.path.append(str(Path(__file__).parents[1] / "protocol"))
+from conformance import dialogue, dialogue_names, is_for, run_dialogue
 
 KIT = Path(__file__).parents[2] / "starter_kits" / "java"
 JAVA = ("java", f"@{KIT / 'java.args'}", "-cp")
@@ -115,6 +119,12 @@ def written(tmp_path: Path, encoding: Encoding, name: str, source: str) -> Itera
     file.write_text(source, "utf-8")
     with Bot((*JAVA, JAR, file), encoding, tmp_path / "log") as bot:
         yield bot
+
+
+@pytest.mark.parametrize("name", dialogue_names())
+def test_the_kit_holds_every_dialogue(name: str, encoding: Encoding) -> None:
+    if is_for(dialogue(name), encoding):
+        assert run_dialogue(CONFORMANCE, dialogue(name), encoding) == []
 
 
 TEXTS = ["", "(╯°□°)╯︵ ┻━┻", 'quote " and \\ and \n \u2028 \0 😁', "x" * 1_000_000]
@@ -345,6 +355,13 @@ def test_the_templates_play_by_the_rules_built_or_as_a_single_file(
             for seed in range(4):
                 play(game, bot, seed % 2, Rival(), seed, options)
             assert bot.exit() == 0
+
+
+def test_the_readmes_bot_is_a_whole_legal_bot(encoding: Encoding, tmp_path: Path) -> None:
+    source = (KIT / "README.md").read_text("utf-8").split("```java\n")[1].split("```")[0]
+    with written(tmp_path, encoding, "Sleeper", source) as bot:
+        for seat in (0, 1):
+            play(reantics.GAME, bot, seat, Rival(), 1, reantics.Options(draw_after=100))
 
 
 def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:

@@ -152,6 +152,7 @@ def _answer(function: Function) -> Iterator[str]:
 def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
+
 def _fill(head: str, items: list[str], tail: str, width: int = 120) -> list[str]:
     """`head` + items + `tail`, separated by commas; lines that would be too long go on below the first item."""
     lines, indent = [head], " " * len(head)

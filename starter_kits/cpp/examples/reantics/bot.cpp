@@ -181,6 +181,20 @@ std::optional<Move> work(const Board& board, const Ant& worker, const std::vecto
     return move;
 }
 
+// Two workers that could not be given work stand in each other's way: the first steps aside.
+std::optional<Move> stepAside(const Board& board) {
+    std::vector<Ant> waiting;
+    for (const auto& ant : board.mine.ants) {
+        if (isWorker(ant) && !ant.hasMoved) waiting.push_back(ant);
+    }
+    if (waiting.size() < 2) return std::nullopt;
+    const Coord from = waiting.front().coords;
+    const Ways ways(board, from, WORKER);
+    const Coord to = best(ways.now(), [&](Coord tile) { return std::make_pair(tile == from, ways.arrival(tile)); });
+    if (to == from) return std::nullopt;
+    return walk(ways, to);
+}
+
 // A fighter attacks whom it can, else walks towards the enemy that it reaches first, else leaves the tiles that the
 // workers need.
 std::optional<Move> fight(const Board& board, const Ant& fighter, const std::vector<Coord>& enemies) {
@@ -260,6 +274,7 @@ class Forager : public ReAnticsBot {
                                               : fight(board, ant, enemies);
             if (move) return *move;
         }
+        if (const auto move = stepAside(board)) return *move;
         const Coord hill = find(board.mine.constrs, {ANTHILL}).front();
         const auto type = wanted(board, enemies.size());
         if (type && !board.hasAnt(hill) && board.mine.foodCount >= COST[*type]) return {BUILD, {{hill}}, type};

@@ -26,7 +26,7 @@ public class Forager extends ReAnticsBot {
     private static final int OUR_LAST_ROW = 3;
     private static final int QUEENS_LAST_ROW = 3;
 
-    /** Anthill and tunnel so that no food can be far from both; grass where food would be the farthest, and in front. */
+    /** Anthill and tunnel so that no food can be far from both; grass where food would be farthest, and in front. */
     private static final List<Coord> LAYOUT = List.of(
         new Coord(2, 1), new Coord(7, 1),
         new Coord(0, 3), new Coord(1, 3), new Coord(3, 3), new Coord(4, 3), new Coord(5, 3),
@@ -142,7 +142,8 @@ public class Forager extends ReAnticsBot {
         if (attack != null) {
             return attack;
         }
-        List<Coord> enemies = theirs.ants().stream().filter(enemy -> ATTACK[enemy.type()] > 0).map(Ant::coords).toList();
+        List<Coord> enemies = theirs.ants().stream()
+            .filter(enemy -> ATTACK[enemy.type()] > 0).map(Ant::coords).toList();
         return best(reachable(queen), tile -> {
             int danger = 0; // an enemy 6 or more tiles away is none
             for (Coord enemy : enemies) {
@@ -157,7 +158,9 @@ public class Forager extends ReAnticsBot {
     private List<Coord> attackingPath(Ant ant) {
         ToIntFunction<Coord> prey = tile -> theirs.ants().stream()
             .filter(enemy -> distance(tile, enemy.coords()) <= RANGE[ant.type()])
-            .mapToInt(enemy -> enemy.type() == QUEEN ? 100 : enemy.coords().equals(anthill) ? 50 : 10 + ATTACK[enemy.type()])
+            .mapToInt(enemy -> enemy.type() == QUEEN ? 100
+                : enemy.coords().equals(anthill) ? 50
+                : 10 + ATTACK[enemy.type()])
             .max().orElse(0);
         List<Coord> path = best(reachable(ant), prey);
         return prey.applyAsInt(path.get(path.size() - 1)) > 0 ? path : null;

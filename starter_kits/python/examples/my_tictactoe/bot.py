@@ -1,0 +1,24 @@
+"""A bot to fill in. It takes the first empty cell, and does not see when it should flip the table."""
+
+from typing import Set
+
+from referee_kit.tictactoe import *
+
+
+class MyBot(TicTacToeBot):
+    def __init__(self) -> None:
+        self.taken: Set[str] = set()
+
+    def event(self, event: ArenaEvent) -> None:
+        """Every move comes here, your own too. A rival may send anything: look before you trust `position`."""
+        if event.player and event.action == "putSymbol" and event.position in CELLS:
+            self.taken.add(event.position)
+
+    def play(self, id: str) -> Action:
+        # After an invalid move of the rival, flip the table and win: Action(FLIP)
+        empty = [cell for cell in CELLS if cell not in self.taken]
+        return Action("putSymbol", empty[0])
+
+
+if __name__ == "__main__":
+    run(MyBot)

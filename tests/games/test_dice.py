@@ -1,0 +1,113 @@
+"""The dice never change: these numbers are for ever, as old replays stand on them."""
+
+from collections import Counter
+
+import pytest
+
+from games.dice import Dice, derive_seed
+
+PUBLISHED = [  # SplitMix64 with seed 1234567
+    6457827717110365317,
+    3203168211198807973,
+    9817491932198370423,
+    4593380528125082431,
+    16408922859458223821,
+]
+
+
+class Scripted(Dice):
+    """Dice whose next bits are written down."""
+
+    __slots__ = ("script",)
+
+    def __init__(self, *script: int) -> None:
+        super().__init__(0)
+        self.script = list(script)
+
+    def bits(self) -> int:
+        return self.script.pop(0)
+
+
+def test_bits_are_the_published_numbers_of_splitmix64() -> None:
+    dice = Dice(1234567)
+    assert [dice.bits() for _ in PUBLISHED] == PUBLISHED
+
+
+def test_a_seed_counts_by_its_low_64_bits() -> None:
+    assert Dice(1234567 + (1 << 64)).bits() == PUBLISHED[0]
+    assert Dice(-1).bits() == Dice((1 << 64) - 1).bits()
+
+
+def test_choices_follow_from_the_seed_for_ever() -> None:
+    dice = Dice(2024)
+    assert [dice.below(10) for _ in range(12)] == [1, 2, 1, 5, 8, 9, 1, 4, 8, 5, 5, 5]
+    items = list("abcdefgh")
+    Dice(2024).shuffle(items)
+    assert "".join(items) == "ehbcgdaf"
+    assert Dice(2024).sample(range(40), 5) == [33, 27, 37, 4, 11]
+
+
+def test_below_throws_away_the_numbers_that_would_favour_the_small_ones() -> None:
+    last_fair = (1 << 64) - 1 - (1 << 64) % 3
+    assert Scripted(last_fair).below(3) == 2
+    assert Scripted(last_fair + 1, 7).below(3) == 1, "2**64-1 is thrown away; then comes 7"
+    assert Scripted((1 << 64) - 1).below(1 << 64) == (1 << 64) - 1
+    assert Scripted((1 << 64) - 1).below(1) == 0
+
+
+def test_below_is_fair() -> None:
+    dice = Dice(3)
+    count = Counter(dice.below(6) for _ in range(60_000))
+    assert set(count) == set(range(6))
+    assert all(9_600 < times < 10_400 for times in count.values())  # 4 standard deviations are 365
+
+
+@pytest.mark.parametrize("n", [0, -1, (1 << 64) + 1])
+def test_below_needs_a_number_of_sides_that_it_can_throw(n: int) -> None:
+    with pytest.raises(ValueError, match="below"):
+        Dice(1).below(n)
+
+
+def test_nothing_can_be_chosen_from_nothing() -> None:
+    with pytest.raises(ValueError, match="below"):
+        Dice(1).choice([])
+    with pytest.raises(ValueError, match="cannot draw 3 of 2"):
+        Dice(1).sample([1, 2], 3)
+
+
+def test_a_sample_holds_different_positions_and_leaves_its_source_alone() -> None:
+    source = list(range(40))
+    drawn = Dice(5).sample(source, 11)
+    assert len(set(drawn)) == 11
+    assert source == list(range(40))
+    assert sorted(Dice(5).sample(source, 40)) == source
+
+
+def test_a_shuffle_reaches_every_order_equally_often() -> None:
+    dice, count = Dice(8), Counter[str]()
+    for _ in range(24_000):
+        items = list("abcd")
+        dice.shuffle(items)
+        count["".join(items)] += 1
+    assert len(count) == 24
+    assert all(870 < times < 1_130 for times in count.values())  # 4 standard deviations are 124
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    dice = Dice(9)
+    twin = dice.copy()
+    ahead = [twin.bits() for _ in range(3)]
+    assert [dice.bits() for _ in range(3)] == ahead
+
+
+def test_derived_seeds_are_for_ever() -> None:
+    assert derive_seed(4711) == 2828725802380470
+    assert derive_seed(4711, "layout", 0, 1) == 4745314929317712
+    assert derive_seed(4711, 1) != derive_seed(4711, 11) != derive_seed(47111)
+
+
+def test_derived_seeds_stay_exact_as_doubles() -> None:
+    for seed in range(2_000):
+        derived = derive_seed(seed, "seat", 1)
+        assert 0 <= derived < 1 << 53
+        assert int(float(derived)) == derived

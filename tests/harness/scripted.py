@@ -1,0 +1,172 @@
+"""Bots of a few lines that speak the protocol by hand, and matches with them that check what must hold after any."""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+from msgspec import Struct
+
+from games import registry
+from games.api import TimeControl
+from harness.launch import Entrant
+from harness.limits import Limits
+from harness.referee import Match, play
+from harness.replay import Replay, verify
+from harness.roster import open_roster
+from harness.verdict import FaultReport, Verdict
+from protocol.messages import Encoding
+
+PYTHON = (sys.executable, "-I", "-S", "-B")
+"""An interpreter that is there in 10 ms: no site-packages, no environment."""
+
+GRACE_S = 2.0
+"""A match may take so much longer than the limits that it granted."""
+
+PREAMBLE = """
+import json, os, signal, sys, time
+
+def read():
+    line = sys.stdin.buffer.readline()
+    if not line:
+        os._exit(0)
+    return json.loads(line)
+
+def write(data):
+    while data:
+        data = data[os.write(1, data):]
+
+def frame(number, **members):
+    return json.dumps({"jsonrpc": "2.0", "id": number, **members}).encode() + b"\\n"
+
+def answer(call, result):
+    write(frame(call["id"], result=result))
+
+def call():
+    while "id" not in (message := read()):
+        if message["method"] == "exit":
+            os._exit(0)
+    return message
+
+def greet(**hello):
+    asked = call()
+    answer(asked, hello)
+    return asked["params"]
+
+def cell(name):
+    return {"action": "putSymbol", "position": name}
+
+def put(name):
+    answer(call(), cell(name))
+
+def throw(name):
+    answer(call(), name)
+
+"""
+
+HEARD = """
+log = open(sys.argv[1], "ab", 0)
+def read():
+    line = sys.stdin.buffer.readline()
+    log.write(line or b"end of input\\n")
+    if not line:
+        os._exit(0)
+    return json.loads(line)
+"""
+"""For a bot that keeps what it heard: the file is its first argument."""
+
+RIVAL = HEARD + "greet(); put('C'); put('N'); put('S'); put('E'); call()"
+"""Plays the middle column, then E; and hears the match out."""
+
+
+class Duel(Struct):
+    """What became of a match between a bot under test and the rival."""
+
+    verdict: Verdict
+    fault: FaultReport
+    """The bot's first."""
+    heard: list[Any]
+    """Every frame that the rival read."""
+
+
+class Arena:
+    """Writes bots into a folder and plays matches there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def bot(self, body: str, *args: str, name: str = "bot") -> Entrant:
+        """A program of `PREAMBLE` and `body`."""
+        script = self.folder / f"{name}.py"
+        script.write_text(PREAMBLE + body)
+        return Entrant(name, (*PYTHON, str(script), *args), self.folder)
+
+    def listener(self, body: str, name: str = "rival") -> Entrant:
+        """A bot whose frames `heard` gives back."""
+        return self.bot(HEARD + body, str(self.folder / f"{name}.heard"), name=name)
+
+    def heard(self, name: str = "rival") -> list[Any]:
+        """What a listener read."""
+        lines = (self.folder / f"{name}.heard").read_bytes().splitlines()
+        return [json.loads(line) if line.startswith(b"{") else line.decode() for line in lines]
+
+    def match(
+        self,
+        *entrants: Entrant,
+        game: str = "tictactoe",
+        seed: int = 4711,
+        time: TimeControl = TimeControl(per_call_s=5.0),  # noqa: B008 - a frozen value
+        encodings: tuple[Encoding, ...] = (Encoding.JSON, Encoding.MSGPACK),
+        **options: Any,
+    ) -> Match:
+        found = registry.game(game)
+        replay = self.folder / "match.jsonl"
+        return Match(found, entrants, seed, found.options(**options), time, encodings, replay)
+
+    async def play(self, match: Match, limits: Limits | None = None, granted_s: float = 0.0) -> Verdict:
+        """Plays it: in time, leaving nothing behind, and with a replay that verifies."""
+        started = time.monotonic()
+        async with open_roster(limits or Limits()) as roster:
+            verdict = await play(match, roster)
+        elapsed = time.monotonic() - started
+        assert elapsed < granted_s + GRACE_S, f"the match took {elapsed:.1f} s"
+        assert self.alive() == []
+        assert match.replay is not None
+        assert verify(Replay(match.replay)) == verdict.result
+        return verdict
+
+    async def duel(
+        self,
+        body: str,
+        limits: Limits | None = None,
+        granted_s: float = 0.0,
+        time: TimeControl = TimeControl(per_call_s=5.0),  # noqa: B008 - a frozen value
+    ) -> Duel:
+        """A bot that will be at fault, on the first seat, against the rival, who must come to no harm."""
+        rival = self.bot(RIVAL, str(self.folder / "rival.heard"), name="rival")
+        match = self.match(self.bot(body), rival, time=time)
+        verdict = await self.play(match, limits, granted_s)
+        assert verdict.result.ranks == (2, 1)
+        assert {fault.player for fault in verdict.faults} == {0}
+        heard = self.heard()
+        assert heard[-2]["params"] == {"winner": "X"}
+        assert heard[-1] == {"jsonrpc": "2.0", "method": "exit"}
+        calls = sum(frame["method"] == "play" for frame in heard)
+        assert verdict.seats[1].calls == calls
+        return Duel(verdict, verdict.faults[0], heard)
+
+    def alive(self) -> list[str]:
+        """What runs and was started from here, zombies of ours included.
+
+        A bot's home is a scratch folder below ours, and its descendants inherit that.
+        """
+        found = [str(child) for child in psutil.Process().children(recursive=True)]
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("HOME", "").startswith(str(self.folder)):
+                    found.append(" ".join(process.cmdline()))
+            except psutil.Error:
+                continue
+        return found

@@ -1,0 +1,445 @@
+"""What a bot may do to us, and what it gets for it. Every test is a whole match: see `Arena.duel` for what always holds."""
+
+import gc
+import os
+import time
+
+import pytest
+import trio
+from scripted import Arena
+
+from games.api import FaultKind, TimeControl
+from harness.limits import Limits
+from protocol.messages import Encoding
+
+pytestmark = pytest.mark.trio
+
+SHORT = TimeControl(per_call_s=0.4)
+"""A limit that a bot is meant to pass; the rival needs a hundredth of it."""
+
+
+# It ends.
+
+
+async def test_a_bot_that_dies_at_once_crashes(arena: Arena) -> None:
+    duel = await arena.duel("sys.exit(3)")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "initialize: ended by itself, exit code 3")
+    assert duel.fault.exit == "exit code 3"
+
+
+async def test_a_bot_that_dies_during_its_first_call_crashes(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call(); print('no idea what to do', file=sys.stderr); sys.exit(1)")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "ended by itself, exit code 1")
+    assert duel.fault.call == 1
+    assert duel.fault.last_words == ("no idea what to do",)
+
+
+async def test_an_end_with_exit_code_0_is_a_crash_while_the_match_goes_on(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW')")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "ended by itself, exit code 0")
+    assert duel.verdict.seats[1].calls == 1, "the rival's answer was taken"
+
+
+async def test_a_bot_that_is_killed_by_a_signal_crashes(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW'); call(); os.kill(os.getpid(), signal.SIGSEGV)")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "ended by itself, signal SIGSEGV")
+    assert duel.fault.exit == "signal SIGSEGV"
+
+
+async def test_a_bot_that_closes_its_output_crashes_though_it_lives_on(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW'); call(); os.close(1); signal.pause()")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "closed its standard output")
+    assert duel.fault.exit is None
+
+
+async def test_a_bot_that_ends_crashes_though_its_child_holds_the_pipe(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW'); call()\nif os.fork() == 0: signal.pause()\nos._exit(4)")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "ended by itself, exit code 4")
+
+
+async def test_the_last_answer_of_a_bot_that_ends_still_counts(arena: Arena) -> None:
+    bot = "greet(); put('NW'); put('W'); put('SW')\nif os.fork() == 0: signal.pause()\nos._exit(0)"
+    rival = "greet(); put('C'); put('E'); call()"
+    verdict = await arena.play(arena.match(arena.bot(bot), arena.bot(rival, name="rival")))
+    assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+
+
+async def test_a_bot_that_ends_in_the_middle_of_an_answer_crashes(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW'); write(frame(call()['id'], result=cell('W'))[:20]); os._exit(0)")
+    assert duel.fault.kind is FaultKind.CRASH
+
+
+async def test_a_bot_that_closes_its_input_crashes(arena: Arena) -> None:
+    duel = await arena.duel("greet(); asked = call(); os.close(0); answer(asked, cell('NW')); signal.pause()")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "closed its standard input")
+
+
+# It hangs.
+
+
+async def test_a_bot_that_hangs_in_its_start_up_is_out_of_time(arena: Arena) -> None:
+    duel = await arena.duel("signal.pause()", Limits(startup_s=1.0), granted_s=1.0)
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, "initialize: no answer within 1 s")
+
+
+async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW'); call(); signal.pause()", time=SHORT, granted_s=0.4)
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, "no answer within 0.4 s")
+    assert duel.fault.wall_s == pytest.approx(0.4, abs=0.3)
+
+
+async def test_a_bot_that_never_ends_its_line_is_out_of_time(arena: Arena) -> None:
+    body = "greet(); asked = call()\nwhile True: write(b' '); time.sleep(0.05)"
+    duel = await arena.duel(body, time=SHORT, granted_s=0.4)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_bot_that_ignores_sigterm_and_exit_is_ended_all_the_same(arena: Arena) -> None:
+    body = "signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    body += "greet(); put('NW'); call()\nwhile True: signal.pause()"
+    duel = await arena.duel(body, time=SHORT, granted_s=0.4)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_bot_that_stops_itself_is_out_of_time(arena: Arena) -> None:
+    body = "greet(); put('NW'); call(); os.kill(os.getpid(), signal.SIGSTOP)"
+    duel = await arena.duel(body, time=SHORT, granted_s=0.4)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_bot_that_stops_its_supervisor_cannot_stop_us(arena: Arena) -> None:
+    body = "greet(); put('NW'); call(); os.kill(os.getppid(), signal.SIGSTOP); signal.pause()"
+    duel = await arena.duel(body, time=SHORT, granted_s=0.4 + 1.0)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_bot_that_kills_its_supervisor_does_not_outlive_the_run(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call(); os.kill(os.getppid(), signal.SIGKILL); signal.pause()", time=SHORT)
+    assert duel.fault.kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
+
+
+async def test_a_bot_that_never_reads_cannot_stop_us(arena: Arena) -> None:
+    """The call is larger than any pipe: the limit covers our writing too."""
+    match = arena.match(
+        arena.bot("greet(); signal.pause()"),
+        arena.listener("greet(); throw('rock'); throw('rock'); throw('rock'); answer(call(), None); call()"),
+        game="rounds",
+        time=SHORT,
+        padding=3 << 20,
+    )
+    verdict = await arena.play(match, granted_s=3 * 0.4 + 0.5)
+    assert [fault.kind for fault in verdict.faults] == [FaultKind.TIMEOUT] * 4
+    assert verdict.result.scores == (0.0, 1.0)
+    assert arena.heard()[-1]["method"] == "exit"
+
+
+async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -> None:
+    match = arena.match(
+        arena.bot("greet(); throw('rock'); signal.pause()"),
+        arena.listener("greet(); throw('rock'); throw('rock'); throw('rock'); answer(call(), None); call()"),
+        game="rounds",
+        time=SHORT,
+        notices=5000,
+    )
+    verdict = await arena.play(match, granted_s=2 * 0.4 + 0.5)
+    assert verdict.result.ranks == (2, 1)
+    assert sum(frame["method"] == "round" for frame in arena.heard()) == 15000
+
+
+async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(arena: Arena) -> None:
+    """Or the bot would read the next frame in the middle of the last. It says when it may be sent on: by a file."""
+    (arena.folder / "go").touch()
+    body = (
+        "greet(); asked = json.loads(sys.stdin.buffer.readline())\n"
+        "while 'id' not in asked: asked = read()\n"
+        "answer(asked, 'rock')\n"
+    )
+    slow = "greet(); import select; select.select([0], [], []); time.sleep(0.6)\n" + body[8:]
+    match = arena.match(
+        arena.bot(slow + "throw('rock'); throw('rock'); answer(call(), None); call()"),
+        arena.listener("greet(); throw('paper'); throw('scissors'); throw('scissors'); answer(call(), None); call()"),
+        game="rounds",
+        time=SHORT,
+        padding=1 << 20,
+    )
+    verdict = await arena.play(match, granted_s=1.0)
+    assert [(fault.kind, fault.call) for fault in verdict.faults] == [(FaultKind.TIMEOUT, 1)]
+    assert verdict.result.scores == (1.0, 0.0)
+    assert verdict.seats[0].late_answers == 1
+
+
+# It speaks out of turn.
+
+
+async def test_a_second_answer_is_a_protocol_fault(arena: Arena) -> None:
+    duel = await arena.duel("greet(); asked = call(); write(frame(asked['id'], result=cell('NW')) * 2); call()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith('a second answer to call 1: {"jsonrpc":"2.0","id":1,')
+
+
+async def test_a_print_to_standard_output_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call(); write(b'x = 5\\n'); call()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail == 'wrote "x = 5" to standard output; print debugging to standard error'
+
+
+async def test_a_print_before_the_greeting_is_a_protocol_fault(arena: Arena) -> None:
+    duel = await arena.duel("write(b'Bot 1.0 ready\\n'); greet(); call()")
+    wanted = 'initialize: wrote "Bot 1.0 ready" to standard output; print debugging to standard error'
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.PROTOCOL, wanted)
+
+
+async def test_an_answer_with_another_id_is_a_protocol_fault(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call(); write(frame(7, result=cell('NW'))); call()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("an answer with id 7, but the open call has id 1: ")
+
+
+async def test_an_answer_to_a_call_that_has_not_been_made_is_a_protocol_fault(arena: Arena) -> None:
+    body = "greet(); n = call()['id']; write(frame(n, result=cell('NW')) + frame(n + 1, result=cell('W'))); call()"
+    duel = await arena.duel(body)
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("an answer with id 2, but no call is open: ")
+
+
+async def test_an_error_as_answer_is_a_fault_with_the_bots_own_words(arena: Arena) -> None:
+    body = "greet(); write(frame(call()['id'], error={'code': -32603, 'message': 'IndexError: 9', 'data': [1]})); call()"
+    duel = await arena.duel(body)
+    wanted = "answered error -32603: IndexError: 9; data: [1]"
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.ERROR, wanted)
+
+
+async def test_an_error_of_many_lines_is_told_in_one(arena: Arena) -> None:
+    duel = await arena.duel("greet(); write(frame(call()['id'], error={'code': 1, 'message': 'a\\nb' * 9999})); call()")
+    assert "\n" not in duel.fault.detail
+    assert len(duel.fault.detail) < 300
+
+
+async def test_a_bot_that_does_not_speak_this_game_may_say_so(arena: Arena) -> None:
+    duel = await arena.duel("write(frame(call()['id'], error={'code': -32000, 'message': 'only chess'})); call()")
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.ERROR, "initialize: answered error -32000: only chess")
+
+
+async def test_an_answer_in_the_wrong_encoding_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call(); write(b'\\x82\\xa2id\\x01\\xa6result\\xc0'); call()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("this looks like MessagePack, but the encoding in force is json: ")
+
+
+async def test_json_after_choosing_msgpack_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
+    """The bot cannot read the call; it answers what the call must be."""
+    duel = await arena.duel("greet(encoding='msgpack'); os.read(0, 1); write(frame(1, result=cell('NW'))); signal.pause()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("this looks like JSON, but the encoding in force is msgpack: ")
+    assert bytes.fromhex(duel.fault.frame.replace(" ", "")).endswith(b"\xa7last_ms\xc0"), "the call in hexadecimal"
+
+
+async def test_an_encoding_that_was_not_offered_is_a_protocol_fault(arena: Arena) -> None:
+    match = arena.match(
+        arena.bot("greet(encoding='msgpack'); signal.pause()"),
+        arena.listener("greet(); call()"),
+        encodings=(Encoding.JSON,),
+    )
+    verdict = await arena.play(match)
+    (fault,) = verdict.faults
+    assert fault.kind is FaultKind.PROTOCOL
+    assert fault.detail.startswith('initialize: chose the encoding "msgpack", but offered were: json')
+
+
+# It writes too much.
+
+
+async def test_a_line_without_end_is_a_protocol_fault(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call()\nwhile True: write(b'x' * 65536)")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("a frame of more than 1048576 bytes, which is the limit; it begins: xxx")
+
+
+@pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20])
+async def test_a_frame_of_1_mib_is_read(arena: Arena, size: int) -> None:
+    """It is a legal one, padded with spaces: no fault for its length."""
+    pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({size}) + b'\\n')"
+    rival = arena.bot("greet(); put('W'); put('E'); call()", name="rival")
+    verdict = await arena.play(arena.match(arena.bot(f"greet(); {pad}; put('C'); put('SE'); call()"), rival))
+    assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+
+
+async def test_a_frame_of_1_mib_and_a_byte_is_a_protocol_fault(arena: Arena) -> None:
+    pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({(1 << 20) + 1}) + b'\\n')"
+    duel = await arena.duel(f"greet(); {pad}; call()")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail.startswith("a frame of more than 1048576 bytes, which is the limit")
+
+
+async def test_blank_lines_without_end_are_an_output_fault(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call()\nwhile True: write(b'\\n' * 65536)")
+    wanted = "wrote more than 4194304 bytes to standard output in one call"
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.OUTPUT, wanted)
+
+
+async def test_a_flood_before_the_greeting_is_a_fault_of_the_start(arena: Arena) -> None:
+    duel = await arena.duel("while True: write(b'\\n' * 65536)")
+    assert duel.fault.kind is FaultKind.OUTPUT
+    assert duel.fault.detail.startswith("initialize: ")
+
+
+async def test_a_flood_off_turn_fills_the_bots_own_pipe_and_is_judged_at_its_next_call(arena: Arena) -> None:
+    duel = await arena.duel("greet(); put('NW')\nwhile True: write(b'x' * 65536)")
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.verdict.seats[1].calls == 1
+
+
+async def test_a_flood_on_standard_error_is_cut_in_the_file_and_never_blocks_the_bot(arena: Arena) -> None:
+    body = "greet(); call()\nfor _ in range(64): os.write(2, b'y' * 65535 + b'\\n')\n"
+    body += "os.write(2, b'the last word\\n'); sys.exit(5)"
+    duel = await arena.duel(body, Limits(stderr_bytes=100_000))
+    assert duel.fault.detail == "ended by itself, exit code 5"
+    assert duel.fault.last_words[-1] == "the last word"
+    log = arena.folder / "match.seat0.stderr"
+    assert duel.verdict.seats[0].stderr == str(log)
+    assert log.stat().st_size == 100_000
+
+
+async def test_a_bot_that_writes_nothing_to_standard_error_leaves_no_file(arena: Arena) -> None:
+    duel = await arena.duel("sys.exit(1)")
+    assert [seat.stderr for seat in duel.verdict.seats] == [None, None]
+    assert not list(arena.folder.glob("*.stderr"))
+
+
+async def test_a_name_of_100_kib_is_cut(arena: Arena) -> None:
+    duel = await arena.duel("greet(name='n' * 100_000, version='v' * 100_000); sys.exit(1)")
+    program = duel.verdict.seats[0].program
+    assert program is not None
+    assert program.startswith("nnn")
+    assert len(program) <= 100
+
+
+# It takes too much.
+
+
+async def test_a_memory_bomb_is_a_memory_fault(arena: Arena) -> None:
+    body = "greet(); call()\nheld = []\nfor _ in range(64): held.append(b'x' * (8 << 20))\nsignal.pause()"
+    duel = await arena.duel(body, Limits(memory_bytes=64 << 20))
+    assert duel.fault.kind is FaultKind.MEMORY
+    assert duel.fault.detail.endswith(" MiB of memory; the limit is 64.0 MiB")
+    assert 64 << 20 < duel.fault.peak_memory_bytes <= 600 << 20
+
+
+async def test_a_memory_bomb_in_children_is_a_memory_fault(arena: Arena) -> None:
+    body = (
+        "greet(); call()\nfor _ in range(4):\n if os.fork() == 0:\n  held = b'x' * (24 << 20); signal.pause()\n"
+        "signal.pause()"
+    )
+    duel = await arena.duel(body, Limits(memory_bytes=64 << 20))
+    assert duel.fault.kind is FaultKind.MEMORY
+
+
+async def test_cpu_time_on_turn_is_limited(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call()\nwhile True: pass", Limits(cpu_s=0.3), granted_s=0.6)
+    assert duel.fault.kind is FaultKind.CPU
+    assert duel.fault.detail.endswith(" s of CPU time; the limit is 0.3 s")
+    assert duel.fault.cpu_s >= 0.2
+
+
+async def test_cpu_time_off_turn_is_limited(arena: Arena) -> None:
+    """The rival thinks for as long as the burner lives: it waits for the other end of a pipe to be closed."""
+    fifo = arena.folder / "burning"
+    os.mkfifo(fifo)
+    burner = arena.bot(f"held = os.open({str(fifo)!r}, os.O_RDWR); greet(); put('NW')\nwhile True: pass")
+    wait = f"end = os.open({str(fifo)!r}, os.O_RDONLY | os.O_NONBLOCK); os.set_blocking(end, True); os.read(end, 1)"
+    rival = arena.listener(f"greet(); asked = call(); {wait}; answer(asked, cell('C')); call()")
+    verdict = await arena.play(arena.match(burner, rival), Limits(cpu_s=0.3), granted_s=0.6)
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind) == (0, FaultKind.CPU)
+    assert verdict.seats[1].calls == 1
+    assert arena.heard()[-1]["method"] == "exit"
+
+
+async def test_cpu_time_of_children_counts(arena: Arena) -> None:
+    duel = await arena.duel("greet(); call()\nif os.fork() == 0:\n while True: pass\nsignal.pause()", Limits(cpu_s=0.3))
+    assert duel.fault.kind is FaultKind.CPU
+
+
+async def test_a_fork_bomb_is_a_processes_fault(arena: Arena) -> None:
+    body = "greet(); call()\nfor _ in range(60):\n if os.fork() == 0: signal.pause()\nsignal.pause()"
+    duel = await arena.duel(body, Limits(processes=32, memory_bytes=None))
+    assert duel.fault.kind is FaultKind.PROCESSES
+    assert duel.fault.detail.endswith(" processes at once; the limit is 32")
+
+
+async def test_a_daemon_that_left_its_family_is_ended_with_the_match(arena: Arena) -> None:
+    body = (
+        "greet(); put('NW'); call()\nif os.fork() == 0:\n os.setsid()\n if os.fork() == 0:\n"
+        "  for descriptor in range(3): os.close(descriptor)\n  while True: signal.pause()\n os._exit(0)\n"
+        "os.wait(); sys.exit(0)"
+    )
+    duel = await arena.duel(body)
+    assert duel.fault.kind is FaultKind.CRASH
+
+
+async def test_a_chain_of_processes_that_fork_anew_is_ended(arena: Arena) -> None:
+    body = "greet(); call()\nif os.fork() == 0:\n while True:\n  if os.fork(): os._exit(0)\nsignal.pause()"
+    duel = await arena.duel(body, time=SHORT, granted_s=0.4)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+# It meddles.
+
+
+async def test_control_bytes_reach_the_fault_report_as_they_are_but_no_line_of_the_record(arena: Arena) -> None:
+    """JSON escapes them; what is printed goes through `report.printable`, see test_cli."""
+    body = "greet(name='\\x1b[31mred\\x07'); call(); os.write(2, b'\\x1b]0;title\\x07\\xff\\n'); write(b'\\x1b[2J\\n'); call()"
+    duel = await arena.duel(body)
+    assert duel.fault.kind is FaultKind.PROTOCOL
+    assert duel.fault.detail == 'wrote "\\x1b[2J" to standard output; print debugging to standard error'
+    assert duel.verdict.seats[0].program == "\x1b[31mred\x07"
+    assert b"\x1b" not in (arena.folder / "match.jsonl").read_bytes()
+
+
+async def test_pipes_set_non_blocking_are_the_bots_own_affair(arena: Arena) -> None:
+    body = (
+        "import select\nfor n in range(3): os.set_blocking(n, False)\n"
+        "def read():\n line = b''\n while not line.endswith(b'\\n'):\n  select.select([0], [], []); data = os.read(0, 1)\n"
+        "  if not data: os._exit(0)\n  line += data\n return json.loads(line)\n"
+        "greet(); put('NW'); put('W'); call(); sys.exit(6)"
+    )
+    duel = await arena.duel(body)
+    assert duel.fault.detail == "ended by itself, exit code 6"
+    assert duel.fault.call == 3
+
+
+async def test_an_answer_that_came_in_time_counts_once_though_the_machine_stalled(arena: Arena) -> None:
+    """Our own loop stands still past the limit: the call is out of time, and the match goes on in order."""
+    asked = arena.folder / "asked"
+    match = arena.match(
+        arena.bot(f"greet(); once = call(); open({str(asked)!r}, 'w'); answer(once, 'rock'); throw('rock'); call()"),
+        arena.bot("greet(); throw('rock'); throw('scissors'); call()", name="rival"),
+        game="rounds",
+        rounds=2,
+        time=SHORT,
+    )
+
+    async def stall() -> None:
+        while not asked.exists():
+            await trio.sleep(0.001)
+        time.sleep(0.6)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stall)
+        verdict = await arena.play(match, granted_s=1.5)
+    timeouts = [(fault.player, fault.call) for fault in verdict.faults if fault.method == "throw"]
+    assert (0, 1) in timeouts
+    assert all(call == 1 for _, call in timeouts)
+    assert verdict.result.scores == (1.0, 0.0)
+
+
+async def test_twenty_faults_leave_our_descriptors_where_they_were(arena: Arena) -> None:
+    bodies = ["sys.exit(1)", "greet(); put('NW'); write(b'x\\n'); call()", "greet(); os.close(1); call()"]
+    await arena.duel(bodies[0])
+    gc.collect()
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(20):
+        (arena.folder / "rival.heard").unlink()
+        await arena.duel(bodies[number % 3])
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= before

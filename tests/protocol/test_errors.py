@@ -1,0 +1,33 @@
+"""What an author is shown of a bad frame: one printable line, of bounded length."""
+
+import pytest
+
+from protocol.errors import SHOWN_CHARACTERS, quote, stray_print
+
+
+@pytest.mark.parametrize(
+    ("frame", "shown"),
+    [
+        (b"x = 5\n", "x = 5"),
+        (b"a\tb\x1b[0m\r\n", "a\\tb\\x1b[0m"),
+        ("größer ┻━┻ 😀".encode(), "größer ┻━┻ 😀"),
+        ("\u202egnp.exe".encode(), "\\u202egnp.exe"),
+        (b"caf\xe9", "caf\\xe9"),
+        (b"\x83\xa7json\xff", "0x83a76a736f6eff"),
+        (b"", ""),
+    ],
+)
+def test_a_frame_is_shown_as_text_where_it_is_text(frame: bytes, shown: str) -> None:
+    assert quote(frame) == shown
+
+
+@pytest.mark.parametrize("length", [SHOWN_CHARACTERS - 1, SHOWN_CHARACTERS, SHOWN_CHARACTERS + 1, 1 << 20])
+@pytest.mark.parametrize("character", ["x", "é", "━", "😀"])
+def test_a_long_frame_is_cut_at_two_hundred_characters(length: int, character: str) -> None:
+    shown = quote((character * length).encode())
+    assert shown == character * min(length, SHOWN_CHARACTERS) + ("…" if length > SHOWN_CHARACTERS else "")
+
+
+def test_a_stray_print_tells_its_author_where_to_print() -> None:
+    wanted = 'wrote "x = 5" to standard output; print debugging to standard error'
+    assert str(stray_print(b"x = 5\n")) == wanted
