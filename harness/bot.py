@@ -4,9 +4,11 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import msgspec
 import trio
 from msgspec import Struct
 
@@ -14,7 +16,7 @@ from games.api import Fault, FaultKind
 from harness.limits import SAMPLE_EVERY_S, Limits, Meter, Usage, cpu_ns, passed_limit
 from harness.sandbox.spawner import Process
 from protocol.connection import NEED_DATA, AnswerDecoder, Connection
-from protocol.errors import RemoteProtocolError
+from protocol.errors import RemoteProtocolError, quote
 from protocol.messages import Clock, ErrorObject, Hello, Initialize
 
 READ_BYTES = 1 << 16
@@ -60,8 +62,10 @@ class Bot:
         self.calls = 0
         self.wall_s = 0.0
         """Wall time of all calls of this match."""
+        self.before_wait: Callable[[], None] = _nothing
+        """Called when an answer is not there at once: now is the time to do what need not be done before."""
         self.frame = b""
-        """The last thing that was asked."""
+        """The last thing that was asked, notices apart."""
         self.meter = Meter(process.pid, process.supervisor)
         self.stderr = StderrLog(limits.stderr_bytes)
         self._outbox = bytearray()
@@ -71,8 +75,8 @@ class Bot:
     def usage(self) -> Usage:
         return self.meter.usage
 
-    async def greet(self, message: Initialize, log: Path | None) -> Fault | None:
-        """Opens a match, in a new process or in one that is used again. Its standard error goes to the file `log`."""
+    async def greet(self, message: Initialize, log: Callable[[], Path | None]) -> Fault | None:
+        """Opens a match, in a new process or in one that is used again. Its standard error goes to the file `log()`."""
         self.meter.start_match()
         self.stderr.start_match(log)
         frame = self.wire.initialize(message)
@@ -105,12 +109,18 @@ class Bot:
             self._finish(answer)
         return answer
 
-    def tell(self, frame: bytes, at_once: bool) -> None:
-        """Sends a notification: now as far as the pipe takes it, or together with the next call."""
+    def tell(self, frame: bytes) -> None:
+        """Has a notification sent with the next call, or by `flush` before that."""
         if self.fault is None:
             self._outbox += frame
-            if at_once:
-                self._write_some()
+
+    def flush(self) -> None:
+        """Sends what is waiting to be sent, as far as the pipe takes it."""
+        if self._outbox:
+            try:
+                del self._outbox[: _write(self.process.stdin, self._outbox)]
+            except BrokenPipeError:
+                self._outbox.clear()  # the next call will find out
 
     def _hello(self) -> Any:
         hello = self.wire.hello()
@@ -120,7 +130,8 @@ class Bot:
         """An orderly end: `exit`, end of input, a moment of patience; then whatever is left is killed."""
         with trio.CancelScope(shield=True):
             if self.fault is None:
-                self.tell(self.wire.exit(), at_once=True)
+                self.tell(self.wire.exit())
+                self.flush()
             self.process.close_stdin()
             if self.fault is None:
                 await self.process.exited(ORDERLY_END_S)
@@ -133,6 +144,14 @@ class Bot:
         self.meter.end_match()
         self.stderr.end_match(self.process.stderr)
 
+    def quiet(self) -> bool:
+        """Whether it wrote nothing after its last answer. No call is open."""
+        try:
+            self.wire.unasked()
+        except RemoteProtocolError:
+            return False
+        return True
+
     def measure(self) -> None:
         """Reads the tree's usage, unless it was read a moment ago, and rules on the limits."""
         if time.monotonic() - self.meter.read_at >= SAMPLE_EVERY_S and self.process.exit_code is None:
@@ -144,6 +163,12 @@ class Bot:
             self._check_limits()
             await trio.sleep(SAMPLE_EVERY_S)
 
+    async def watch_end(self) -> None:
+        """Hears of the process's own end when it comes: what it leaves behind may hold its output open for ever."""
+        code = await self.process.exited(inf)
+        if code is not None and self.fault is None:
+            self._finish(_ended(code))
+
     def _check_limits(self) -> None:
         passed = passed_limit(self.meter.read(), self.limits)
         if passed is not None and self.fault is None:
@@ -153,10 +178,10 @@ class Bot:
 
     async def _exchange(self, frame: bytes, limit_s: float, take: Callable[[], Any]) -> Any:
         process, perf_counter = self.process, time.perf_counter
+        self.frame = frame
         if self._outbox:
             frame = bytes(self._outbox) + frame
             self._outbox.clear()
-        self.frame = frame
         cpu_before = cpu_ns(process.pid)
         started = ended = perf_counter()
         until = started + limit_s
@@ -168,7 +193,7 @@ class Bot:
                 data = await self._read(until)
                 ended = perf_counter()
                 if not data:
-                    answer = await self._silence()
+                    answer = await self._silence("output")
                     break
                 self.wire.receive(data)
                 answer = take()
@@ -183,7 +208,7 @@ class Bot:
             self.wire.give_up()
         except BrokenPipeError:
             ended = perf_counter()
-            answer = await self._silence()
+            answer = await self._silence("input")
         wall_s = ended - started
         if wall_s > limit_s and not isinstance(answer, Fault):
             answer = _timeout(limit_s)
@@ -194,9 +219,13 @@ class Bot:
 
     async def _write(self, frame: bytes, until: float) -> None:
         written = _write(self.process.stdin, frame)
-        while written < len(frame):
-            await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
-            written += _write(self.process.stdin, frame[written:])
+        try:
+            while written < len(frame):
+                await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
+                written += _write(self.process.stdin, frame[written:])
+        except _Late:
+            self._outbox += frame[written:]  # or the bot would read the next frame in the middle of this one
+            raise
 
     async def _read(self, until: float) -> bytes:
         """At least one byte of output, or b"" at its end. Raises _Late when `perf_counter` has passed `until`."""
@@ -208,6 +237,7 @@ class Bot:
             except BlockingIOError:
                 pass
         self._quick_reads = 0
+        self.before_wait()
         while True:
             await _wait(trio.lowlevel.wait_readable, stdout, until)
             try:
@@ -215,23 +245,17 @@ class Bot:
             except BlockingIOError:
                 continue
 
-    def _write_some(self) -> None:
-        try:
-            del self._outbox[: _write(self.process.stdin, self._outbox)]
-        except BrokenPipeError:
-            self._outbox.clear()  # the next call will find out
-
-    async def _silence(self) -> Fault:
-        """The fault of a bot that gave no answer because its output has ended."""
+    async def _silence(self, stream: str) -> Fault:
+        """The fault of a bot that gave no answer because its end of a `stream` is closed."""
         if self.fault is not None:
             return self.fault
-        code = await self.process.exited(0.2)
+        with trio.move_on_after(0.2):
+            await self.process.ended.wait()
         self.measure()
         if self.fault is not None:
             return self.fault
-        if code is None:
-            return Fault(FaultKind.CRASH, "closed its standard output")
-        return Fault(FaultKind.CRASH, f"ended by itself, {exit_words(code)}")
+        code = self.process.exit_code
+        return Fault(FaultKind.CRASH, f"closed its standard {stream}") if code is None else _ended(code)
 
     def _finish(self, fault: Fault) -> Fault:
         """The process is done for; the tree is killed at once, the rest waits for `kill`."""
@@ -246,18 +270,21 @@ class StderrLog:
 
     def __init__(self, cap_bytes: int) -> None:
         self.cap_bytes = cap_bytes
-        self.start_match(None)
+        self.start_match(_nowhere)
 
-    def start_match(self, path: Path | None) -> None:
-        """What is written from now on goes to the file `path`; None = nowhere."""
-        self.path = path
+    def start_match(self, path: Callable[[], Path | None]) -> None:
+        """What is written from now on goes to the file `path()`; None = nowhere. It is asked for when it is needed."""
+        self.written: Path | None = None
+        """The file, if there is anything in it."""
+        self._path = path
         self._file: BinaryIO | None = None
-        self._room = 0 if path is None else self.cap_bytes
+        self._room = self.cap_bytes
         self._tail = b""
 
     def end_match(self, descriptor: int) -> None:
         """Takes what is there now and closes the file."""
         self.catch_up(descriptor)
+        self._room = 0  # a bot that is kept may go on writing
         if self._file is not None:
             self._file.close()
 
@@ -278,11 +305,6 @@ class StderrLog:
         """The last lines."""
         return tuple(self._tail.decode("utf-8", "backslashreplace").splitlines()[-LAST_WORDS_LINES:])
 
-    @property
-    def written(self) -> Path | None:
-        """The file, if there is anything in it."""
-        return self.path if self._file is not None else None
-
     def _read(self, descriptor: int) -> bool:
         """False when there is nothing, now or for ever."""
         try:
@@ -290,12 +312,28 @@ class StderrLog:
         except BlockingIOError:
             return False
         self._tail = (self._tail + data)[-LAST_WORDS_BYTES:]
-        if data and self._room and self.path is not None:
-            if self._file is None:
-                self._file = self.path.open("wb", buffering=0)
-            self._file.write(data[: self._room])
-            self._room -= min(self._room, len(data))
+        if data and self._room:
+            self._keep(data[: self._room])
         return bool(data)
+
+    def _keep(self, data: bytes) -> None:
+        if self._file is None:
+            path = self._path()
+            if path is None:
+                self._room = 0
+                return
+            self._file = path.open("wb", buffering=0)
+            self.written = path
+        self._file.write(data)
+        self._room -= len(data)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _nowhere() -> None:
+    return None
 
 
 class _Late(Exception):
@@ -327,7 +365,12 @@ def _too_much_output(limit_bytes: int) -> Fault:
 
 
 def _error(error: ErrorObject) -> Fault:
-    return Fault(FaultKind.ERROR, f"answered error {error.code}: {error.message}")
+    data = "" if error.data is None else f"; data: {quote(msgspec.json.encode(error.data))}"
+    return Fault(FaultKind.ERROR, f"answered error {error.code}: {quote(error.message.encode())}{data}")
+
+
+def _ended(code: int) -> Fault:
+    return Fault(FaultKind.CRASH, f"ended by itself, {exit_words(code)}")
 
 
 def exit_words(code: int) -> str:

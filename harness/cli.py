@@ -35,7 +35,14 @@ from protocol.messages import Encoding
 PLAYED, AT_FAULT, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 LIVE_EVERY_S = 0.2
 
-out = Console(highlight=False, soft_wrap=True)
+class _Console(Console):
+    """Leaves it to `main` to end when nobody reads on: rich would exit with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+out = _Console(highlight=False, soft_wrap=True)
 err = Console(highlight=False, soft_wrap=True, stderr=True)
 
 app = App(
@@ -108,13 +115,11 @@ def match(
     verbose
         Print every turn.
     """
-    series = _series(bots, game, seed, games, swap, map, set, call_time, clock, encoding, replay)
     startup_s = seconds(startup, "--startup")
-    limits = Limits(
-        startup_s=float("inf") if startup_s is None else startup_s,
-        memory_bytes=size(memory, "--memory"),
-        cpu_s=seconds(cpu, "--cpu"),
-    )
+    if startup_s is None:
+        raise UsageError(f"--startup {startup}: the start needs a limit")
+    limits = Limits(startup_s=startup_s, memory_bytes=size(memory, "--memory"), cpu_s=seconds(cpu, "--cpu"))
+    series = _series(bots, game, seed, games, swap, map, set, call_time, clock, encoding, replay)
     outcome = trio.run(_play, series, limits, _Screen(series, json, verbose))
     if json:
         sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
@@ -179,10 +184,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(" ".join(str(error).split()), USAGE)
     except UsageError as error:
         return _fail(str(error), USAGE)
-    except BrokenPipeError:
-        # Whoever read our output has had enough; so that Python does not complain at exit, there is none any more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PLAYED
     except BaseException as error:
         return _ended_by(error)
 
@@ -191,6 +192,10 @@ def _ended_by(error: BaseException) -> int:
     """The exit code of what the tasks of a run have raised; a bug of ours goes on with its trace."""
     if _inside(error, KeyboardInterrupt):
         return _fail("interrupted", INTERRUPTED)
+    if _inside(error, BrokenPipeError):
+        # Whoever read our output has had enough; so that Python does not complain at exit, there is none any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PLAYED
     if found := _inside(error, RunError):
         return _fail(str(found), FAILED)
     raise error

@@ -29,5 +29,5 @@ def report(ruling: Ruling, bot: Bot, name: str, method: str, turn: int) -> Fault
 
 
 def frame_text(frame: bytes, encoding: Encoding) -> str:
-    """A frame as text, notices in front of it included: JSON as it is, MessagePack in hexadecimal."""
+    """A frame as text: JSON as it is, MessagePack in hexadecimal."""
     return frame.decode().rstrip("\n") if encoding is Encoding.JSON else frame.hex(" ")

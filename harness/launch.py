@@ -59,9 +59,17 @@ def entrant(spec: str) -> Entrant:
 def _split_name(spec: str) -> tuple[str | None, str]:
     """`NAME=` in front, unless the whole is the path of something that is there."""
     name, equals, rest = spec.partition("=")
-    if not equals or not re.fullmatch(r"[\w .@+-]+", name) or name.startswith("@") or Path(spec).exists():
+    if not equals or not re.fullmatch(r"[\w .@+-]+", name) or name.startswith("@") or _is_there(Path(spec)):
         return None, spec
     return name, rest
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; also for a text that is too long for any."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _command(line: str) -> Entrant:
@@ -74,7 +82,7 @@ def _command(line: str) -> Entrant:
     program = shutil.which(argv[0])
     if program is None:
         raise UsageError(f"cmd:{line}: there is no program {argv[0]!r}")
-    scripts = [Path(word).stem for word in argv[1:] if Path(word).is_file()]
+    scripts = [Path(word).stem for word in argv[1:] if _is_there(Path(word))]
     name = scripts[0] if scripts else Path(argv[0]).stem
     return Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
 
@@ -94,7 +102,7 @@ def _built_in(spec: str) -> Entrant:
 
 def _path(spec: str) -> Entrant:
     path = Path(spec).expanduser()
-    if not path.exists():
+    if not _is_there(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
     path = path.resolve()
     if path.is_dir():
@@ -163,8 +171,10 @@ def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:
 
 
 def _java(path: Path) -> tuple[str, ...]:
-    jar = KITS / "java" / "target" / "referee-kit.jar"
-    return (_need("java", path), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx96m", "-cp", str(jar), str(path))
+    kit = KITS / "java"
+    java = _need("java", path)
+    _build([str(kit / "build.sh")], kit, str(path))
+    return (java, f"@{kit / 'java.args'}", "-cp", str(kit / "target" / "referee-kit.jar"), str(path))
 
 
 def _c_plus_plus(path: Path) -> tuple[str, ...]:
@@ -176,9 +186,10 @@ def _c(path: Path) -> tuple[str, ...]:
 
 
 def _compiled(command: list[str], path: Path) -> tuple[str, ...]:
-    """The program that `path` compiles to, beside it in `build/`, made again when the source is newer."""
-    program = path.parent / "build" / path.stem
-    if not program.exists() or program.stat().st_mtime < path.stat().st_mtime:
+    """The program that `path` compiles to, in `build/` beside it, made again when it or the kit has changed."""
+    program = path.parent / "build" / path.name.replace(".", "-")
+    sources = [path, *(KITS / "cpp" / "include").rglob("*.hpp")]
+    if not program.exists() or program.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         program.parent.mkdir(exist_ok=True)
         _build([*command, "-o", str(program), str(path)], path.parent, str(path))
     return (str(program),)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,15 @@ from harness.clock import Clock, milliseconds
 from harness.faults import report
 from harness.launch import Entrant
 from harness.limits import Limits
-from harness.replay import REPLAY_VERSION, Ending, Header, Opening, Recorder, state_hash
+from harness.replay import REPLAY_VERSION, Ending, Header, Opening, Recorder, Stop, state_hash
 from harness.roster import Roster
 from harness.verdict import FaultReport, Seat, Verdict
 from protocol import messages
 from protocol.connection import AnswerDecoder, answer_decoder
 from protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
+
+PROGRAM_CHARACTERS = 100
+"""What is kept of a bot's own name and version."""
 
 
 class Match(Struct, frozen=True):
@@ -95,22 +98,25 @@ class _Table:
         fresh = [player for player, bot in enumerate(self.bots) if not bot.greeted]
         for player, bot in enumerate(self.bots):
             if bot.greeted:
-                await bot.greet(self._initialize(player, limits), self._log(player))
+                await bot.greet(self._initialize(player, limits), partial(self._log, player))
         if fresh:
             async with trio.open_nursery() as nursery:
                 for player in fresh:
-                    nursery.start_soon(self.bots[player].greet, self._initialize(player, limits), self._log(player))
+                    log = partial(self._log, player)
+                    nursery.start_soon(self.bots[player].greet, self._initialize(player, limits), log)
 
     async def play(self) -> Result:
         """The loop: whoever is awaited is asked, all at once; the engine is given all answers together."""
-        state, record = self.state, self.record
+        state, record, match_s = self.state, self.record, self.match.time.match_s
         started = time.perf_counter()
+        for bot in self.bots:
+            bot.before_wait = self._flush
         opening = state.opening()
         record.write(Opening(list(opening), state_hash(state)))
         self._deliver(opening)
         while state.awaited:
-            if self.match.time.match_s is not None and time.perf_counter() - started > self.match.time.match_s:
-                self._deliver(state.stop("the time of the match is up"))
+            if match_s is not None and state.result is None and time.perf_counter() - started > match_s:
+                self._stop("the time of the match is up")
                 continue
             calls = state.calls()
             answers = await self._answers(calls)
@@ -127,6 +133,12 @@ class _Table:
             raise RuntimeError(f"{self.match.game.name} awaits nobody and has no result")
         return state.result
 
+    def _stop(self, reason: str) -> None:
+        """Ends an undecided match; closing calls may still follow."""
+        events = self.state.stop(reason)
+        self.record.write(Stop(reason, list(events), state_hash(self.state)))
+        self._deliver(events)
+
     async def clear(self, roster: Roster) -> None:
         """Gives the bots back. One with a fault may still be busy with what it could not do in time: it is ended."""
         guilty = {fault.player for fault in self.faults}
@@ -142,7 +154,7 @@ class _Table:
     def seat(self, player: Player, result: Result) -> Seat:
         """A bot's part in the match, when it is over."""
         bot, entrant = self.bots[player], self.match.entrants[player]
-        program = " ".join(filter(None, (bot.hello.name, bot.hello.version)))
+        program = " ".join(filter(None, (bot.hello.name, bot.hello.version)))[:PROGRAM_CHARACTERS]
         return Seat(
             name=entrant.name,
             program=program or None,
@@ -187,8 +199,8 @@ class _Table:
         return answer
 
     def _deliver(self, events: Sequence[Event]) -> None:
-        """Notices go out at once, or together with the next call to a seat that is asked next anyway."""
-        awaited = self.state.awaited
+        """Notices wait for the next call to their seat, or for the moment when we have to wait ourselves: the rival
+        whose turn it is is asked first, and a seat that is not asked for long hears of everything meanwhile."""
         for event in events:
             if isinstance(event, Notice):
                 frames: dict[Encoding, bytes] = {}
@@ -199,7 +211,11 @@ class _Table:
                     encoding = bot.wire.encoding
                     if encoding not in frames:
                         frames[encoding] = bot.wire.notify(event.method, bot.wire.encode(event.params))
-                    bot.tell(frames[encoding], at_once=player not in awaited)
+                    bot.tell(frames[encoding])
+
+    def _flush(self) -> None:
+        for bot in self.bots:
+            bot.flush()
 
     def _report(self, events: Sequence[Event], calls: Sequence[Call]) -> None:
         """Keeps the faults; of a bot that is past answering only the first, since the rest follow from it."""

@@ -1,7 +1,7 @@
 """The record of a match: written while it is played, re-simulated and verified by anyone afterwards.
 
-JSON lines: a `Header`, an `Opening`, one `Turn` for every `apply`, an `Ending`. The setup and the answers alone give
-everything else again: the events, the hash of the position after each turn and the result.
+JSON lines: a `Header`, an `Opening`, one `Turn` for every `apply`, a `Stop` if there was one, an `Ending`. The setup
+and the answers alone give everything else again: the events, the hash of the position after each turn and the result.
 """
 
 import os
@@ -55,6 +55,14 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     hash: str = ""
 
 
+class Stop(Struct, frozen=True):
+    """The match was ended from outside, between two turns: what the engine was told, and what came of it."""
+
+    stop: str
+    events: list[Any]
+    hash: str
+
+
 class Ending(Struct, frozen=True):
     """The last line: the result and, for the reader, each seat's costs and the faults in full."""
 
@@ -80,10 +88,12 @@ class Recorder(AbstractContextManager["Recorder"]):
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._flush(self._file)
-            os.close(self._file)
+            try:
+                self._flush(self._file)
+            finally:
+                os.close(self._file)
 
-    def write(self, line: Header | Opening | Turn | Ending) -> None:
+    def write(self, line: Header | Opening | Turn | Stop | Ending) -> None:
         """Adds a line. It is on disk after some more, and when the match is over, however it ends."""
         if self._file is not None:
             self._lines.append(self._encode(line))
@@ -116,13 +126,16 @@ class Recorder(AbstractContextManager["Recorder"]):
 
 
 def _create(path: Path) -> int:
-    """A new file in place of an old one: to cut an old one short makes ext4 write it out at once, 0.3 ms a match."""
+    """A new file, in place of an old one: to cut an old one short makes ext4 write it out at once, 0.3 ms a match."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
     try:
-        path.unlink(missing_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return os.open(path, flags | os.O_EXCL, 0o666)
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        if path.is_file() and not path.is_symlink():  # /dev/null and /dev/stdout are to stay
+            path.unlink()
+    return os.open(path, flags | os.O_TRUNC, 0o666)
 
 
 def state_hash(state: State) -> str:
@@ -144,13 +157,17 @@ class Replay:
             raw = msgspec.json.decode(self.lines[0], type=Header)
             self.game: Game = registry.game(raw.game)
             options: Any = msgspec.convert(raw.setup.options, self.game.options)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, KeyError) as error:
+        except KeyError as error:
+            raise UsageError(f"{path} is not a replay: line 1: {error.args[0]}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         if raw.replay != REPLAY_VERSION or raw.game_version != self.game.version:
             raise UsageError(
                 f"{path} is a version {raw.replay} replay of {raw.game} rules {raw.game_version}; "
                 f"this is version {REPLAY_VERSION}, rules {self.game.version}"
             )
+        if len(raw.setup.names) not in self.game.seats:
+            raise UsageError(f"{path} is not a replay: line 1: {raw.game} is not played by {len(raw.setup.names)} bots")
         self.header = msgspec.structs.replace(raw, setup=msgspec.structs.replace(raw.setup, options=options))
 
     def new(self) -> State:
@@ -183,8 +200,8 @@ def verify(replay: Replay) -> Result:
     return state.result
 
 
-def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn]]:
-    """Line number (from 1), the position after it, and the line, for the opening and every turn. Raises Difference."""
+def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Stop]]:
+    """Line number (from 1), position after it, and the line, for all but the first and the last. Raises Difference."""
     state = replay.new()
     if len(replay.lines) < 2:
         raise Difference(2, "missing: the match was not opened")
@@ -192,15 +209,22 @@ def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn]]:
     _compare(2, "events", opening.opening, state.opening())
     _compare(2, "hash", opening.hash, state_hash(state))
     yield 2, state, opening
+    turns = 0
     for number, line in enumerate(replay.lines[2:], start=3):
-        if not line.startswith(b'{"turn":'):
+        step: Turn | Stop
+        if line.startswith(b'{"turn":'):
+            turns += 1
+            step = _decode(line, number, Turn)
+            events = _apply(state, step, number)
+            _compare(number, "turn", step.turn, turns)
+        elif line.startswith(b'{"stop":') and state.result is None:
+            step = _decode(line, number, Stop)
+            events = state.stop(step.stop)
+        else:
             return
-        turn = _decode(line, number, Turn)
-        events = _apply(state, turn, number)
-        _compare(number, "turn", turn.turn, number - 2)
-        _compare(number, "events", turn.events, events)
-        _compare(number, "hash", turn.hash, state_hash(state))
-        yield number, state, turn
+        _compare(number, "events", step.events, events)
+        _compare(number, "hash", step.hash, state_hash(state))
+        yield number, state, step
 
 
 def _apply(state: State, turn: Turn, number: int) -> list[Event]:

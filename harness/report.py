@@ -10,7 +10,7 @@ from rich.text import Text
 
 from games.api import Fault, Game, State
 from harness.limits import mebibytes
-from harness.replay import Difference, Opening, Replay, positions
+from harness.replay import Difference, Opening, Replay, Stop, positions
 from harness.series import Outcome
 from harness.verdict import FaultReport, Seat, Standing, Verdict
 
@@ -161,6 +161,8 @@ def steps(replay: Replay) -> Iterator[Text]:
             if isinstance(line, Opening):
                 events = [f"       {_event(event, names)}" for event in line.opening]
                 yield Text("\n".join([*events, str(state)]))
+            elif isinstance(line, Stop):
+                yield Text(f"stopped: {printable(line.stop)}\n{state}", style="bold")
             else:
                 yield turn(line.turn, names, line.answers | line.faults, line.events).append(f"\n{state}")
     except Difference as difference:

@@ -1,5 +1,6 @@
 """The bots of a run: started when they are needed, kept for the next match when they allow it, ended with the block."""
 
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ class Roster:
         self._scratch = scratch
         self._idle: dict[Entrant, list[Bot]] = {}
         self._watches: dict[Bot, trio.CancelScope] = {}
+        self._scratches: dict[Bot, Path] = {}
 
     async def take(self, entrant: Entrant) -> Bot:
         """A bot for one match, still to be greeted. RunError if its program cannot be started."""
@@ -32,17 +34,20 @@ class Roster:
 
     def keep(self, entrant: Entrant, bot: Bot, sound: bool) -> bool:
         """Keeps a bot for the next match, if it is sound and said that it may be used again; else it is to be ended."""
-        kept = sound and bot.fault is None and bot.hello.reuse
+        kept = sound and bot.fault is None and bot.hello.reuse and bot.quiet()
         if kept:
             self._idle.setdefault(entrant, []).append(bot)
         return kept
 
     async def end(self, bots: Iterable[Bot]) -> None:
-        """Ends bots, side by side."""
+        """Ends bots, side by side, and removes what they left in their scratch folders."""
+        bots = list(bots)
         async with trio.open_nursery() as nursery:
             for bot in bots:
                 self._watches.pop(bot).cancel()
                 nursery.start_soon(bot.end)
+        for bot in bots:
+            shutil.rmtree(self._scratches.pop(bot), ignore_errors=True)
 
     async def close(self) -> None:
         """Ends all bots, those at play too."""
@@ -55,6 +60,7 @@ class Roster:
         except RunError as error:
             raise RunError(f"{entrant.name} cannot be started: {error}") from error
         bot = Bot(process, self.limits)
+        self._scratches[bot] = scratch
         self._watches[bot] = scope = trio.CancelScope()
         self._nursery.start_soon(self._watch, bot, scope)
         return bot
@@ -63,13 +69,14 @@ class Roster:
         with scope:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(bot.watch)
+                nursery.start_soon(bot.watch_end)
                 nursery.start_soon(bot.stderr.follow, bot.process.stderr)
 
 
 @asynccontextmanager
 async def open_roster(limits: Limits) -> AsyncIterator[Roster]:
     """A roster for a run. When the block ends, however it ends, nothing that it started is alive."""
-    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="referee-", ignore_cleanup_errors=True) as scratch:
         async with open_spawner() as spawner, trio.open_nursery() as nursery:
             roster = Roster(spawner, nursery, limits, Path(scratch))
             failure: RunError | None = None

@@ -248,9 +248,10 @@ def _not_json(line: bytes | bytearray, error: Exception) -> RemoteProtocolError:
         return broken(f"nested deeper than {MAX_DEPTH} levels", text)
     if isinstance(error, msgspec.ValidationError):
         return broken("a number out of range", text)
-    return broken(_more_exactly(text) or f"not JSON ({str(error).removeprefix('JSON is malformed: ')})", text)
+    return broken(_more_exactly(text) or f"not JSON ({_WORDS.get(str(error), str(error))})", text)
 
 
+_WORDS = {"Input data was truncated": "the line ends too early"}
 _MEMBER = re.compile(rb'"(jsonrpc|id|result|error|method)"')
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 SHOWN_CHARACTERS = 200
 """The longest piece of a frame that a message quotes."""
+_ENOUGH_BYTES = 4 * (SHOWN_CHARACTERS + 1) + 3  # no character has more than four
 
 
 class LocalProtocolError(Exception):
@@ -34,17 +35,13 @@ def stray_print(text: bytes | bytearray) -> RemoteProtocolError:
 
 def quote(frame: bytes | bytearray) -> str:
     """The beginning of `frame`, printable and on one line: text where it is text, else hexadecimal digits."""
-    start = bytes(frame[: SHOWN_CHARACTERS * 4 + 3].strip(b" \t\r\n"))  # no character has more than four bytes
+    start = bytes(frame[:_ENOUGH_BYTES]).strip(b" \t\r\n")
+    whole = len(frame) <= _ENOUGH_BYTES  # else the cut may have left half a character at the end
     try:
-        text = _utf8(start, "strict")
+        text = codecs.getincrementaldecoder("utf-8")("strict").decode(start, whole)
     except UnicodeDecodeError:
         # A frame of MessagePack begins with a byte that begins no text.
-        text = "0x" + start.hex() if start[0] >= 0x80 else _utf8(start, "backslashreplace")
+        text = "0x" + start.hex() if start[0] >= 0x80 else start.decode(errors="backslashreplace")
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     cut = len(text) > SHOWN_CHARACTERS
     return text[:SHOWN_CHARACTERS] + "…" if cut else text
-
-
-def _utf8(start: bytes, errors: str) -> str:
-    """Decoded text, without the half character that the cut may have left at the end."""
-    return codecs.getincrementaldecoder("utf-8")(errors).decode(start)

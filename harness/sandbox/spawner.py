@@ -14,8 +14,11 @@ from typing import Any
 import trio
 
 from harness.errors import RunError
+from harness.sandbox.supervisor import descendants, kill
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
+SUPERVISOR_S = 0.5
+"""How long a supervisor may take to end a tree before we look after it."""
 
 
 class Process:
@@ -28,8 +31,11 @@ class Process:
         self.supervisor = 0
         self.exit_code: int | None = None
         """As a shell's for an exit, negative for a signal; None while it runs."""
+        self.ended = trio.Event()
+        """Set when `exited` has heard of it."""
         self.cpu_s: float | None = None
         """CPU time of everything that it started, known after `end`."""
+        self._ear = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
         self._said = b""
 
     async def started(self) -> None:
@@ -55,9 +61,23 @@ class Process:
         """Kills whatever is left of the tree, waits until nothing is, and closes every descriptor."""
         with trio.CancelScope(shield=True):
             self.kill()
+            while not await self._gone(SUPERVISOR_S):
+                self._wake_supervisor()
+        self.close()
+
+    async def _gone(self, patience_s: float) -> bool:
+        """Waits for the supervisor's end."""
+        with trio.move_on_after(patience_s):
             while (reply := await self._hear()) is not None:
                 self._note(reply)
-        self.close()
+            return True
+        return False
+
+    def _wake_supervisor(self) -> None:
+        """A bot can stop its supervisor: so it is stopped itself, and the supervisor goes on."""
+        for pid in descendants(self.supervisor):
+            kill(pid, signal.SIGSTOP)
+        kill(self.supervisor, signal.SIGCONT)
 
     def close(self) -> None:
         self.close_stdin()
@@ -72,23 +92,26 @@ class Process:
             self.stdin = -1
 
     def _note(self, reply: Mapping[str, Any]) -> None:
-        self.exit_code = reply.get("exit", self.exit_code)
+        if "exit" in reply:
+            self.exit_code = reply["exit"]
+            self.ended.set()
         self.cpu_s = reply.get("cpu_s", self.cpu_s)
 
     async def _hear(self) -> dict[str, Any] | None:
         """The supervisor's next message; None when it has ended."""
-        while b"\n" not in self._said:
-            await trio.lowlevel.wait_readable(self.control.fileno())
-            try:
-                data = self.control.recv(4096)
-            except BlockingIOError:
-                continue
-            except OSError:
-                data = b""
-            if not data:
-                return None
-            self._said += data
-        line, _, self._said = self._said.partition(b"\n")
+        async with self._ear:
+            while b"\n" not in self._said:
+                await trio.lowlevel.wait_readable(self.control.fileno())
+                try:
+                    data = self.control.recv(4096)
+                except BlockingIOError:
+                    continue
+                except OSError:
+                    data = b""
+                if not data:
+                    return None
+                self._said += data
+            line, _, self._said = self._said.partition(b"\n")
         message: dict[str, Any] = json.loads(line)
         return message
 
@@ -130,7 +153,7 @@ class Spawner:
 
 @asynccontextmanager
 async def open_spawner() -> AsyncIterator[Spawner]:
-    """A spawner process for the length of the block. Bots that still run when it closes go on to their own ends."""
+    """A spawner process for the length of the block. Whatever still runs when it closes is ended."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]

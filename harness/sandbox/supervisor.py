@@ -35,9 +35,11 @@ def spawner(requests: socket.socket) -> None:
     """Serves requests until the referee closes its end."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
+    adopt_orphans()  # of a supervisor that was killed by its own bot
     while True:
         message, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
         if not message:
+            end_all()
             return
         if os.fork() == 0:
             requests.close()

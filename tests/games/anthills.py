@@ -1,4 +1,4 @@
-"""ReAntics positions drawn as text, and plain words for playing them. Drawings and helpers use the absolute frame."""
+"""ReAntics positions drawn as text, and plain words for playing them. Tiles are in the absolute frame."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -98,7 +98,7 @@ def _read(text: str) -> list[tuple[Tile, str, str]]:
         if row.strip():
             number, *tiles = row.split()
             pieces += [((x, int(number)), *pair) for x, pair in enumerate(tiles) if pair != ".."]
-    return pieces  # type: ignore[return-value]
+    return pieces
 
 
 def _homes(pieces: list[tuple[Tile, str, str]]) -> dict[int, list[Tile]]:

@@ -1,4 +1,4 @@
-"""ReAntics, section 3: what is placed where, partial and surplus answers, what is hidden; section 10: random layouts."""
+"""ReAntics, section 3: where pieces go, partial and surplus answers, what is hidden; section 10: random layouts."""
 
 from typing import Any
 
@@ -133,7 +133,7 @@ def test_an_answer_without_a_coordinate_loses(seat: Player, phase: int, answer: 
 
 def test_nothing_forbids_food_next_to_buildings() -> None:
     state = in_phase(2, 0)
-    assert refusal(state, [[8, 9], [5, 8]]) is None
+    assert refusal(state, [[4, 7], [3, 8]]) is None, "beside the tunnel"
 
 
 # Partial and surplus answers

@@ -147,24 +147,23 @@ async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -
 
 
 async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(arena: Arena) -> None:
-    """Or the bot would read the next frame in the middle of the last. It says when it may be sent on: by a file."""
-    (arena.folder / "go").touch()
-    body = (
-        "greet(); asked = json.loads(sys.stdin.buffer.readline())\n"
-        "while 'id' not in asked: asked = read()\n"
-        "answer(asked, 'rock')\n"
-    )
-    slow = "greet(); import select; select.select([0], [], []); time.sleep(0.6)\n" + body[8:]
+    """Or the bot would read the next frame in the middle of the last. It reads nothing until the rival's second call."""
+    go = arena.folder / "go"
+    os.mkfifo(go)
     match = arena.match(
-        arena.bot(slow + "throw('rock'); throw('rock'); answer(call(), None); call()"),
-        arena.listener("greet(); throw('paper'); throw('scissors'); throw('scissors'); answer(call(), None); call()"),
+        arena.bot(f"greet(); open({str(go)!r}).read(); throw('rock'); throw('rock'); throw('rock'); call()"),
+        arena.bot(
+            f"greet(); throw('paper'); asked = call(); open({str(go)!r}, 'w').close(); answer(asked, 'scissors')\n"
+            "throw('scissors'); call()",
+            name="rival",
+        ),
         game="rounds",
-        time=SHORT,
+        time=TimeControl(per_call_s=1.0),
         padding=1 << 20,
     )
-    verdict = await arena.play(match, granted_s=1.0)
-    assert [(fault.kind, fault.call) for fault in verdict.faults] == [(FaultKind.TIMEOUT, 1)]
-    assert verdict.result.scores == (1.0, 0.0)
+    verdict = await arena.play(match, granted_s=1.0 + 0.5)
+    assert [(fault.kind, fault.call) for fault in verdict.faults if fault.method == "throw"] == [(FaultKind.TIMEOUT, 1)]
+    assert verdict.result.scores == (1.0, 0.0), "the answers to the second and the third call counted"
     assert verdict.seats[0].late_answers == 1
 
 
@@ -338,7 +337,7 @@ async def test_cpu_time_on_turn_is_limited(arena: Arena) -> None:
     duel = await arena.duel("greet(); call()\nwhile True: pass", Limits(cpu_s=0.3), granted_s=0.6)
     assert duel.fault.kind is FaultKind.CPU
     assert duel.fault.detail.endswith(" s of CPU time; the limit is 0.3 s")
-    assert duel.fault.cpu_s >= 0.2
+    assert duel.verdict.seats[0].cpu_s > 0.3
 
 
 async def test_cpu_time_off_turn_is_limited(arena: Arena) -> None:
@@ -380,7 +379,7 @@ async def test_a_daemon_that_left_its_family_is_ended_with_the_match(arena: Aren
 async def test_a_chain_of_processes_that_fork_anew_is_ended(arena: Arena) -> None:
     body = "greet(); call()\nif os.fork() == 0:\n while True:\n  if os.fork(): os._exit(0)\nsignal.pause()"
     duel = await arena.duel(body, time=SHORT, granted_s=0.4)
-    assert duel.fault.kind is FaultKind.TIMEOUT
+    assert duel.fault.kind in (FaultKind.TIMEOUT, FaultKind.PROCESSES), "the dead of the chain may be counted first"
 
 
 # It meddles.
@@ -408,29 +407,35 @@ async def test_pipes_set_non_blocking_are_the_bots_own_affair(arena: Arena) -> N
     assert duel.fault.call == 3
 
 
-async def test_an_answer_that_came_in_time_counts_once_though_the_machine_stalled(arena: Arena) -> None:
-    """Our own loop stands still past the limit: the call is out of time, and the match goes on in order."""
-    asked = arena.folder / "asked"
+async def test_an_answer_that_we_read_too_late_is_out_of_time_and_the_match_goes_on_in_order(arena: Arena) -> None:
+    """A busy machine: our own loop stands still past the limit, while the answer lies in the pipe."""
+    asked, go, answered = (arena.folder / name for name in ("asked", "go", "answered"))
+    os.mkfifo(go)
+    os.mkfifo(answered)
+    bot = f"greet(); once = call(); open({str(asked)!r}, 'w'); open({str(go)!r}).read(); answer(once, 'rock')\n"
+    bot += f"open({str(answered)!r}, 'w').close(); throw('rock'); call()"
     match = arena.match(
-        arena.bot(f"greet(); once = call(); open({str(asked)!r}, 'w'); answer(once, 'rock'); throw('rock'); call()"),
+        arena.bot(bot),
         arena.bot("greet(); throw('rock'); throw('scissors'); call()", name="rival"),
         game="rounds",
         rounds=2,
+        turns=True,
         time=SHORT,
     )
 
-    async def stall() -> None:
+    async def stand_still() -> None:
         while not asked.exists():
             await trio.sleep(0.001)
-        time.sleep(0.6)
+        go.write_bytes(b"")
+        answered.read_bytes()
+        time.sleep(0.5)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(stall)
-        verdict = await arena.play(match, granted_s=1.5)
-    timeouts = [(fault.player, fault.call) for fault in verdict.faults if fault.method == "throw"]
-    assert (0, 1) in timeouts
-    assert all(call == 1 for _, call in timeouts)
-    assert verdict.result.scores == (1.0, 0.0)
+        nursery.start_soon(stand_still)
+        verdict = await arena.play(match, granted_s=0.4 + 0.5)
+    throws = [(fault.player, fault.call, fault.kind) for fault in verdict.faults if fault.method == "throw"]
+    assert throws == [(0, 1, FaultKind.TIMEOUT)]
+    assert verdict.result.scores == (0.5, 0.5), "each lost and won a round"
 
 
 async def test_twenty_faults_leave_our_descriptors_where_they_were(arena: Arena) -> None:

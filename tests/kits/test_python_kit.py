@@ -324,6 +324,29 @@ def test_the_table_is_flipped_after_an_invalid_move_whatever_was_sent(example: A
         assert state.result.ranks[seat] == 1
 
 
+SPY = """
+from referee_kit.tictactoe import *
+
+class Spy(TicTacToeBot):
+    def event(self, event):
+        self.heard = [event.youAre, event.id, event.player, event.action, event.position, event.winner]
+
+    def play(self, id):
+        return self.heard
+
+run(Spy)
+"""
+
+
+def test_a_member_of_a_wrong_type_reads_as_absent_and_what_may_be_anything_is_shown(written: Any) -> None:
+    bot = written(SPY)
+    bot.initialize("tictactoe")
+    bot.notify("event", {"player": "X", "youAre": 7, "id": {}, "winner": ["X"], "action": [1], "position": {"a": None}})
+    assert bot.call("play", {"id": "battle"}) == [None, None, "X", [1], {"a": None}, None]
+    bot.notify("event", {"youAre": "O", "id": "battle", "winner": None})
+    assert bot.call("play", {"id": "battle"}) == ["O", "battle", None, None, None, None]
+
+
 def test_the_bots_to_fill_in_play_whole_matches(example: Any) -> None:
     passive, other = example("my_reantics"), example("my_reantics")
     state = play(reantics.GAME, {0: passive, 1: other}, seed=1, draw_after=20)

@@ -101,7 +101,7 @@ class Program:
         self.wanted = wanted
         self.in_force = codec(Encoding.JSON)
         self.frames = self.in_force.frames(LARGEST_ANSWER_BYTES, b"")
-        self.initialized = 0
+        self.initialized = False
 
     def __enter__(self) -> Self:
         return self
@@ -116,7 +116,7 @@ class Program:
         """Does what a step says. Raises Different."""
         chunk = step.get("chunk")
         if "initialize" in step:
-            self._initialize(step["initialize"])
+            self._initialize(step["initialize"], step.get("id", 0))
         elif "send" in step:
             self._write(self._frame(step["send"]), chunk)
         elif "send_together" in step:
@@ -132,17 +132,16 @@ class Program:
         else:
             raise ValueError(f"no such step: {step}")
 
-    def _initialize(self, differing: dict[str, Any]) -> None:
+    def _initialize(self, differing: dict[str, Any], number: int) -> None:
         """The first match is in JSON and the wanted encoding is offered; later ones are in the one in force."""
         encodings = [self.wanted, *(other for other in Encoding if other is not self.wanted and not self.initialized)]
-        number = -self.initialized  # no other step has such an id
         params = {**INITIALIZE, "encodings": encodings, **differing}
         self._write(self._frame({"id": number, "method": "initialize", "params": params}))
         result = self._answer(number, STARTUP_S).get("result")
         wanted = {"name": "conformance", "encoding": self.wanted, "reuse": True}
         if not isinstance(result, dict) or any(result.get(member) != value for member, value in wanted.items()):
             raise Different(f"answered {_short(result)}, wanted at least {_short(wanted)}")
-        self.initialized += 1
+        self.initialized = True
         self.in_force = codec(self.wanted)
         self.frames = self.in_force.frames(LARGEST_ANSWER_BYTES, self.frames.rest)
 

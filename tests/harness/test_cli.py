@@ -1,0 +1,333 @@
+"""argv to exit code and output."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted import PYTHON, Arena
+
+from harness.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+WINNER = "greet(); put('NW'); put('W'); put('SW'); call()"
+LOSER = "greet(); put('C'); put('E'); call()"
+FAULTY = "greet(); put('C'); call(); print('where am I?', file=sys.stderr); sys.exit(1)"
+
+
+@pytest.fixture
+def run(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in the arena's folder, where these bots are: exit code, standard output and error."""
+    monkeypatch.chdir(arena.folder)
+    for name, body in (("winner", WINNER), ("loser", LOSER), ("faulty", FAULTY)):
+        arena.bot(body, name=name)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = main(argv)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+MATCH = ("--game", "tictactoe", "winner.py", "loser.py")
+
+
+# A match.
+
+
+def test_a_match_ends_with_a_readable_verdict(run: Run) -> None:
+    code, out, err = run(*MATCH, "--seed", "5")
+    assert (code, err) == (0, "")
+    first, *_, last = out.splitlines()
+    assert first == "Tic-tac-toe: winner beats loser: O_WIN   (seed 5)"
+    assert last.startswith("replay  replays/tictactoe-5.jsonl  (5 turns in ")
+
+
+def test_the_verdict_tells_a_fault_with_the_bots_last_words(run: Run) -> None:
+    code, out, _ = run("--game", "tictactoe", "winner.py", "Lost=faulty.py")
+    assert code == 0
+    assert "fault: crash by seat 1 (Lost), call 2 play: ended by itself, exit code 1; loses" in out
+    assert "the process had ended: exit code 1" in out
+    assert "    where am I?" in out
+
+
+@pytest.mark.parametrize(("rival", "code"), [("loser.py", 0), ("faulty.py", 1)])
+def test_under_strict_a_fault_is_exit_code_1(run: Run, rival: str, code: int) -> None:
+    assert run("--game", "tictactoe", "winner.py", rival, "--strict")[0] == code
+
+
+def test_json_is_one_object_on_standard_output_and_nothing_else(run: Run) -> None:
+    code, out, err = run(*MATCH, "--json", "-v", "--games", "2")
+    assert (code, err) == (0, "")
+    outcome = json.loads(out)
+    assert out.count("\n") == 1
+    assert [match["result"]["ranks"] for match in outcome["matches"]] == [[1, 2], [1, 2]]
+    assert [line["points"] for line in outcome["standings"]] == [2.0, 0.0]
+    assert outcome["matches"][0]["seats"][0]["peak_memory_bytes"] > 1 << 20
+    assert outcome["matches"][0]["replay"].endswith("-1.jsonl")
+
+
+def test_verbose_prints_every_turn(run: Run) -> None:
+    _, out, _ = run(*MATCH, "-v")
+    assert '    2  loser {"action":"putSymbol","position":"C"}' in out
+    assert '       event {"winner":"O"}' in out
+
+
+def test_several_games_end_with_a_table(run: Run) -> None:
+    _, out, _ = run(*MATCH, "--games", "3", "--seed", "8")
+    assert out.count("winner beats loser") == 3
+    table = [line.split() for line in out[out.index("Tic-tac-toe: 3 games, seed 8") :].splitlines()]
+    assert table[2:4] == [["winner", "3", "3", "0", "0", "3", "0"], ["loser", "3", "0", "0", "3", "0", "0"]]
+
+
+def test_the_same_seed_names_a_new_record_rather_than_write_over_the_old(run: Run, tmp_path: Path) -> None:
+    for _ in range(3):
+        run(*MATCH, "--seed", "5")
+    assert sorted(path.name for path in (tmp_path / "replays").iterdir()) == [
+        *["tictactoe-5.2.jsonl", "tictactoe-5.3.jsonl", "tictactoe-5.jsonl"]
+    ]
+
+
+def test_a_record_goes_where_it_is_told_to(run: Run, tmp_path: Path) -> None:
+    assert run(*MATCH, "--replay", "deep/er/match.jsonl")[0] == 0
+    assert run("replay", "verify", "deep/er/match.jsonl")[0] == 0
+    assert not (tmp_path / "replays").exists()
+
+
+def test_the_options_reach_the_match(run: Run) -> None:
+    limits = ("--call-time", "900ms", "--clock", "60+2", "--startup", "7s", "--memory", "100MiB", "--cpu", "3")
+    run(*MATCH, *limits, "--set", "flip=auto", "--encoding", "json", "--seed", "1", "--replay", "match.jsonl")
+    header = json.loads(Path("match.jsonl").read_text().splitlines()[0])
+    assert header["setup"] == {"seed": 1, "names": ["winner", "loser"], "options": {"flip": "auto"}}
+    assert header["time"] == {"initial_s": 60.0, "increment_s": 2.0, "per_call_s": 0.9, "match_s": None}
+    wanted = {"startup_s": 7.0, "memory_bytes": 100 << 20, "cpu_s": 3.0}
+    assert {key: header["limits"][key] for key in wanted} == wanted
+
+
+# What cannot be: one line on standard error, and nothing was started.
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("--game", "chess", "winner.py", "loser.py"), "unknown game 'chess'; there are "),
+        (("winner.py", "loser.py"), "game"),
+        (("--game", "tictactoe", "winner.py"), "tictactoe is played by 2 bots; 1 were named"),
+        (("--game", "tictactoe", *["winner.py"] * 3), "tictactoe is played by 2 bots; 3 were named"),
+        (("--game", "tictactoe", "winner.py", "no/bot.py"), "no bot at 'no/bot.py'"),
+        (("--game", "tictactoe", "winner.py", "@magnus"), "unknown opponent '@magnus'; there are "),
+        (("--game", "tictactoe", "winner.py", "cmd:no-such-program"), "there is no program 'no-such-program'"),
+        ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip"),
+        ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
+        ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always'"),
+        ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
+        ((*MATCH, "--games", "0"), "--games 0: there must be one at least"),
+        ((*MATCH, "--games", "many"), "games"),
+        ((*MATCH, "--seed", "x"), "seed"),
+        ((*MATCH, "--clock", "fast"), "--clock fast: wanted are seconds"),
+        ((*MATCH, "--call-time", "0"), "--call-time 0: wanted is a time above zero"),
+        ((*MATCH, "--startup", "soon"), "--startup soon: wanted is a time above zero"),
+        ((*MATCH, "--startup", "none"), "--startup none: the start needs a limit"),
+        ((*MATCH, "--memory", "lots"), "--memory lots: wanted is a size"),
+        ((*MATCH, "--cpu", "-1"), "cpu"),
+        ((*MATCH, "--encoding", "xml"), "encoding"),
+        ((*MATCH, "--fast"), "--fast"),
+        (("replay", "verify", "none.jsonl"), "the replay cannot be read: "),
+        (("replay", "show", "winner.py"), "winner.py is not a replay: line 1: "),
+        (("games", "chess"), "unknown game 'chess'"),
+    ],
+)
+def test_usage_errors(run: Run, tmp_path: Path, argv: tuple[str, ...], words: str) -> None:
+    before = sorted(tmp_path.iterdir())
+    code, out, err = run(*argv)
+    assert (code, out) == (2, "")
+    assert err.startswith("referee: ")
+    assert err.count("\n") == 1
+    assert words in err
+    assert sorted(tmp_path.iterdir()) == before, "nothing was built, started or written"
+
+
+def test_every_option_is_checked_before_anything_is_built(run: Run, tmp_path: Path) -> None:
+    den = tmp_path / "den"
+    den.mkdir()
+    (den / "bot.toml").write_text('build = "touch built"\nrun = ["sh"]')
+    for wrong in (("--startup", "soon"), ("--memory", "lots"), ("--cpu", "x"), ("--clock", "x"), ("--set", "x=1")):
+        assert run("--game", "tictactoe", "den", "winner.py", *wrong)[0] == 2
+    assert not (den / "built").exists()
+
+
+def test_a_failed_build_is_a_failed_run_with_the_builds_words(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "den").mkdir()
+    (tmp_path / "den" / "bot.toml").write_text('build = "echo no compiler; exit 1"\nrun = ["./bot"]')
+    code, out, err = run("--game", "tictactoe", "den", "winner.py")
+    assert (code, out) == (3, "")
+    assert err == "referee: den: the build failed with exit code 1\n  no compiler\n"
+
+
+@pytest.mark.parametrize("replay", ["/dev/full", "winner.py/match.jsonl"])
+def test_a_record_that_cannot_be_written_is_a_failed_run(run: Run, replay: str) -> None:
+    code, _, err = run(*MATCH, "--replay", replay)
+    assert code == 3
+    assert err.startswith(f"referee: the replay {replay} cannot be written: ")
+    assert err.count("\n") == 1
+
+
+def test_a_program_that_cannot_be_executed_is_a_failed_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "broken").chmod(0o755)
+    code, _, err = run("--game", "tictactoe", "./broken", "winner.py")
+    assert (code, err.count("\n")) == (3, 1)
+    assert err.startswith("referee: broken cannot be started: ")
+
+
+# Games and replays.
+
+
+def test_games_lists_functions_events_and_options(run: Run) -> None:
+    code, out, _ = run("games")
+    assert code == 0
+    text = " ".join(out.split())
+    assert "tictactoe Tic-tac-toe, 2 seats, 18+2 s function play" in text
+    assert 'option flip="manual"' in text
+    assert "function registerWin" in text
+
+
+def test_games_of_one_name(run: Run) -> None:
+    _, out, _ = run("games", "reantics")
+    assert "ReAntics" in out
+    assert "tictactoe" not in out
+
+
+def test_a_good_replay_is_identical(run: Run) -> None:
+    run(*MATCH, "--replay", "match.jsonl")
+    assert run("replay", "verify", "match.jsonl") == (0, "match.jsonl: identical, 8 lines, O_WIN\n", "")
+
+
+def test_a_changed_replay_is_exit_code_1_and_names_the_line(run: Run) -> None:
+    run(*MATCH, "--replay", "match.jsonl")
+    Path("match.jsonl").write_text(Path("match.jsonl").read_text().replace('"position":"C"', '"position":"N"', 1))
+    code, out, _ = run("replay", "verify", "match.jsonl")
+    assert code == 1
+    assert out.startswith("match.jsonl: line 4: events ")
+
+
+def test_a_replay_is_shown_position_by_position(run: Run) -> None:
+    run(*MATCH, "--replay", "match.jsonl")
+    code, out, _ = run("replay", "show", "match.jsonl")
+    assert code == 0
+    assert out.index("O..\n...\n...") < out.index("O..\nOXX\nO..")
+
+
+# What a bot says does not reach the terminal as it is.
+
+
+def test_no_control_byte_of_a_bot_reaches_the_terminal(run: Run, arena: Arena) -> None:
+    evil = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\u202e\\r"
+    body = f"greet(name='{evil}', version='{evil}'); os.write(2, '{evil}\\\\n'.encode()); asked = call()\n"
+    arena.bot(body + f"answer(asked, {{'action': '{evil}', 'position': '{evil}'}}); call()", name="evil")
+    arena.bot(body + f"write(frame(asked['id'], error={{'code': 1, 'message': '{evil}'}})); call()", name="worse")
+    for argv in (("evil.py", "worse.py"), ("worse.py", "evil.py")):
+        _, out, err = run("--game", "tictactoe", *argv, "-v", "--replay", "match.jsonl")
+        shown = out + err + "".join(run("replay", "show", "match.jsonl")[1:])
+        shown += "".join(run("replay", "verify", "match.jsonl")[1:])
+        assert "owned" in shown
+        assert [c for c in shown if not c.isprintable() and c != "\n"] == []
+
+
+def test_square_brackets_are_no_markup(run: Run, arena: Arena) -> None:
+    arena.bot("greet(name='[bold]x[/nonsense]'); write(b'x [/red]\\n'); call()", name="marked")
+    code, out, _ = run("--game", "tictactoe", "marked.py", "loser.py")
+    assert code == 0
+    assert "[bold]x[/nonsense]" in out
+    assert 'wrote "x [/red]" to standard output' in out
+
+
+# Ended from outside.
+
+
+def start(arena: Arena, *argv: str, **options: Any) -> "subprocess.Popen[str]":
+    """The command line as a process of its own, its scratch folders in the arena's."""
+    env = {**os.environ, "TMPDIR": str(arena.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "harness.cli", *argv]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=arena.folder, env=env, stdout=pipe, stderr=pipe, text=True, **options)
+
+
+def hanging(arena: Arena) -> int:
+    """Two bots that never answer and hold a pipe with all that they start. Our end of it: its end = they are gone."""
+    alive = arena.folder / "alive"
+    os.mkfifo(alive)
+    body = f"held = open({str(alive)!r}, 'w')\nsignal.signal(signal.SIGINT, signal.SIG_IGN); greet(); call()\n"
+    body += "if os.fork() == 0: os.setsid(); os.fork()\nheld.write('x'); held.flush()\nwhile True: signal.pause()"
+    arena.bot(body, name="hangs")
+    arena.bot(f"held = open({str(alive)!r}, 'w'); greet(); call()", name="waits")
+    return os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+
+
+def wait_for_the_hang(pipe: int) -> None:
+    """Three processes write when all is up."""
+    for _ in range(3):
+        assert select.select([pipe], [], [], 10)[0]
+        os.set_blocking(pipe, True)
+        assert os.read(pipe, 1) == b"x"
+
+
+def gone_within(pipe: int, limit_s: float) -> bool:
+    """Whether every holder of the pipe ends in time."""
+    return bool(select.select([pipe], [], [], limit_s)[0]) and os.read(pipe, 1) == b""
+
+
+def test_ctrl_c_ends_the_bots_and_is_exit_code_130(arena: Arena) -> None:
+    pipe = hanging(arena)
+    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s", "--replay", "match.jsonl")
+    wait_for_the_hang(pipe)
+    referee.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    out, err = referee.communicate(timeout=10)
+    assert time.monotonic() - started < 3
+    assert (referee.returncode, out, err) == (130, "", "referee: interrupted\n")
+    assert gone_within(pipe, 0.1)
+    assert arena.alive() == []
+    assert not list(arena.folder.glob("referee-*")), "the scratch folders are gone too"
+    os.close(pipe)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_no_bot_outlives_the_referee(arena: Arena, number: signal.Signals) -> None:
+    pipe = hanging(arena)
+    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
+    wait_for_the_hang(pipe)
+    referee.send_signal(number)
+    assert gone_within(pipe, 1.0)
+    referee.communicate(timeout=10)
+    assert arena.alive() == []
+    os.close(pipe)
+
+
+def test_a_reader_that_has_had_enough_is_no_error(arena: Arena) -> None:
+    referee = start(arena, "games")
+    assert referee.stdout is not None
+    referee.stdout.close()
+    assert referee.wait(10) == 0
+    assert referee.stderr is not None
+    assert referee.stderr.read() == ""
+    referee.stderr.close()
+
+
+def test_a_whole_program_on_the_command_line_plays(arena: Arena) -> None:
+    script = arena.bot(WINNER, name="w").argv[-1]
+    command = " ".join([*PYTHON, script])
+    arena.bot(LOSER, name="loser")
+    referee = start(arena, "--game", "tictactoe", f"cmd:{command}", "loser.py", "--json")
+    out, err = referee.communicate(timeout=20)
+    assert (referee.returncode, err) == (0, "")
+    assert json.loads(out)["matches"][0]["result"]["reason"] == "O_WIN"

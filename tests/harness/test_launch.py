@@ -1,0 +1,317 @@
+"""Every way to name a bot."""
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+from scripted import PREAMBLE, PYTHON, Arena
+
+from harness.errors import RunError, UsageError
+from harness.launch import Entrant, entrant, environment
+
+SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
+
+C = r"""
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+int main(void) {
+    static char line[1 << 20];
+    const char *cells[] = {"NW", "W", "SW"};
+    int answered = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        char *id = strstr(line, "\"id\":"), *call = strstr(line, "\"method\":\"play\"");
+        if (strstr(line, "\"method\":\"initialize\"")) printf("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
+        else if (call) printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"putSymbol\",\"position\":\"%s\"}}\n",
+                              atoi(id + 5), cells[answered++]);
+        fflush(stdout);
+    }
+}
+"""
+JAVA = r"""
+import java.io.*;
+class Column {
+    public static void main(String[] args) throws IOException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        String[] cells = {"NW", "W", "SW"};
+        int answered = 0;
+        for (String line; (line = in.readLine()) != null; ) {
+            if (line.contains("\"method\":\"initialize\"")) System.out.println("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}");
+            else if (line.contains("\"method\":\"play\"")) {
+                String id = line.replaceAll(".*\"id\":(\\d+).*", "$1");
+                System.out.println("{\"jsonrpc\":\"2.0\",\"id\":" + id
+                    + ",\"result\":{\"action\":\"putSymbol\",\"position\":\"" + cells[answered++] + "\"}}");
+            }
+        }
+    }
+}
+"""
+JAVASCRIPT = r"""
+const cells = ["NW", "W", "SW"];
+require("readline").createInterface({input: process.stdin}).on("line", (line) => {
+  const {id, method} = JSON.parse(line);
+  if (id === undefined) return;
+  const result = method === "initialize" ? {} : {action: "putSymbol", position: cells.shift()};
+  console.log(JSON.stringify({jsonrpc: "2.0", id, result}));
+});
+"""
+SHELL = r"""
+set -- NW W SW
+while read -r line; do
+  id=${line#*\"id\":}
+  id=${id%%,*}
+  case $line in
+    *'"method":"initialize"'*) echo '{"jsonrpc":"2.0","id":0,"result":{}}' ;;
+    *'"method":"play"'*)
+      echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"action":"putSymbol","position":"'"$1"'"}}'
+      shift ;;
+  esac
+done
+"""
+
+
+def wins(arena: Arena, bot: Entrant) -> bool:
+    """Whether it plays the left column to its end."""
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    verdict = trio.run(arena.play, arena.match(bot, rival), None, 5.0)
+    return verdict.result.ranks == (1, 2) and verdict.faults == ()
+
+
+def executable(path: Path, text: str = SCRIPT) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def folder(path: Path, toml: str) -> Path:
+    executable(path / "run", SCRIPT)
+    (path / "bot.toml").write_text(toml)
+    return path
+
+
+# A path.
+
+
+def test_an_executable_runs_in_its_own_folder(arena: Arena) -> None:
+    bot = entrant(str(executable(arena.folder / "den" / "mybot.x")))
+    assert bot == Entrant("mybot", (str(arena.folder / "den" / "mybot.x"),), arena.folder / "den")
+    assert wins(arena, bot)
+
+
+def test_a_relative_path_is_seen_from_here(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    executable(arena.folder / "den" / "mybot")
+    monkeypatch.chdir(arena.folder)
+    assert entrant("den/mybot") == entrant("./den/mybot") == entrant(str(arena.folder / "den" / "mybot"))
+
+
+@pytest.mark.parametrize("spec", ["no/such/bot.py", "nobot", "x" * 300, "NAME=nobot"])
+def test_a_missing_path_is_told(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^no bot at '.*': "):
+        entrant(spec)
+
+
+def test_a_file_that_cannot_be_run_is_told_with_what_can(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(UsageError, match=r"notes\.txt is neither executable nor a source file .*\.py"):
+        entrant(str(tmp_path / "notes.txt"))
+
+
+# A folder.
+
+
+def test_a_folder_is_built_and_run_as_its_bot_toml_says(arena: Arena) -> None:
+    toml = 'name = "Column"\nbuild = "cp run built"\nrun = ["./built", "--fast"]'
+    bot = entrant(str(folder(arena.folder / "den", toml)))
+    assert bot == Entrant("Column", (f"{arena.folder}/den/built", "--fast"), arena.folder / "den")
+    assert wins(arena, bot)
+
+
+def test_a_folder_without_a_name_in_its_bot_toml_is_the_name(tmp_path: Path) -> None:
+    assert entrant(str(folder(tmp_path / "den", 'run = ["./run"]'))).name == "den"
+
+
+def test_a_program_without_a_slash_is_looked_for_on_the_path(tmp_path: Path) -> None:
+    argv = entrant(str(folder(tmp_path / "den", 'run = ["sh", "run"]'))).argv
+    assert argv == (shutil.which("sh"), "run")
+
+
+def test_a_failed_build_fails_the_run_with_the_builds_own_words(tmp_path: Path) -> None:
+    spec = str(folder(tmp_path / "den", 'build = "echo ant.cpp:3: no such type; exit 7"\nrun = ["./run"]'))
+    with pytest.raises(RunError) as failure:
+        entrant(spec)
+    assert str(failure.value) == f"{spec}: the build failed with exit code 7\nant.cpp:3: no such type"
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ('run = ["./run"]\nbuidl = "make"', "unknown field `buidl`"),
+        ('build = "make"', "missing required field `run`"),
+        ('run = "./run"', "Expected `array`, got `str` - at `$.run`"),
+        ("run = []", "run is empty"),
+        ("run = [", "bot.toml: "),
+    ],
+)
+def test_a_wrong_bot_toml_is_told(tmp_path: Path, toml: str, words: str) -> None:
+    with pytest.raises(UsageError) as failure:
+        entrant(str(folder(tmp_path / "den", toml)))
+    assert words in str(failure.value)
+    assert "den/bot.toml: " in str(failure.value)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_bot_toml_that_is_no_utf_8_is_told(tmp_path: Path) -> None:
+    folder(tmp_path / "den", "")
+    (tmp_path / "den" / "bot.toml").write_bytes(b'name = "\xff"')
+    with pytest.raises(UsageError, match="bot.toml: "):
+        entrant(str(tmp_path / "den"))
+
+
+@pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./bot.toml"])
+def test_a_program_that_is_not_there_fails_the_run(tmp_path: Path, program: str) -> None:
+    with pytest.raises(RunError, match=f"run names '{program}', which is no program here"):
+        entrant(str(folder(tmp_path / "den", f'run = ["{program}"]')))
+
+
+def test_a_folder_without_bot_toml_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder without a bot.toml"):
+        entrant(str(tmp_path))
+
+
+# A source file, by its suffix.
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "tool"),
+    [
+        ("column.py", SCRIPT, "python3"),
+        ("column.sh", SHELL, "sh"),
+        ("column.js", JAVASCRIPT, "node"),
+        ("column.c", C, "gcc"),
+        ("column.cpp", C, "g++"),
+        ("Column.java", JAVA, "java"),
+    ],
+)
+def test_a_source_file_is_run_by_its_suffix(arena: Arena, file: str, text: str, tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not on this machine")
+    (arena.folder / file).write_text(text)
+    bot = entrant(str(arena.folder / file))
+    assert bot.name == Path(file).stem
+    assert wins(arena, bot)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+def test_a_compiled_program_is_made_again_only_when_its_source_is_newer(tmp_path: Path) -> None:
+    source = tmp_path / "bot.c"
+    source.write_text(C)
+    program = Path(entrant(str(source)).argv[0])
+    made = program.stat().st_mtime_ns
+    entrant(str(source))
+    assert program.stat().st_mtime_ns == made
+    os.utime(program, (0, 0))
+    entrant(str(source))
+    assert program.stat().st_mtime_ns >= made
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+def test_source_files_that_differ_in_their_suffix_alone_are_two_programs(tmp_path: Path) -> None:
+    programs = []
+    for file in ("bot.c", "bot.cpp"):
+        (tmp_path / file).write_text("int main() { return 0; }")
+        programs.append(entrant(str(tmp_path / file)).argv)
+    assert programs[0] != programs[1]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+def test_a_source_that_does_not_compile_fails_the_run_with_the_compilers_words(tmp_path: Path) -> None:
+    (tmp_path / "bot.c").write_text("int main(void) { return nothing; }")
+    with pytest.raises(RunError, match=r"(?s)bot\.c: the build failed with exit code 1\n.*nothing"):
+        entrant(str(tmp_path / "bot.c"))
+
+
+def test_a_source_whose_tool_is_missing_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bot.js").write_text("")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RunError, match=r"^bot\.js needs node, which is not on this machine$"):
+        entrant(str(tmp_path / "bot.js"))
+
+
+# Built in, by command line, by name.
+
+
+def test_random_is_built_in() -> None:
+    bot = entrant("@random")
+    assert (bot.name, bot.argv) == ("@random", (sys.executable, "-m", "harness.opponents.random"))
+
+
+@pytest.mark.parametrize("spec", ["@rnadom", "@_serve", "@", "@../random"])
+def test_another_name_with_an_at_sign_is_told_with_those_there_are(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^unknown opponent '.*'; there are .*@random"):
+        entrant(spec)
+
+
+def test_a_command_line_is_split_as_a_shell_would_and_runs_here(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(arena.folder)
+    (arena.folder / "my bot.py").write_text(SCRIPT)
+    bot = entrant(f"cmd:{shlex.join(PYTHON)} 'my bot.py'")
+    assert bot == Entrant("my bot", (*PYTHON, "my bot.py"), arena.folder)
+    assert wins(arena, bot)
+
+
+def test_a_whole_program_may_stand_in_a_command_line(arena: Arena) -> None:
+    """An argument longer than any file's name is not looked for among the files."""
+    bot = entrant("cmd:" + shlex.join([*PYTHON, "-c", SCRIPT]))
+    assert bot.name == Path(sys.executable).stem
+    assert wins(arena, bot)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("cmd:", "cmd: needs a command line"),
+        ("cmd:'open", "No closing quotation"),
+        ("cmd:no-such-program x", "there is no program 'no-such-program'"),
+    ],
+)
+def test_a_command_line_that_cannot_be_run_is_told(spec: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        entrant(spec)
+
+
+def test_a_name_in_front_names_the_bot() -> None:
+    bot = entrant("Ripple 2=@random")
+    assert (bot.name, bot.named) == ("Ripple 2", True)
+    assert bot.argv == entrant("@random").argv
+
+
+def test_a_name_may_stand_before_a_command_line_with_equals_signs() -> None:
+    bot = entrant("Ripple=cmd:" + shlex.join([*PYTHON, "-c", "x = 1"]))
+    assert (bot.name, bot.argv[-1]) == ("Ripple", "x = 1")
+
+
+def test_a_path_that_is_there_is_no_name_though_it_holds_an_equals_sign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "a=b")
+    monkeypatch.chdir(tmp_path)
+    assert (entrant("a=b").name, entrant("a=b").named) == ("a=b", False)
+    assert (entrant("c=./a=b").name, entrant("c=./a=b").named) == ("c", True)
+    assert entrant(str(tmp_path / "a=b")).name == "a=b"
+
+
+# What a bot finds.
+
+
+def test_a_bot_sees_few_variables_and_a_home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    seen = environment(tmp_path)
+    assert "SECRET_TOKEN" not in seen
+    assert seen["LANG"] == "C.UTF-8"
+    assert seen["HOME"] == seen["TMPDIR"] == str(tmp_path)

@@ -1,0 +1,489 @@
+"""Whole matches: what is said, in which order, to whom; which process plays which match; what the record holds."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import trio
+from scripted import Arena
+
+from games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
+from games.dice import derive_seed
+from harness.errors import RunError
+from harness.launch import Entrant, entrant
+from harness.limits import Limits
+from harness.referee import play
+from harness.replay import Replay, verify
+from harness.roster import open_roster
+from harness.series import Outcome, Series, match_of, play_series
+from protocol.messages import Encoding
+
+pytestmark = pytest.mark.trio
+
+O_WINS = ("NW", "W", "SW")
+X_LOSES = ("C", "E")
+
+AGAIN = """
+pids = open(sys.argv[1] + ".pids", "a")
+def match_after_match(cells, **hello):
+    while (message := read())["method"] != "exit":
+        if message["method"] == "initialize":
+            left = list(cells)
+            print(os.getpid(), file=pids, flush=True)
+            answer(message, hello)
+        elif message["method"] == "play":
+            answer(message, cell(left.pop(0)))
+"""
+"""A bot that can play several matches, and writes down in which process."""
+
+
+AT_SEAT = AGAIN.replace("list(cells)", 'list(cells[message["params"]["seat"]])')
+"""The same with cells for either seat."""
+
+
+def again(arena: Arena, name: str, cells: Sequence[str], reuse: bool) -> Entrant:
+    return arena.bot(AGAIN + f"match_after_match({cells}, reuse={reuse})", str(arena.folder / name), name=name)
+
+
+def pids(arena: Arena, name: str) -> list[str]:
+    return (arena.folder / f"{name}.pids").read_text().split()
+
+
+async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = False) -> Outcome:
+    return await play_series(Series(arena.match(*entrants), games, swap), Limits())
+
+
+# What is said.
+
+
+async def test_a_bot_hears_the_match_in_order(arena: Arena) -> None:
+    ours = arena.listener("greet(); put('NW'); put('W'); put('SW'); call()", "ours")
+    theirs = arena.listener("greet(); put('C'); put('E'); call()", "theirs")
+    verdict = await arena.play(arena.match(ours, theirs))
+    assert (verdict.result.ranks, verdict.result.reason, verdict.turns) == ((1, 2), "O_WIN", 5)
+    moves = [{"player": "OX"[n % 2], "action": "putSymbol", "position": c} for n, c in enumerate("NW C W E SW".split())]
+    assert _said(arena.heard("ours")) == [
+        *["initialize", {"youAre": "O"}, "play", *moves[:2], "play", *moves[2:4], "play"],
+        *[moves[4], {"winner": "O"}, "exit"],
+    ]
+    assert _said(arena.heard("theirs")) == [
+        *["initialize", {"youAre": "X"}, moves[0], "play", *moves[1:3], "play", *moves[3:]],
+        *[{"winner": "O"}, "exit"],
+    ]
+
+
+def _said(frames: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Calls by name, events by what they tell."""
+    return [
+        {key: value for key, value in frame["params"].items() if key != "id"}
+        if frame["method"] == "event"
+        else frame["method"]
+        for frame in frames
+    ]
+
+
+async def test_ids_count_up_from_0_and_notices_have_none(arena: Arena) -> None:
+    ours = arena.listener("greet(); put('NW'); put('W'); put('SW'); call()", "ours")
+    await arena.play(arena.match(ours, arena.bot("greet(); put('C'); put('E'); call()", name="rival")))
+    calls = [(frame["id"], frame["method"]) for frame in arena.heard("ours") if "id" in frame]
+    assert calls == [(0, "initialize"), (1, "play"), (2, "play"), (3, "play")]
+
+
+async def test_a_bot_learns_at_the_start_what_it_plays_and_what_it_may_use(arena: Arena) -> None:
+    bots = [arena.listener("greet(); put('SE'); call()", name) for name in ("ours", "theirs")]
+    match = arena.match(*bots, time=TimeControl(18.0, 2.0), flip="auto", encodings=(Encoding.JSON,))
+    await arena.play(match, Limits(startup_s=3.0, memory_bytes=64 << 20, cpu_s=2.5))
+    for seat, name in enumerate(("ours", "theirs")):
+        initialize = arena.heard(name)[0]["params"]
+        assert initialize == {
+            "protocol": 1,
+            "game": "tictactoe",
+            "options": {"flip": "auto"},
+            "seat": seat,
+            "names": ["ours", "theirs"],
+            "encodings": ["json"],
+            "limits": {
+                "startup_ms": 3000,
+                "call_ms": None,
+                "initial_ms": 18000,
+                "increment_ms": 2000,
+                "cpu_ms": 2500,
+                "memory_bytes": 64 << 20,
+            },
+            "seed": initialize["seed"],
+        }
+
+
+async def test_every_seat_has_a_seed_of_its_own_that_does_not_tell_the_matchs(arena: Arena) -> None:
+    bots = [arena.listener("greet(); put('SE'); call()", name) for name in ("ours", "theirs")]
+    await arena.play(arena.match(*bots, seed=31415926535))
+    seeds = [arena.heard(name)[0]["params"]["seed"] for name in ("ours", "theirs")]
+    assert seeds == [derive_seed(31415926535, "seat", 0), derive_seed(31415926535, "seat", 1)]
+    assert seeds[0] != seeds[1]
+    for name in ("ours", "theirs"):
+        assert b"31415926535" not in (arena.folder / f"{name}.heard").read_bytes()
+
+
+async def test_every_call_shows_the_clock(arena: Arena) -> None:
+    ours = arena.listener("greet(); put('NW'); put('W'); put('SW'); call()", "ours")
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    await arena.play(arena.match(ours, rival, time=TimeControl(18.0, 2.0, per_call_s=19.0)))
+    clocks = [frame["params"]["clock"] for frame in arena.heard("ours") if frame["method"] == "play"]
+    assert clocks[0] == {"call_ms": 18000, "remaining_ms": 18000, "last_ms": None}
+    # What the first call took was less than the increment: so the bank has grown past the limit of a call.
+    assert 19000 < clocks[1]["remaining_ms"] <= 20000
+    assert clocks[1]["call_ms"] == 19000
+    assert clocks[1]["remaining_ms"] + clocks[1]["last_ms"] == pytest.approx(20000, abs=1)
+
+
+async def test_without_any_limit_the_clock_says_null(arena: Arena) -> None:
+    ours = arena.listener("greet(); put('NW'); put('W'); put('SW'); call()", "ours")
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    await arena.play(arena.match(ours, rival, time=TimeControl()))
+    clocks = [frame["params"]["clock"] for frame in arena.heard("ours") if frame["method"] == "play"]
+    assert clocks[0] == {"call_ms": None, "remaining_ms": None, "last_ms": None}
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "reantics"])
+@pytest.mark.parametrize("encodings", [["json", "json"], ["msgpack", "msgpack"], ["json", "msgpack"]])
+async def test_random_bots_play_in_either_encoding(arena: Arena, game: str, encodings: Sequence[str]) -> None:
+    """Each bot picks the first that it is offered; the two seats need not agree."""
+    bots = [_speaking(encoding) for encoding in encodings]
+    options = {"draw_after": 20} if game == "reantics" else {}
+    verdict = await arena.play(arena.match(*bots, game=game, **options), granted_s=10.0)
+    assert [seat.encoding for seat in verdict.seats] == encodings
+    assert [seat.program for seat in verdict.seats] == ["random", "random"]
+    assert verdict.faults == ()
+
+
+def _speaking(encoding: str) -> Entrant:
+    """`@random`, knowing one encoding only."""
+    random = entrant("@random")
+    program = (
+        "import protocol.connection as c; from protocol.messages import Encoding; pick = c.BotConnection.choose_encoding\n"
+        f"c.BotConnection.choose_encoding = lambda wire, offered: pick(wire, offered, [Encoding('{encoding}')])\n"
+        "from harness.opponents import random, _serve; _serve.serve('random', random.start)"
+    )
+    return msgspec.structs.replace(random, name=encoding, argv=(random.argv[0], "-c", program))
+
+
+async def test_the_answers_do_not_depend_on_the_encoding(arena: Arena) -> None:
+    results = [
+        await arena.play(arena.match(_speaking(encoding), _speaking(encoding)), granted_s=5.0)
+        for encoding in ("json", "msgpack")
+    ]
+    assert results[0].result == results[1].result
+    assert results[0].turns == results[1].turns
+
+
+# Several at once.
+
+
+async def test_all_seats_of_a_turn_are_asked_at_once(arena: Arena) -> None:
+    """Each answers only when it has seen that the other was asked too."""
+    pipes = [arena.folder / "first", arena.folder / "second"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    meet = [f"open({str(pipes[0])!r}, 'w').close(); open({str(pipes[1])!r}).read()"]
+    meet.append(f"open({str(pipes[0])!r}).read(); open({str(pipes[1])!r}, 'w').close()")
+    bots = [
+        arena.bot(f"greet(); asked = call(); {meet[seat]}; answer(asked, '{throw}'); call()", name=f"bot{seat}")
+        for seat, throw in enumerate(("rock", "scissors"))
+    ]
+    verdict = await arena.play(arena.match(*bots, game="rounds", rounds=1))
+    assert verdict.result.scores == (1.0, 0.0)
+    assert [fault.method for fault in verdict.faults] == ["over", "over"], "they left before the closing call"
+
+
+async def test_a_late_answer_is_dropped_and_counted_and_no_further_fault(arena: Arena) -> None:
+    """The bot answers its first call when it has read its second, which tells it that the first was given up."""
+    late = "greet(); first = call(); second = call(); answer(first, 'rock'); answer(second, 'rock')\nthrow('rock'); "
+    rival = "greet(); throw('paper'); throw('scissors'); throw('scissors'); answer(call(), None); call()"
+    match = arena.match(
+        arena.bot(late + "answer(call(), None); call()"),
+        arena.bot(rival, name="rival"),
+        game="rounds",
+        time=TimeControl(per_call_s=0.4),
+    )
+    verdict = await arena.play(match, granted_s=0.4)
+    assert [(fault.player, fault.kind, fault.turn) for fault in verdict.faults] == [(0, FaultKind.TIMEOUT, 1)]
+    assert verdict.result.scores == (1.0, 0.0), "two rounds against one"
+    assert [seat.late_answers for seat in verdict.seats] == [1, 0]
+
+
+async def test_a_bot_that_crashed_loses_its_further_rounds_without_waiting(arena: Arena) -> None:
+    match = arena.match(
+        arena.bot("greet(); throw('rock'); sys.exit(1)"),
+        arena.bot("greet()\nfor _ in range(9): throw('scissors')\nanswer(call(), None); call()", name="rival"),
+        game="rounds",
+        rounds=9,
+    )
+    verdict = await arena.play(match)
+    (fault,) = verdict.faults
+    assert (fault.kind, fault.method, fault.turn) == (FaultKind.CRASH, "throw", 2), "told once; the rest follows from it"
+    assert verdict.result.ranks == (2, 1)
+    assert verdict.seats[1].calls == 10
+
+
+# The start.
+
+
+async def test_a_bot_that_fails_to_start_loses_and_the_other_is_told(arena: Arena) -> None:
+    ours = arena.listener("greet(); put('NW'); call()", "ours")
+    verdict = await arena.play(arena.match(ours, arena.bot("sys.exit(9)", name="rival")))
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind, fault.detail) == (1, FaultKind.CRASH, "initialize: ended by itself, exit code 9")
+    assert verdict.result.ranks == (1, 2)
+    assert arena.heard("ours")[-2]["params"] == {"winner": "O"}
+
+
+async def test_when_both_fail_to_start_the_first_that_is_asked_loses(arena: Arena) -> None:
+    verdict = await arena.play(arena.match(arena.bot("sys.exit(1)", name="a"), arena.bot("sys.exit(2)", name="b")))
+    assert verdict.result.ranks == (2, 1)
+    assert [fault.player for fault in verdict.faults] == [0]
+
+
+async def test_bots_start_side_by_side(arena: Arena) -> None:
+    """Neither greets before the other has been started."""
+    pipes = [arena.folder / "first", arena.folder / "second"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    first, second = (repr(str(pipe)) for pipe in pipes)
+    ours = arena.bot(f"open({first}, 'w').close(); open({second}).read(); greet(); put('SE'); call()", name="ours")
+    theirs = arena.bot(f"open({first}).read(); open({second}, 'w').close(); greet(); put('NW'); call()", name="theirs")
+    verdict = await arena.play(arena.match(ours, theirs))
+    assert not any(fault.detail.startswith("initialize") for fault in verdict.faults)
+    assert verdict.seats[1].calls > 0
+
+
+async def test_a_program_that_cannot_be_executed_fails_the_run_and_is_no_fault(arena: Arena) -> None:
+    program = arena.folder / "broken"
+    program.write_text("#!/no/such/interpreter\n")
+    program.chmod(0o755)
+    match = arena.match(entrant(str(program)), arena.bot("greet(); call()"))
+    with pytest.raises(RunError, match="^broken cannot be started: .*No such file or directory"):
+        await arena.play(match)
+    assert arena.alive() == []
+
+
+async def test_a_replay_that_cannot_be_written_fails_the_run(arena: Arena) -> None:
+    bots = [arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name=name) for name in "ab"]
+    (arena.folder / "file").write_text("")
+    match = msgspec.structs.replace(arena.match(*bots), replay=arena.folder / "file" / "match.jsonl")
+    with pytest.raises(RunError, match=r"^the replay .* cannot be written: "):
+        async with open_roster(Limits()) as roster:
+            await play(match, roster)
+
+
+async def test_a_full_disk_fails_the_run_and_leaves_no_bot(arena: Arena) -> None:
+    bots = [arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name=name) for name in "ab"]
+    match = msgspec.structs.replace(arena.match(*bots), replay=Path("/dev/full"))
+    with pytest.raises(RunError, match=r"^the replay /dev/full cannot be written: .*No space left"):
+        async with open_roster(Limits()) as roster:
+            await play(match, roster)
+    assert arena.alive() == []
+    assert Path("/dev/full").is_char_device(), "and it is still there"
+
+
+# The end.
+
+
+@pytest.mark.parametrize(
+    ("last", "kind"),
+    [
+        ("sys.exit(3)", FaultKind.CRASH),
+        ("call(); signal.pause()", FaultKind.TIMEOUT),
+        ("call(); write(b'bye\\n'); signal.pause()", FaultKind.PROTOCOL),
+        ("write(frame(call()['id'], error={'code': 1, 'message': 'no'})); call()", FaultKind.ERROR),
+    ],
+)
+async def test_a_fault_in_a_closing_call_changes_nothing(arena: Arena, last: str, kind: FaultKind) -> None:
+    winner = arena.bot(f"greet(); throw('rock'); {last}")
+    loser = arena.listener("greet(); throw('scissors'); answer(call(), None); call()")
+    verdict = await arena.play(arena.match(winner, loser, game="rounds", rounds=1), granted_s=0.5)
+    assert verdict.result == Result((1, 2), (1.0, 0.0), "all rounds are played")
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind, fault.method, fault.penalty) == (0, kind, "over", "none")
+    assert arena.heard()[-1]["method"] == "exit"
+
+
+async def test_what_a_closing_call_answers_is_ignored(arena: Arena) -> None:
+    bots = [arena.bot(f"greet(); throw('rock'); answer(call(), {a}); call()", name=f"bot{a}") for a in (5, "[True]")]
+    verdict = await arena.play(arena.match(*bots, game="rounds", rounds=1))
+    assert verdict.faults == ()
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "reantics", "rounds"])
+async def test_a_match_whose_time_is_up_is_stopped_between_two_turns(arena: Arena, game: str) -> None:
+    """By the game's own order; closing calls are still made, and the record says that it was stopped."""
+    bots = [arena.listener("greet()\nwhile True: answer(call(), None)", name) for name in ("ours", "theirs")]
+    verdict = await arena.play(arena.match(*bots, game=game, time=TimeControl(match_s=0.0)))
+    assert verdict.result == draw("the time of the match is up")
+    assert verdict.faults == ()
+    closing = {"tictactoe": [], "reantics": ["registerWin"], "rounds": ["over"]}[game]
+    assert [frame["method"] for frame in arena.heard("ours") if "id" in frame][1:] == closing
+
+
+# Which process plays.
+
+
+async def test_a_bot_that_allows_it_plays_all_matches_in_one_process(arena: Arena) -> None:
+    ours, theirs = again(arena, "ours", O_WINS, reuse=True), again(arena, "theirs", X_LOSES, reuse=True)
+    outcome = await series(arena, ours, theirs, games=5)
+    assert [match.result.ranks for match in outcome.matches] == [(1, 2)] * 5
+    assert [match.seats[0].calls for match in outcome.matches] == [3] * 5, "counted match by match"
+    assert len(pids(arena, "ours")) == 5
+    assert len(set(pids(arena, "ours"))) == len(set(pids(arena, "theirs"))) == 1
+
+
+async def test_a_bot_that_does_not_allow_it_gets_a_process_a_match(arena: Arena) -> None:
+    ours, theirs = again(arena, "ours", O_WINS, reuse=False), again(arena, "theirs", X_LOSES, reuse=True)
+    await series(arena, ours, theirs, games=3)
+    assert len(set(pids(arena, "ours"))) == 3
+    assert len(set(pids(arena, "theirs"))) == 1
+
+
+async def test_a_bot_can_play_itself_and_keeps_both_processes(arena: Arena) -> None:
+    body = AT_SEAT + f"match_after_match({(O_WINS, X_LOSES)}, reuse=True)"
+    ours = arena.bot(body, str(arena.folder / "ours"), name="ours")
+    await series(arena, ours, ours, games=3, swap=True)
+    assert len(pids(arena, "ours")) == 6
+    assert len(set(pids(arena, "ours"))) == 2
+
+
+async def test_a_reused_bot_keeps_its_encoding(arena: Arena) -> None:
+    outcome = await series(arena, _speaking("msgpack"), _speaking("json"), games=3)
+    assert [[seat.encoding for seat in match.seats] for match in outcome.matches] == [["msgpack", "json"]] * 3
+    assert not any(match.faults for match in outcome.matches)
+
+
+async def test_after_a_fault_the_next_match_has_a_new_process(arena: Arena) -> None:
+    """Also after one that leaves the process alive."""
+    ours = again(arena, "ours", ("C", "E"), reuse=True)  # its first move is refused: the rival has taken the centre
+    theirs = again(arena, "theirs", ("C", "E", "W"), reuse=True)
+    outcome = await series(arena, theirs, ours, games=2)
+    assert [[fault.kind for fault in match.faults if fault.player == 1] for match in outcome.matches] == [["illegal"]] * 2
+    assert len(set(pids(arena, "ours"))) == 2
+
+
+async def test_a_second_answer_to_the_last_call_is_not_charged_to_the_next_match(arena: Arena) -> None:
+    twice = AGAIN.replace(
+        "answer(message, cell(left.pop(0)))",
+        "write(frame(message['id'], result=cell(left.pop(0))) * (1 if left else 2))",
+    )
+    ours = arena.bot(twice + f"match_after_match({O_WINS}, reuse=True)", str(arena.folder / "ours"), name="ours")
+    outcome = await series(arena, ours, again(arena, "theirs", X_LOSES, reuse=True), games=2)
+    assert [match.faults for match in outcome.matches] == [(), ()]
+    assert len(set(pids(arena, "ours"))) == 2, "but it is not used again"
+
+
+async def test_a_bot_that_dies_between_two_matches_crashes_in_the_second(arena: Arena) -> None:
+    """It said that it can be used again."""
+    ours = arena.bot("greet(reuse=True); put('NW'); put('W'); put('SW'); read(); read(); sys.exit(8)", name="ours")
+    theirs = again(arena, "theirs", X_LOSES, reuse=True)
+    outcome = await series(arena, ours, theirs, games=2)
+    assert outcome.matches[0].faults == ()
+    (fault,) = outcome.matches[1].faults
+    assert (fault.player, fault.kind) == (0, FaultKind.CRASH)
+    assert fault.detail.startswith("initialize: ended by itself, exit code 8")
+
+
+async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> None:
+    """The first match's file is closed by then; what follows the second greeting goes to the second's."""
+    noisy = AGAIN.replace("while (message", "os.write(2, b'started\\n')\n    while (message", 1)
+    noisy = noisy.replace("            answer(message, cell", "            os.write(2, b'thinking\\n'); answer(message, cell")
+    noisy = noisy.replace('["method"] != "exit":', '["method"] != "exit":\n        os.write(2, b"heard\\n")')
+    ours = arena.bot(noisy + f"match_after_match({O_WINS}, reuse=True)", str(arena.folder / "ours"), name="ours")
+    outcome = await series(arena, ours, again(arena, "theirs", X_LOSES, reuse=True), games=20)
+    assert len(set(pids(arena, "ours"))) == 1
+    logs = [match.seats[0].stderr for match in outcome.matches]
+    assert logs == [str(arena.folder / f"match-{number:02}.seat0.stderr") for number in range(1, 21)]
+    assert all(Path(log).read_text().count("thinking") == 3 for log in logs if log)
+
+
+# A series.
+
+
+async def test_a_series_swaps_the_seats_and_draws_its_seeds_from_the_first(arena: Arena) -> None:
+    plan = Series(arena.match(entrant("a=@random"), entrant("b=@random"), seed=5), games=3, swap=True)
+    matches = [match_of(plan, number) for number in range(3)]
+    assert [order for _, order in matches] == [(0, 1), (1, 0), (0, 1)]
+    assert [[bot.name for bot in match.entrants] for match, _ in matches] == [["a", "b"], ["b", "a"], ["a", "b"]]
+    assert [match.seed for match, _ in matches] == [5, derive_seed(5, "game", 1), derive_seed(5, "game", 2)]
+    assert [match.replay and match.replay.name for match, _ in matches] == [f"match-{n}.jsonl" for n in (1, 2, 3)]
+
+
+async def test_the_standings_follow_the_bots_over_both_seats(arena: Arena) -> None:
+    """Whoever moves first wins here."""
+    body = AT_SEAT + f"match_after_match({(O_WINS, X_LOSES)}, reuse=True)"
+    bots = [arena.bot(body, str(arena.folder / name), name=name) for name in ("a", "b")]
+    outcome = await series(arena, *bots, games=3, swap=True)
+    table = [(line.name, line.played, line.wins, line.losses, line.points) for line in outcome.standings]
+    assert table == [("a", 3, 2, 1, 2.0), ("b", 3, 1, 2, 1.0)]
+
+
+# The record.
+
+
+async def test_the_same_seed_gives_the_same_record_but_for_times(arena: Arena) -> None:
+    records = []
+    for _ in range(2):
+        match = arena.match(entrant("@random"), entrant("@random"), game="reantics", draw_after=10)
+        await arena.play(match, granted_s=10.0)
+        records.append([_untimed(line) for line in (arena.folder / "match.jsonl").read_text().splitlines()])
+    assert records[0] == records[1]
+    assert len(records[0]) > 10
+
+
+def _untimed(line: str) -> Any:
+    value = json.loads(line)
+    for key in ("wall_us", "cpu_us", "seats", "faults"):
+        value.pop(key, None)
+    return value
+
+
+async def test_the_watcher_is_told_of_every_turn(arena: Arena) -> None:
+    told: list[tuple[str, list[int], str]] = []
+
+    def watcher(state: State, calls: Sequence[Call], answers: Mapping[int, Any], events: Sequence[Event]) -> None:
+        told.append((str(state), [call.player for call in calls], answers[calls[0].player]["position"]))
+
+    bots = [arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name="a")]
+    bots.append(arena.bot("greet(); put('C'); put('E'); call()", name="b"))
+    async with open_roster(Limits()) as roster:
+        await play(arena.match(*bots), roster, watcher)
+    assert told[0] == ("O..\n...\n...", [0], "NW")
+    assert told[4] == ("O..\nOXX\nO..", [0], "SW")
+
+
+async def test_a_run_that_ends_as_soon_as_a_bot_was_started_leaves_none(arena: Arena) -> None:
+    """Its watchers have not run yet."""
+    async with open_roster(Limits()) as roster:
+        await roster.take(arena.bot("greet(); call()"))
+        assert arena.alive() != []
+    assert arena.alive() == []
+
+
+async def test_a_match_that_is_cancelled_leaves_no_bot_and_a_record_up_to_there(arena: Arena) -> None:
+    asked = arena.folder / "asked"
+    bots = [arena.bot(f"greet(); call(); open({str(asked)!r}, 'w'); signal.pause()", name="a"), arena.bot("greet(); call()")]
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+
+            async def cancel() -> None:
+                while not asked.exists():
+                    await trio.sleep(0.001)
+                scope.cancel()
+
+            nursery.start_soon(cancel)
+            await arena.play(arena.match(*bots))
+    assert scope.cancelled_caught
+    assert arena.alive() == []
+    replay = Replay(arena.folder / "match.jsonl")
+    assert len(replay.lines) == 2
+    with pytest.raises(Exception, match="line 3: missing: the match has no end"):
+        verify(replay)

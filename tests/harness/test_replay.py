@@ -1,0 +1,280 @@
+"""The record of a match: what it holds, and that nobody can change it unnoticed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from rich.console import Console
+from scripted import Arena
+
+from games.api import TimeControl
+from harness import report
+from harness.errors import UsageError
+from harness.replay import Difference, Replay, verify
+
+HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
+"""The lines of the match below, from 0; messages count from 1."""
+
+
+@pytest.fixture
+def record(arena: Arena) -> Path:
+    """NW, C, a refused NW, and the flip that it allows."""
+    ours = arena.bot("greet(name='Ours', version='1'); put('NW'); put('NW'); call()", name="ours")
+    theirs = arena.bot("greet(); put('C'); answer(call(), {'action': 'flipTable'}); call()", name="theirs")
+    verdict = trio.run(arena.play, arena.match(ours, theirs))
+    assert verdict.result.reason == "FLIPPED: location 0,0 is not empty"
+    return arena.folder / "match.jsonl"
+
+
+def lines(record: Path) -> list[Any]:
+    return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+def changed(record: Path, change: Callable[[list[Any]], None]) -> Replay:
+    """The record with a change to its lines, as decoded objects."""
+    values = lines(record)
+    change(values)
+    return rewritten(record, [json.dumps(value, separators=(",", ":")) for value in values])
+
+
+def rewritten(record: Path, text: list[str]) -> Replay:
+    record.write_text("".join(line + "\n" for line in text))
+    return Replay(record)
+
+
+def difference(replay: Replay) -> str:
+    with pytest.raises(Difference) as found:
+        verify(replay)
+    return str(found.value)
+
+
+# What it holds.
+
+
+def test_a_record_verifies_and_gives_the_result(record: Path) -> None:
+    replay = Replay(record)
+    assert verify(replay).ranks == (2, 1)
+    assert replay.game.name == "tictactoe"
+
+
+def test_the_first_line_holds_all_that_the_match_follows_from(record: Path) -> None:
+    header = lines(record)[HEADER]
+    assert (header["replay"], header["game"], header["game_version"]) == (1, "tictactoe", 1)
+    assert header["setup"] == {"seed": 4711, "names": ["ours", "theirs"], "options": {"flip": "manual"}}
+    assert header["time"]["per_call_s"] == 5.0
+    assert header["limits"]["memory_bytes"] == 256 << 20
+    assert [command[-1] for command in header["commands"]] == [str(record.with_name(f"{n}.py")) for n in ("ours", "theirs")]
+
+
+def test_a_turn_holds_answers_events_times_and_a_hash(record: Path) -> None:
+    turn = lines(record)[SECOND]
+    assert turn["turn"] == 2
+    assert turn["answers"] == {"1": {"action": "putSymbol", "position": "C"}}
+    assert turn["events"][0]["params"] == {"player": "X", "action": "putSymbol", "position": "C"}
+    assert turn["wall_us"]["1"] > 0
+    assert len(turn["hash"]) == 16
+
+
+def test_an_answer_that_looks_like_a_fault_is_an_answer(arena: Arena) -> None:
+    looks = "{'kind': 'crash', 'detail': 'not really', 'answer': None}"
+    ours = arena.bot(f"greet(); answer(call(), {looks}); call()", name="ours")
+    theirs = arena.bot("greet(); answer(call(), {'action': 'flipTable'}); call()", name="theirs")
+    verdict = trio.run(arena.play, arena.match(ours, theirs))
+    assert [fault.kind for fault in verdict.faults] == ["illegal"]
+    turn = lines(arena.folder / "match.jsonl")[FIRST]
+    assert turn["answers"]["0"]["kind"] == "crash"
+    assert "faults" not in turn
+
+
+def test_the_last_line_holds_the_result_the_costs_and_the_faults_in_full(record: Path) -> None:
+    end = lines(record)[END]
+    assert end["result"]["ranks"] == [2, 1]
+    assert [seat["program"] for seat in end["seats"]] == ["Ours 1", None]
+    (fault,) = end["faults"]
+    assert (fault["player"], fault["kind"], fault["turn"], fault["call"], fault["method"]) == (0, "illegal", 3, 2, "play")
+    assert json.loads(fault["frame"])["method"] == "play"
+
+
+def test_a_match_that_was_stopped_verifies(arena: Arena) -> None:
+    bots = [arena.bot("greet()\nwhile True: answer(call(), None)", name=name) for name in "ab"]
+    trio.run(arena.play, arena.match(*bots, game="reantics", time=TimeControl(match_s=0.0)))
+    kinds = [next(iter(line)) for line in lines(arena.folder / "match.jsonl")]
+    assert kinds == ["replay", "opening", "stop", "turn", "result"]
+
+
+# What was changed is found, at its line.
+
+
+def test_another_answer_is_found_where_its_events_differ(record: Path) -> None:
+    def change(values: list[Any]) -> None:
+        values[SECOND]["answers"]["1"]["position"] = "SE"
+
+    assert difference(changed(record, change)).startswith('line 4: events [{"event":"notice"')
+
+
+def test_another_answer_with_events_to_match_is_found_by_the_hash(record: Path) -> None:
+    def change(values: list[Any]) -> None:
+        values[SECOND]["answers"]["1"]["position"] = "SE"
+        values[SECOND]["events"][0]["params"]["position"] = "SE"
+
+    assert difference(changed(record, change)).startswith('line 4: hash "')
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value", "words"),
+    [
+        (OPENING, "hash", "0" * 16, "line 2: hash "),
+        (OPENING, "opening", [], "line 2: events "),
+        (FIRST, "hash", "0" * 16, "line 3: hash "),
+        (SECOND, "events", [], "line 4: events "),
+        (SECOND, "turn", 7, "line 4: turn 2 expected, 7 recorded"),
+        (SECOND, "answers", {}, "line 4: answers from seats [], but awaited are [1]"),
+        (SECOND, "answers", {"0": {}}, "line 4: answers from seats [0], but awaited are [1]"),
+        (SECOND, "answers", 5, "line 4: Expected `object`, got `int`"),
+        (SECOND, "faults", {"1": {"kind": "bad luck", "detail": ""}}, "line 4: Invalid enum value 'bad luck'"),
+        (SECOND, "faults", {"1": {"kind": "crash", "detail": ""}}, "line 4: events "),
+        (END, "result", {"ranks": [1, 2], "scores": [1.0, 0.0], "reason": "O_WIN"}, "line 7: the result is "),
+        (END, "result", None, "line 7: the result is "),
+    ],
+)
+def test_a_changed_member_is_found(record: Path, line: int, key: str, value: Any, words: str) -> None:
+    def change(values: list[Any]) -> None:
+        values[line][key] = value
+
+    assert difference(changed(record, change)).startswith(words)
+
+
+@pytest.mark.parametrize("line", [FIRST, SECOND, REFUSED])
+def test_a_missing_turn_is_found_where_it_was(record: Path, line: int) -> None:
+    assert difference(changed(record, lambda values: values.pop(line))).startswith(f"line {line + 1}: ")
+
+
+def test_a_missing_opening_is_found(record: Path) -> None:
+    assert difference(changed(record, lambda values: values.pop(OPENING))).startswith("line 2: ")
+
+
+def test_a_missing_end_is_found(record: Path) -> None:
+    assert difference(changed(record, lambda values: values.pop())) == "line 7: missing: the match has no end"
+
+
+def test_a_record_that_ends_too_early_is_found(record: Path) -> None:
+    wanted = "line 6: the match ends, but answers are still awaited"
+    assert difference(changed(record, lambda values: values.pop(FLIP))) == wanted
+
+
+def test_a_header_alone_is_no_match(record: Path) -> None:
+    assert difference(rewritten(record, record.read_text().splitlines()[:1])) == "line 2: missing: the match was not opened"
+
+
+@pytest.mark.parametrize("line", [FIRST, SECOND, FLIP])
+def test_a_line_that_is_there_twice_is_found(record: Path, line: int) -> None:
+    assert difference(changed(record, lambda values: values.insert(line, values[line]))).startswith(f"line {line + 2}: ")
+
+
+def test_a_line_after_the_end_is_found(record: Path) -> None:
+    assert difference(changed(record, lambda values: values.append({}))) == "line 8: there are lines after the end"
+
+
+@pytest.mark.parametrize("strange", ["", "hello", "{}", "[1]", '{"turn":', '{"stop":5}', "[" * 100_000])
+def test_a_line_that_is_something_else_is_found(record: Path, strange: str) -> None:
+    text = record.read_text().splitlines()
+    text.insert(SECOND, strange)
+    found = difference(rewritten(record, text))
+    assert found.startswith("line 4: ")
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.99])
+def test_a_line_that_was_cut_is_found(record: Path, kept: float) -> None:
+    text = record.read_text().splitlines()
+    text[FLIP] = text[FLIP][: int(len(text[FLIP]) * kept)]
+    assert difference(rewritten(record, text[: FLIP + 1])).startswith("line 6: ")
+
+
+def test_bytes_that_are_no_utf_8_are_found(record: Path) -> None:
+    text = record.read_bytes().splitlines()
+    text[SECOND] = text[SECOND].replace(b'"C"', b'"\xff"')
+    record.write_bytes(b"\n".join(text))
+    assert difference(Replay(record)).startswith("line 4: ")
+
+
+def test_a_second_stop_is_found(arena: Arena) -> None:
+    """Once stopped, a match is decided."""
+    bots = [arena.bot("greet()\nwhile True: answer(call(), None)", name=name) for name in "ab"]
+    trio.run(arena.play, arena.match(*bots, game="rounds", time=TimeControl(match_s=0.0)))
+    replay = changed(arena.folder / "match.jsonl", lambda values: values.insert(3, values[2]))
+    assert difference(replay).startswith("line 4: ")
+
+
+# What cannot be read as a record at all.
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("replay", 2, "is a version 2 replay of tictactoe rules 1; this is version 1, rules 1"),
+        ("game_version", 9, "is a version 1 replay of tictactoe rules 9; this is version 1, rules 1"),
+        ("game", "chess", "is not a replay: line 1: unknown game 'chess'; there are "),
+        ("setup", {"seed": 1, "names": ["a", "b"], "options": {"flip": "always"}}, "line 1: Invalid enum value"),
+        ("setup", {"seed": 1, "names": ["a"], "options": {}}, "line 1: tictactoe is not played by 1 bots"),
+        ("limits", 5, "is not a replay: line 1: "),
+    ],
+)
+def test_a_header_of_something_else_is_refused(record: Path, key: str, value: Any, words: str) -> None:
+    with pytest.raises(UsageError) as failure:
+        changed(record, lambda values: values[HEADER].update({key: value}))
+    assert words in str(failure.value)
+    assert "\n" not in str(failure.value)
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"hello\n", b"\xff\xfe", b"\x00" * 10, b"{}"])
+def test_another_file_is_refused(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "file").write_bytes(text)
+    with pytest.raises(UsageError, match="is empty, not a replay|is not a replay: line 1: "):
+        Replay(tmp_path / "file")
+
+
+def test_a_missing_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="^the replay cannot be read: .*No such file"):
+        Replay(tmp_path / "none")
+
+
+# As text.
+
+
+def shown(replay: Replay) -> str:
+    console = Console(width=200, no_color=True)
+    with console.capture() as capture:
+        for step in report.steps(replay):
+            console.print(step)
+    return capture.get()
+
+
+def test_a_record_is_shown_move_by_move(record: Path) -> None:
+    text = shown(Replay(record))
+    assert text.startswith("Tic-tac-toe: ours against theirs, seed 4711\n")
+    places = [text.index(board) for board in ("...\n...\n...", "O..\n...\n...", "O..\n.X.\n...")]
+    assert places == sorted(places)
+    assert "    2  theirs" in text
+    assert "ours: illegal: play: location 0,0 is not empty; the rival may flip the table and win" in text
+    assert "O's invalid move waits for a flip" in text
+    assert text.rstrip().endswith("result: FLIPPED: location 0,0 is not empty, ranks (2, 1)")
+
+
+def test_a_changed_record_is_shown_up_to_the_change(record: Path) -> None:
+    def change(values: list[Any]) -> None:
+        values[SECOND]["hash"] = "0" * 16
+
+    text = shown(changed(record, change))
+    assert "    1  ours" in text
+    assert "the replay is not what the rules give: line 4: hash" in text
+    assert "    3  ours" not in text
+
+
+def test_a_stopped_match_is_shown(arena: Arena) -> None:
+    bots = [arena.bot("greet()\nwhile True: answer(call(), None)", name=name) for name in "ab"]
+    trio.run(arena.play, arena.match(*bots, time=TimeControl(match_s=0.0)))
+    assert "stopped: the time of the match is up" in shown(Replay(arena.folder / "match.jsonl"))

@@ -1,0 +1,62 @@
+"""Times and sizes as people write them."""
+
+import pytest
+
+from games.api import TimeControl
+from harness.errors import UsageError
+from harness.units import seconds, size, time_control
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1s", 1.0), ("250ms", 0.25), ("2m", 120.0), ("2min", 120.0), ("1h", 3600.0), ("1.5", 1.5), (".5s", 0.5)]
+    + [("3 s", 3.0), ("none", None), ("off", None), ("inf", None)],
+)
+def test_times(text: str, value: float | None) -> None:
+    assert seconds(text, "--call-time") == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "0.0ms", "-1s", "1x", "s", "1s2", "1e3", "nan", "1,5s", " 1s"])
+def test_what_is_no_time_above_zero_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^--call-time .*: wanted is a time above zero such as 1s, 250ms or 2m"):
+        seconds(text, "--call-time")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("256MiB", 256 << 20), ("1G", 1 << 30), ("100MB", 100_000_000), ("1048576", 1 << 20), ("1.5k", 1536)]
+    + [("64 mib", 64 << 20), ("2GB", 2_000_000_000), ("10B", 10), ("none", None)],
+)
+def test_sizes(text: str, value: int | None) -> None:
+    assert size(text, "--memory") == value
+
+
+@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "1TiBs", "MiB", "1 2", "1e6"])
+def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^--memory .*: wanted is a size such as 256MiB or 1G"):
+        size(text, "--memory")
+
+
+OWN = TimeControl(initial_s=18.0, increment_s=2.0, match_s=100.0)
+
+
+def test_without_options_the_game_has_its_own_time() -> None:
+    assert time_control(OWN, None, None) == OWN
+
+
+@pytest.mark.parametrize(
+    ("clock", "initial_s", "increment_s"),
+    [("60+2", 60.0, 2.0), ("300", 300.0, 0.0), ("0.5+0.1", 0.5, 0.1), ("none", None, 0.0)],
+)
+def test_a_bank_takes_the_place_of_the_games_own(clock: str, initial_s: float | None, increment_s: float) -> None:
+    assert time_control(OWN, clock, None) == TimeControl(initial_s, increment_s, None, 100.0)
+
+
+def test_a_limit_a_call_is_added_to_the_games_bank() -> None:
+    assert time_control(OWN, None, "250ms") == TimeControl(18.0, 2.0, 0.25, 100.0)
+
+
+@pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5"])
+def test_what_is_no_bank_is_refused_with_an_example(clock: str) -> None:
+    with pytest.raises(UsageError, match=r"^--clock .*: wanted are seconds and an increment such as 60\+2 or 300"):
+        time_control(OWN, clock, None)

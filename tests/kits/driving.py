@@ -1,0 +1,135 @@
+"""Drives the bots of a starter kit through whole matches, one step at a time, and judges every answer."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from games import reantics, tictactoe
+from games.api import Call, Game, Notice, Player, Ruling, Setup, State
+from games.dice import Dice
+from protocol.connection import NEED_DATA, Connection, answer_decoder
+from protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
+
+CLOCK = Clock(call_ms=1000, remaining_ms=None, last_ms=None)
+PLAIN = answer_decoder(Any)
+
+
+class Bot:
+    """A bot's process. What it writes to standard error goes into `log`."""
+
+    def __init__(self, command: Sequence[str | Path], encoding: Encoding, log: Path) -> None:
+        self.encoding, self.log = encoding, log
+        with log.open("wb") as stderr:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
+        self.wire = Connection()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+    def initialize(self, game: str, seat: int = 0, seed: int = 1) -> Any:
+        encodings = (self.encoding, *(other for other in Encoding if other is not self.encoding))
+        self._send(self.wire.initialize(Initialize(1, game, {}, seat, ("a", "b"), encodings, Limits(10_000), seed)))
+        while (hello := self.wire.hello()) is None:
+            self._receive()
+        return hello
+
+    def call(self, method: str, params: Any = None, clock: Clock = CLOCK) -> Any:
+        self.wire.unasked()
+        self._send(self.wire.call(method, self.wire.encode(params or {}), clock))
+        while (answer := self.wire.answer(PLAIN)) is NEED_DATA:
+            self._receive()
+        return answer
+
+    def notify(self, method: str, params: Any) -> None:
+        self._send(self.wire.notify(method, self.wire.encode(params)))
+
+    def exit(self) -> int:
+        self._send(self.wire.exit())
+        return self.process.wait(10)
+
+    def _send(self, frame: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(frame)
+        self.process.stdin.flush()
+
+    def _receive(self) -> None:
+        assert self.process.stdout is not None
+        data = os.read(self.process.stdout.fileno(), 1 << 16)
+        assert data, f"the bot ended: {self.log.read_text('utf-8')}"
+        self.wire.receive(data)
+
+
+class Rival:
+    """The other seat, played by rule: any legal answer."""
+
+    def answer(self, state: State, player: Player, dice: Dice) -> Any:
+        return state.sample(player, dice)
+
+
+class Passive(Rival):
+    """Ends its turns and does nothing else."""
+
+    def answer(self, state: State, player: Player, dice: Dice) -> Any:
+        if state.awaited[player] is reantics.GET_MOVE:
+            return reantics.Move(reantics.END)
+        return super().answer(state, player, dice)
+
+
+class Cheat(Rival):
+    """Now and then answers tic-tac-toe with what no typed kit expects."""
+
+    NONSENSE: tuple[dict[str, Any], ...] = (
+        {},
+        {"action": 5},
+        {"action": tictactoe.FLIP},
+        {"action": None, "position": {"a": [1]}, "youAre": {"x": 1}, "winner": [1], "id": 7},
+        {"action": "putSymbol", "position": 4, "youAre": "O", "winner": "O"},
+    )
+
+    def answer(self, state: State, player: Player, dice: Dice) -> Any:
+        pending = isinstance(state, tictactoe.TicTacToe) and state.pending is not None
+        return super().answer(state, player, dice) if pending or dice.below(3) else dice.choice(self.NONSENSE)
+
+
+def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any) -> State:
+    """A whole match. A `Bot` must answer every call with a result that is legal; a rival need not."""
+    state = game.new(Setup(seed, ("a", "b"), options))
+    dice = Dice(seed)
+    bots = {seat: bot for seat, bot in enumerate(seats) if isinstance(bot, Bot)}
+    for seat, bot in bots.items():
+        hello = bot.initialize(game.name, seat, seed)
+        assert not isinstance(hello, ErrorObject), hello
+
+    def tell(events: Sequence[Notice | Ruling]) -> None:
+        for event in events:
+            if isinstance(event, Ruling):
+                assert event.player not in bots, event
+                continue
+            for seat in event.to:
+                if seat in bots:
+                    bots[seat].notify(event.method, msgspec.to_builtins(event.params))
+
+    def answer(call: Call) -> Any:
+        player = seats[call.player]
+        if isinstance(player, Rival):
+            return player.answer(state, call.player, dice)
+        answer = player.call(call.method.name, msgspec.to_builtins(call.params))
+        assert not isinstance(answer, ErrorObject), player.log.read_text("utf-8")
+        return answer
+
+    tell(state.opening())
+    while calls := state.calls():
+        tell(state.apply({call.player: answer(call) for call in calls}))
+    return state
