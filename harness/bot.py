@@ -188,9 +188,13 @@ class Bot:
         received = 0
         answer: Any = NEED_DATA
         try:
-            await self._write(frame, until)
+            written = _write(process.stdin, frame)
+            if written < len(frame):
+                await self._write_rest(frame, written, until)
             while answer is NEED_DATA:
-                data = await self._read(until)
+                data = self._read_at_once()
+                if data is None:
+                    data = await self._read(until)
                 ended = perf_counter()
                 if not data:
                     answer = await self._silence("output")
@@ -217,8 +221,7 @@ class Bot:
         self.wall_s += wall_s
         return answer
 
-    async def _write(self, frame: bytes, until: float) -> None:
-        written = _write(self.process.stdin, frame)
+    async def _write_rest(self, frame: bytes, written: int, until: float) -> None:
         try:
             while written < len(frame):
                 await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
@@ -227,21 +230,28 @@ class Bot:
             self._outbox += frame[written:]  # or the bot would read the next frame in the middle of this one
             raise
 
-    async def _read(self, until: float) -> bytes:
-        """At least one byte of output, or b"" at its end. Raises _Late when `perf_counter` has passed `until`."""
-        stdout = self.process.stdout
+    def _read_at_once(self) -> bytes | None:
+        """Output that is there already, or is when we have let the bot run on our core; None = we have to wait."""
         if self._quick_reads < READS_BEFORE_A_WAIT:
             self._quick_reads += 1
             try:
-                return os.read(stdout, READ_BYTES)
+                return os.read(self.process.stdout, READ_BYTES)
+            except BlockingIOError:
+                os.sched_yield()
+            try:
+                return os.read(self.process.stdout, READ_BYTES)
             except BlockingIOError:
                 pass
         self._quick_reads = 0
+        return None
+
+    async def _read(self, until: float) -> bytes:
+        """At least one byte of output, or b"" at its end. Raises _Late when `perf_counter` has passed `until`."""
         self.before_wait()
         while True:
-            await _wait(trio.lowlevel.wait_readable, stdout, until)
+            await _wait(trio.lowlevel.wait_readable, self.process.stdout, until)
             try:
-                return os.read(stdout, READ_BYTES)
+                return os.read(self.process.stdout, READ_BYTES)
             except BlockingIOError:
                 continue
 

@@ -69,7 +69,7 @@ class Meter:
         memory_bytes = processes = 0
         cpu_s = self._buried_s()
         for process in self._tree():
-            with suppress(psutil.Error), process.oneshot():
+            with suppress(psutil.Error):
                 memory_bytes += process.memory_info().rss
                 cpu_s += sum(process.cpu_times()[:4])
                 processes += 1
