@@ -5,7 +5,6 @@ Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board fr
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
-from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType, json
 
@@ -239,7 +238,10 @@ class TicTacToe(State):
 def battle_id(seed: int) -> str:
     """The id that the match's events and calls carry: a UUID (version 4) that follows from the seed alone."""
     dice = Dice(derive_seed(seed, "battle"))
-    return str(UUID(int=dice.bits() << 64 | dice.bits(), version=4))
+    digits = f"{dice.bits() << 64 | dice.bits():032x}"
+    return (
+        f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{'89ab'[int(digits[16], 16) & 3]}{digits[17:20]}-{digits[20:]}"
+    )
 
 
 def _index(position: Any) -> int | None:

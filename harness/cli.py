@@ -35,6 +35,7 @@ from protocol.messages import Encoding
 PLAYED, AT_FAULT, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 LIVE_EVERY_S = 0.2
 
+
 class _Console(Console):
     """Leaves it to `main` to end when nobody reads on: rich would exit with 1."""
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +87,10 @@ class _Table:
         self.watcher = watcher
         self.state = match.game.new(match.setup)
         self.clocks = [Clock(match.time) for _ in match.entrants]
+        self.call_ms = {
+            name: milliseconds(match.time.per_call_s if method.time_s is None else method.time_s)
+            for name, method in match.game.methods.items()
+        }
         self.decoders = _decoders(match.game.name)
         self.faults: list[FaultReport] = []
         self._reported: set[Player] = set()
@@ -189,11 +192,7 @@ class _Table:
         player, method = call.player, call.method
         bot, clock = self.bots[player], self.clocks[player]
         limit_s = clock.limit_s(method.time_s)
-        shown = messages.Clock(
-            call_ms=None if limit_s == inf else milliseconds(limit_s),
-            remaining_ms=milliseconds(clock.remaining_s),
-            last_ms=milliseconds(clock.last_s),
-        )
+        shown = messages.Clock(self.call_ms[method.name], milliseconds(clock.remaining_s), milliseconds(clock.last_s))
         answer = await bot.ask(method.name, call.params, shown, self.decoders[method.name], limit_s)
         clock.charge(bot.charge.wall_s, method.time_s)
         return answer
@@ -219,12 +218,12 @@ class _Table:
 
     def _report(self, events: Sequence[Event], calls: Sequence[Call]) -> None:
         """Keeps the faults; of a bot that is past answering only the first, since the rest follow from it."""
-        methods = {call.player: call.method.name for call in calls}
         for event in events:
             if isinstance(event, Ruling) and event.player not in self._reported:
                 player = event.player
                 bot, name = self.bots[player], self.match.entrants[player].name
-                self.faults.append(report(event, bot, name, methods.get(player, ""), self.record.turns))
+                method = next((call.method.name for call in calls if call.player == player), "")
+                self.faults.append(report(event, bot, name, method, self.record.turns))
                 if bot.fault is not None:
                     self._reported.add(player)
 

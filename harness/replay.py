@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +21,7 @@ from harness.limits import Limits
 from harness.verdict import FaultReport, Seat
 
 REPLAY_VERSION = 1
+Line = TypeVar("Line")
 FLUSH_LINES = 256
 
 
@@ -214,12 +215,12 @@ def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Sto
         step: Turn | Stop
         if line.startswith(b'{"turn":'):
             turns += 1
-            step = _decode(line, number, Turn)
-            events = _apply(state, step, number)
-            _compare(number, "turn", step.turn, turns)
+            step = turn = _decode(line, number, Turn)
+            events = _apply(state, turn, number)
+            _compare(number, "turn", turn.turn, turns)
         elif line.startswith(b'{"stop":') and state.result is None:
-            step = _decode(line, number, Stop)
-            events = state.stop(step.stop)
+            step = stop = _decode(line, number, Stop)
+            events = state.stop(stop.stop)
         else:
             return
         _compare(number, "events", step.events, events)
@@ -240,7 +241,7 @@ def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:
         raise Difference(number, f"{what} {_text(simulated)} expected, {_text(recorded)} recorded")
 
 
-def _decode(line: bytes, number: int, kind: Any) -> Any:
+def _decode(line: bytes, number: int, kind: type[Line]) -> Line:
     try:
         return msgspec.json.decode(line, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

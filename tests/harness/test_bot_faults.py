@@ -1,4 +1,4 @@
-"""What a bot may do to us, and what it gets for it. Every test is a whole match: see `Arena.duel` for what always holds."""
+"""What a bot may do to us, and what it gets for it. Every test is a match: `Arena.duel` says what always holds."""
 
 import gc
 import os
@@ -147,7 +147,7 @@ async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -
 
 
 async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(arena: Arena) -> None:
-    """Or the bot would read the next frame in the middle of the last. It reads nothing until the rival's second call."""
+    """Or the bot would read the next one in the middle of the last. It reads nothing until the rival's second call."""
     go = arena.folder / "go"
     os.mkfifo(go)
     match = arena.match(
@@ -202,7 +202,9 @@ async def test_an_answer_to_a_call_that_has_not_been_made_is_a_protocol_fault(ar
 
 
 async def test_an_error_as_answer_is_a_fault_with_the_bots_own_words(arena: Arena) -> None:
-    body = "greet(); write(frame(call()['id'], error={'code': -32603, 'message': 'IndexError: 9', 'data': [1]})); call()"
+    body = (
+        "greet(); write(frame(call()['id'], error={'code': -32603, 'message': 'IndexError: 9', 'data': [1]})); call()"
+    )
     duel = await arena.duel(body)
     wanted = "answered error -32603: IndexError: 9; data: [1]"
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.ERROR, wanted)
@@ -227,7 +229,9 @@ async def test_an_answer_in_the_wrong_encoding_is_a_protocol_fault_that_says_so(
 
 async def test_json_after_choosing_msgpack_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
     """The bot cannot read the call; it answers what the call must be."""
-    duel = await arena.duel("greet(encoding='msgpack'); os.read(0, 1); write(frame(1, result=cell('NW'))); signal.pause()")
+    duel = await arena.duel(
+        "greet(encoding='msgpack'); os.read(0, 1); write(frame(1, result=cell('NW'))); signal.pause()"
+    )
     assert duel.fault.kind is FaultKind.PROTOCOL
     assert duel.fault.detail.startswith("this looks like JSON, but the encoding in force is msgpack: ")
     assert bytes.fromhex(duel.fault.frame.replace(" ", "")).endswith(b"\xa7last_ms\xc0"), "the call in hexadecimal"
@@ -387,7 +391,8 @@ async def test_a_chain_of_processes_that_fork_anew_is_ended(arena: Arena) -> Non
 
 async def test_control_bytes_reach_the_fault_report_as_they_are_but_no_line_of_the_record(arena: Arena) -> None:
     """JSON escapes them; what is printed goes through `report.printable`, see test_cli."""
-    body = "greet(name='\\x1b[31mred\\x07'); call(); os.write(2, b'\\x1b]0;title\\x07\\xff\\n'); write(b'\\x1b[2J\\n'); call()"
+    body = "greet(name='\\x1b[31mred\\x07'); call(); os.write(2, b'\\x1b]0;title\\x07\\xff\\n')\n"
+    body += "write(b'\\x1b[2J\\n'); call()"
     duel = await arena.duel(body)
     assert duel.fault.kind is FaultKind.PROTOCOL
     assert duel.fault.detail == 'wrote "\\x1b[2J" to standard output; print debugging to standard error'
@@ -398,7 +403,8 @@ async def test_control_bytes_reach_the_fault_report_as_they_are_but_no_line_of_t
 async def test_pipes_set_non_blocking_are_the_bots_own_affair(arena: Arena) -> None:
     body = (
         "import select\nfor n in range(3): os.set_blocking(n, False)\n"
-        "def read():\n line = b''\n while not line.endswith(b'\\n'):\n  select.select([0], [], []); data = os.read(0, 1)\n"
+        "def read():\n line = b''\n while not line.endswith(b'\\n'):\n  select.select([0], [], [])\n"
+        "  data = os.read(0, 1)\n"
         "  if not data: os._exit(0)\n  line += data\n return json.loads(line)\n"
         "greet(); put('NW'); put('W'); call(); sys.exit(6)"
     )

@@ -288,7 +288,9 @@ def gone_within(pipe: int, limit_s: float) -> bool:
 
 def test_ctrl_c_ends_the_bots_and_is_exit_code_130(arena: Arena) -> None:
     pipe = hanging(arena)
-    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s", "--replay", "match.jsonl")
+    referee = start(
+        arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s", "--replay", "match.jsonl"
+    )
     wait_for_the_hang(pipe)
     referee.send_signal(signal.SIGINT)
     started = time.monotonic()

@@ -26,8 +26,9 @@ int main(void) {
     while (fgets(line, sizeof line, stdin)) {
         char *id = strstr(line, "\"id\":"), *call = strstr(line, "\"method\":\"play\"");
         if (strstr(line, "\"method\":\"initialize\"")) printf("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}\n");
-        else if (call) printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"putSymbol\",\"position\":\"%s\"}}\n",
-                              atoi(id + 5), cells[answered++]);
+        else if (call)
+            printf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"action\":\"putSymbol\",\"position\":\"%s\"}}\n",
+                   atoi(id + 5), cells[answered++]);
         fflush(stdout);
     }
 }
@@ -40,7 +41,8 @@ class Column {
         String[] cells = {"NW", "W", "SW"};
         int answered = 0;
         for (String line; (line = in.readLine()) != null; ) {
-            if (line.contains("\"method\":\"initialize\"")) System.out.println("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}");
+            if (line.contains("\"method\":\"initialize\""))
+                System.out.println("{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{}}");
             else if (line.contains("\"method\":\"play\"")) {
                 String id = line.replaceAll(".*\"id\":(\\d+).*", "$1");
                 System.out.println("{\"jsonrpc\":\"2.0\",\"id\":" + id
@@ -168,7 +170,7 @@ def test_a_wrong_bot_toml_is_told(tmp_path: Path, toml: str, words: str) -> None
 def test_a_bot_toml_that_is_no_utf_8_is_told(tmp_path: Path) -> None:
     folder(tmp_path / "den", "")
     (tmp_path / "den" / "bot.toml").write_bytes(b'name = "\xff"')
-    with pytest.raises(UsageError, match="bot.toml: "):
+    with pytest.raises(UsageError, match=r"bot\.toml: "):
         entrant(str(tmp_path / "den"))
 
 
@@ -179,7 +181,7 @@ def test_a_program_that_is_not_there_fails_the_run(tmp_path: Path, program: str)
 
 
 def test_a_folder_without_bot_toml_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is a folder without a bot.toml"):
+    with pytest.raises(UsageError, match=r"is a folder without a bot\.toml"):
         entrant(str(tmp_path))
 
 

@@ -65,7 +65,9 @@ async def test_a_bot_hears_the_match_in_order(arena: Arena) -> None:
     theirs = arena.listener("greet(); put('C'); put('E'); call()", "theirs")
     verdict = await arena.play(arena.match(ours, theirs))
     assert (verdict.result.ranks, verdict.result.reason, verdict.turns) == ((1, 2), "O_WIN", 5)
-    moves = [{"player": "OX"[n % 2], "action": "putSymbol", "position": c} for n, c in enumerate("NW C W E SW".split())]
+    moves = [
+        {"player": "OX"[n % 2], "action": "putSymbol", "position": c} for n, c in enumerate(("NW", "C", "W", "E", "SW"))
+    ]
     assert _said(arena.heard("ours")) == [
         *["initialize", {"youAre": "O"}, "play", *moves[:2], "play", *moves[2:4], "play"],
         *[moves[4], {"winner": "O"}, "exit"],
@@ -164,7 +166,8 @@ def _speaking(encoding: str) -> Entrant:
     """`@random`, knowing one encoding only."""
     random = entrant("@random")
     program = (
-        "import protocol.connection as c; from protocol.messages import Encoding; pick = c.BotConnection.choose_encoding\n"
+        "import protocol.connection as c; from protocol.messages import Encoding\n"
+        "pick = c.BotConnection.choose_encoding\n"
         f"c.BotConnection.choose_encoding = lambda wire, offered: pick(wire, offered, [Encoding('{encoding}')])\n"
         "from harness.opponents import random, _serve; _serve.serve('random', random.start)"
     )
@@ -224,7 +227,9 @@ async def test_a_bot_that_crashed_loses_its_further_rounds_without_waiting(arena
     )
     verdict = await arena.play(match)
     (fault,) = verdict.faults
-    assert (fault.kind, fault.method, fault.turn) == (FaultKind.CRASH, "throw", 2), "told once; the rest follows from it"
+    assert (fault.kind, fault.method, fault.turn) == (FaultKind.CRASH, "throw", 2), (
+        "told once; the rest follows from it"
+    )
     assert verdict.result.ranks == (2, 1)
     assert verdict.seats[1].calls == 10
 
@@ -265,7 +270,7 @@ async def test_a_program_that_cannot_be_executed_fails_the_run_and_is_no_fault(a
     program.write_text("#!/no/such/interpreter\n")
     program.chmod(0o755)
     match = arena.match(entrant(str(program)), arena.bot("greet(); call()"))
-    with pytest.raises(RunError, match="^broken cannot be started: .*No such file or directory"):
+    with pytest.raises(RunError, match=r"^broken cannot be started: .*No such file or directory"):
         await arena.play(match)
     assert arena.alive() == []
 
@@ -366,7 +371,9 @@ async def test_after_a_fault_the_next_match_has_a_new_process(arena: Arena) -> N
     ours = again(arena, "ours", ("C", "E"), reuse=True)  # its first move is refused: the rival has taken the centre
     theirs = again(arena, "theirs", ("C", "E", "W"), reuse=True)
     outcome = await series(arena, theirs, ours, games=2)
-    assert [[fault.kind for fault in match.faults if fault.player == 1] for match in outcome.matches] == [["illegal"]] * 2
+    assert [[fault.kind for fault in match.faults if fault.player == 1] for match in outcome.matches] == [
+        ["illegal"]
+    ] * 2
     assert len(set(pids(arena, "ours"))) == 2
 
 
@@ -395,7 +402,9 @@ async def test_a_bot_that_dies_between_two_matches_crashes_in_the_second(arena: 
 async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> None:
     """The first match's file is closed by then; what follows the second greeting goes to the second's."""
     noisy = AGAIN.replace("while (message", "os.write(2, b'started\\n')\n    while (message", 1)
-    noisy = noisy.replace("            answer(message, cell", "            os.write(2, b'thinking\\n'); answer(message, cell")
+    noisy = noisy.replace(
+        "            answer(message, cell", "            os.write(2, b'thinking\\n'); answer(message, cell"
+    )
     noisy = noisy.replace('["method"] != "exit":', '["method"] != "exit":\n        os.write(2, b"heard\\n")')
     ours = arena.bot(noisy + f"match_after_match({O_WINS}, reuse=True)", str(arena.folder / "ours"), name="ours")
     outcome = await series(arena, ours, again(arena, "theirs", X_LOSES, reuse=True), games=20)
@@ -470,7 +479,10 @@ async def test_a_run_that_ends_as_soon_as_a_bot_was_started_leaves_none(arena: A
 
 async def test_a_match_that_is_cancelled_leaves_no_bot_and_a_record_up_to_there(arena: Arena) -> None:
     asked = arena.folder / "asked"
-    bots = [arena.bot(f"greet(); call(); open({str(asked)!r}, 'w'); signal.pause()", name="a"), arena.bot("greet(); call()")]
+    bots = [
+        arena.bot(f"greet(); call(); open({str(asked)!r}, 'w'); signal.pause()", name="a"),
+        arena.bot("greet(); call()"),
+    ]
     with trio.CancelScope() as scope:
         async with trio.open_nursery() as nursery:
 

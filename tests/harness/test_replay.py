@@ -66,7 +66,9 @@ def test_the_first_line_holds_all_that_the_match_follows_from(record: Path) -> N
     assert header["setup"] == {"seed": 4711, "names": ["ours", "theirs"], "options": {"flip": "manual"}}
     assert header["time"]["per_call_s"] == 5.0
     assert header["limits"]["memory_bytes"] == 256 << 20
-    assert [command[-1] for command in header["commands"]] == [str(record.with_name(f"{n}.py")) for n in ("ours", "theirs")]
+    assert [command[-1] for command in header["commands"]] == [
+        str(record.with_name(f"{n}.py")) for n in ("ours", "theirs")
+    ]
 
 
 def test_a_turn_holds_answers_events_times_and_a_hash(record: Path) -> None:
@@ -94,7 +96,13 @@ def test_the_last_line_holds_the_result_the_costs_and_the_faults_in_full(record:
     assert end["result"]["ranks"] == [2, 1]
     assert [seat["program"] for seat in end["seats"]] == ["Ours 1", None]
     (fault,) = end["faults"]
-    assert (fault["player"], fault["kind"], fault["turn"], fault["call"], fault["method"]) == (0, "illegal", 3, 2, "play")
+    assert (fault["player"], fault["kind"], fault["turn"], fault["call"], fault["method"]) == (
+        0,
+        "illegal",
+        3,
+        2,
+        "play",
+    )
     assert json.loads(fault["frame"])["method"] == "play"
 
 
@@ -166,12 +174,17 @@ def test_a_record_that_ends_too_early_is_found(record: Path) -> None:
 
 
 def test_a_header_alone_is_no_match(record: Path) -> None:
-    assert difference(rewritten(record, record.read_text().splitlines()[:1])) == "line 2: missing: the match was not opened"
+    assert (
+        difference(rewritten(record, record.read_text().splitlines()[:1]))
+        == "line 2: missing: the match was not opened"
+    )
 
 
 @pytest.mark.parametrize("line", [FIRST, SECOND, FLIP])
 def test_a_line_that_is_there_twice_is_found(record: Path, line: int) -> None:
-    assert difference(changed(record, lambda values: values.insert(line, values[line]))).startswith(f"line {line + 2}: ")
+    assert difference(changed(record, lambda values: values.insert(line, values[line]))).startswith(
+        f"line {line + 2}: "
+    )
 
 
 def test_a_line_after_the_end_is_found(record: Path) -> None:
@@ -233,12 +246,12 @@ def test_a_header_of_something_else_is_refused(record: Path, key: str, value: An
 @pytest.mark.parametrize("text", [b"", b"\n", b"hello\n", b"\xff\xfe", b"\x00" * 10, b"{}"])
 def test_another_file_is_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "file").write_bytes(text)
-    with pytest.raises(UsageError, match="is empty, not a replay|is not a replay: line 1: "):
+    with pytest.raises(UsageError, match=r"is empty, not a replay|is not a replay: line 1: "):
         Replay(tmp_path / "file")
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="^the replay cannot be read: .*No such file"):
+    with pytest.raises(UsageError, match=r"^the replay cannot be read: .*No such file"):
         Replay(tmp_path / "none")
 
 

@@ -9,8 +9,17 @@ from harness.units import seconds, size, time_control
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1s", 1.0), ("250ms", 0.25), ("2m", 120.0), ("2min", 120.0), ("1h", 3600.0), ("1.5", 1.5), (".5s", 0.5)]
-    + [("3 s", 3.0), ("none", None), ("off", None), ("inf", None)],
+    [
+        ("1s", 1.0),
+        ("250ms", 0.25),
+        ("2m", 120.0),
+        ("2min", 120.0),
+        ("1h", 3600.0),
+        ("1.5", 1.5),
+        (".5s", 0.5),
+        ("3 s", 3.0),
+    ]
+    + [(text, None) for text in ("none", "off", "inf")],
 )
 def test_times(text: str, value: float | None) -> None:
     assert seconds(text, "--call-time") == value
@@ -24,8 +33,17 @@ def test_what_is_no_time_above_zero_is_refused_with_an_example(text: str) -> Non
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("256MiB", 256 << 20), ("1G", 1 << 30), ("100MB", 100_000_000), ("1048576", 1 << 20), ("1.5k", 1536)]
-    + [("64 mib", 64 << 20), ("2GB", 2_000_000_000), ("10B", 10), ("none", None)],
+    [
+        ("256MiB", 256 << 20),
+        ("64 mib", 64 << 20),
+        ("1.5k", 1536),
+        ("1G", 1 << 30),
+        ("100MB", 100_000_000),
+        ("2GB", 2_000_000_000),
+        ("10B", 10),
+        ("1048576", 1 << 20),
+        ("none", None),
+    ],
 )
 def test_sizes(text: str, value: int | None) -> None:
     assert size(text, "--memory") == value

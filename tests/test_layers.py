@@ -1,0 +1,38 @@
+"""Who may import whom, and the style of the code: what the tools find is a failed test."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IMPORT_LINTER = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
+
+
+def run(*command: str) -> None:
+    """Fails with the tool's own words."""
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.fail(f"{' '.join(command)}\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+def test_imports_go_in_the_directions_of_pyproject_toml() -> None:
+    run("-c", IMPORT_LINTER)
+
+
+def test_nothing_but_the_command_line_prints() -> None:
+    """Standard output belongs to the match: of a bot's frames or of `--json`."""
+    run("-m", "ruff", "check", "--select", "T20", "protocol", "games", "harness")
+
+
+def test_ruff_finds_nothing() -> None:
+    run("-m", "ruff", "check", ".")
+
+
+def test_ruff_would_format_nothing_anew() -> None:
+    run("-m", "ruff", "format", "--check", ".")
+
+
+def test_types_are_strict() -> None:
+    run("-m", "mypy", "--strict", "-p", "protocol", "-p", "games", "-p", "harness", "-p", "tools")
