@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import JSON, MAX_DEPTH, codec
+from protocol.codec import JSON, MAX_DEPTH, Answer, codec
 from protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, quote, stray_print
 from protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
 
@@ -97,7 +97,11 @@ class Connection:
         """
         if self._initialize is None:
             raise self._error or LocalProtocolError("hello() without initialize()")
-        message = self._next_answer()
+        short = self._short_answer()
+        if short is None:
+            message = self._next_answer()
+        else:
+            message = {"jsonrpc": short.jsonrpc, "id": short.id, "result": short.result}
         if message is None:
             return None
         params, self._initialize = self._initialize, None
@@ -146,14 +150,9 @@ class Connection:
         """
         if self._open is None or self._initialize is not None:
             raise self._error or LocalProtocolError("answer() without an open call")
-        # The usual case first: one short frame, nothing before it, nothing after it.
-        rest = self._frames.rest
-        if 0 < len(rest) <= self._short_bytes:
-            answer = self._codec.quick(rest)
-            if answer is not None and answer.id == self._open and self._error is None:
-                self._frames.clear()
-                self._open = None
-                return decoder.typed(answer.result)
+        answer = self._short_answer()
+        if answer is not None:
+            return decoder.typed(answer.result)
         message = self._next_answer()
         if message is None:
             return NEED_DATA
@@ -194,6 +193,17 @@ class Connection:
         self._open = self._next_id
         self._next_id += 1
         return self._open
+
+    def _short_answer(self) -> Answer | None:
+        """The usual case: the answer to the open call, which it closes, is short and all that has come."""
+        rest = self._frames.rest
+        if 0 < len(rest) <= self._short_bytes and self._error is None:
+            answer = self._codec.quick(rest)
+            if answer is not None and answer.id == self._open:
+                self._frames.clear()
+                self._open = None
+                return answer
+        return None
 
     def _next_answer(self) -> dict[str, Any] | None:
         """The answer to the open call, which it closes; late ones before it are dropped. None = need data."""

@@ -275,13 +275,14 @@ async def test_a_frame_of_1_mib_and_a_byte_is_a_protocol_fault(arena: Arena) -> 
 
 
 async def test_blank_lines_without_end_are_an_output_fault(arena: Arena) -> None:
-    duel = await arena.duel("greet(); call()\nwhile True: write(b'\\n' * 65536)")
-    wanted = "wrote more than 4194304 bytes to standard output in one call"
+    body = "greet(); call()\nwhile True: write(b'\\n' * 65536)"
+    duel = await arena.duel(body, Limits(call_output_bytes=1 << 19))
+    wanted = "wrote more than 524288 bytes to standard output in one call"
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.OUTPUT, wanted)
 
 
 async def test_a_flood_before_the_greeting_is_a_fault_of_the_start(arena: Arena) -> None:
-    duel = await arena.duel("while True: write(b'\\n' * 65536)")
+    duel = await arena.duel("while True: write(b'\\n' * 65536)", Limits(call_output_bytes=1 << 19))
     assert duel.fault.kind is FaultKind.OUTPUT
     assert duel.fault.detail.startswith("initialize: ")
 

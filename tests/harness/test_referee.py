@@ -135,8 +135,8 @@ async def test_every_call_shows_the_clock(arena: Arena) -> None:
     rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
     await arena.play(arena.match(ours, rival, time=TimeControl(18.0, 2.0, per_call_s=19.0)))
     clocks = [frame["params"]["clock"] for frame in arena.heard("ours") if frame["method"] == "play"]
-    assert clocks[0] == {"call_ms": 18000, "remaining_ms": 18000, "last_ms": None}
-    # What the first call took was less than the increment: so the bank has grown past the limit of a call.
+    assert clocks[0] == {"call_ms": 19000, "remaining_ms": 18000, "last_ms": None}, "each limit apart"
+    # What the first call took was less than the increment: so the bank has grown.
     assert 19000 < clocks[1]["remaining_ms"] <= 20000
     assert clocks[1]["call_ms"] == 19000
     assert clocks[1]["remaining_ms"] + clocks[1]["last_ms"] == pytest.approx(20000, abs=1)

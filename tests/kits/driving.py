@@ -1,4 +1,4 @@
-"""Drives the bots of a starter kit through whole matches, one step at a time, and judges every answer."""
+"""Drives bots through whole matches, one step at a time, and judges every answer."""
 
 import os
 import subprocess
@@ -12,20 +12,32 @@ import msgspec
 from games import reantics, tictactoe
 from games.api import Call, Game, Notice, Player, Ruling, Setup, State
 from games.dice import Dice
+from harness.launch import Entrant, environment
 from protocol.connection import NEED_DATA, Connection, answer_decoder
 from protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
 CLOCK = Clock(call_ms=1000, remaining_ms=None, last_ms=None)
+NAMES = ("mine", "theirs")
 PLAIN = answer_decoder(Any)
 
 
 class Bot:
-    """A bot's process. What it writes to standard error goes into `log`."""
+    """A bot's process, in the folder and the environment that the referee would give it.
 
-    def __init__(self, command: Sequence[str | Path], encoding: Encoding, log: Path) -> None:
+    What it writes to standard error goes into `log`.
+    """
+
+    def __init__(self, entrant: Entrant, encoding: Encoding, log: Path) -> None:
         self.encoding, self.log = encoding, log
         with log.open("wb") as stderr:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
+            self.process = subprocess.Popen(
+                entrant.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=entrant.cwd,
+                env=environment(log.parent),
+            )
         self.wire = Connection()
 
     def __enter__(self) -> Self:
@@ -38,14 +50,17 @@ class Bot:
             assert pipe is not None
             pipe.close()
 
-    def initialize(self, game: str, seat: int = 0, seed: int = 1) -> Any:
+    def initialize(self, game: str, seat: int = 0, seed: int = 1, options: Any = None) -> Any:
+        """The `Hello`, or the error that refuses the match."""
         encodings = (self.encoding, *(other for other in Encoding if other is not self.encoding))
-        self._send(self.wire.initialize(Initialize(1, game, {}, seat, ("a", "b"), encodings, Limits(10_000), seed)))
+        params = Initialize(1, game, options or {}, seat, NAMES, encodings, Limits(10_000), seed)
+        self._send(self.wire.initialize(params))
         while (hello := self.wire.hello()) is None:
             self._receive()
         return hello
 
     def call(self, method: str, params: Any = None, clock: Clock = CLOCK) -> Any:
+        """The result as plain JSON values, or the error."""
         self.wire.unasked()
         self._send(self.wire.call(method, self.wire.encode(params or {}), clock))
         while (answer := self.wire.answer(PLAIN)) is NEED_DATA:
@@ -56,8 +71,19 @@ class Bot:
         self._send(self.wire.notify(method, self.wire.encode(params)))
 
     def exit(self) -> int:
+        """Says `exit`; the status that the program ends with."""
         self._send(self.wire.exit())
         return self.process.wait(10)
+
+    def close_input(self) -> int:
+        """Leaves without a word; the status that the program ends with."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(10)
+
+    def said(self) -> str:
+        """Its standard error."""
+        return self.log.read_text("utf-8", "replace")
 
     def _send(self, frame: bytes) -> None:
         assert self.process.stdin is not None
@@ -67,7 +93,7 @@ class Bot:
     def _receive(self) -> None:
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), 1 << 16)
-        assert data, f"the bot ended: {self.log.read_text('utf-8')}"
+        assert data, f"the bot ended: {self.said()}"
         self.wire.receive(data)
 
 
@@ -87,29 +113,46 @@ class Passive(Rival):
         return super().answer(state, player, dice)
 
 
-class Cheat(Rival):
-    """Now and then answers tic-tac-toe with what no typed kit expects."""
+NONSENSE: tuple[dict[str, Any], ...] = (
+    {},
+    {"action": 5},
+    {"action": tictactoe.FLIP},
+    {"action": tictactoe.FLIP_ALIAS},
+    {"action": ["putSymbol"], "position": None},
+    {"action": "putSymbol", "position": {"a": [1]}},
+    {"action": None, "position": {"a": [1]}, "youAre": {"x": 1}, "winner": [1], "id": 7},
+    {"action": 5, "youAre": 7, "winner": "X", "id": {}, "position": ["NW"]},
+    {"action": "putSymbol", "position": 4, "youAre": "O", "winner": "O"},
+    {"action": "putSymbol", "position": "c", "player": 3, "youAre": "X", "clock": 1, "method": "exit"},
+)
+"""Answers to `play` that no typed kit expects; the table may be flipped after each."""
 
-    NONSENSE: tuple[dict[str, Any], ...] = (
-        {},
-        {"action": 5},
-        {"action": tictactoe.FLIP},
-        {"action": None, "position": {"a": [1]}, "youAre": {"x": 1}, "winner": [1], "id": 7},
-        {"action": "putSymbol", "position": 4, "youAre": "O", "winner": "O"},
-    )
+
+class Cheat(Rival):
+    """Now and then answers tic-tac-toe with nonsense."""
 
     def answer(self, state: State, player: Player, dice: Dice) -> Any:
         pending = isinstance(state, tictactoe.TicTacToe) and state.pending is not None
-        return super().answer(state, player, dice) if pending or dice.below(3) else dice.choice(self.NONSENSE)
+        return super().answer(state, player, dice) if pending or dice.below(3) else dice.choice(NONSENSE)
 
 
-def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any) -> State:
+class Insists(Rival):
+    """Has one answer to everything."""
+
+    def __init__(self, only: Any) -> None:
+        self.only = only
+
+    def answer(self, state: State, player: Player, dice: Dice) -> Any:
+        return self.only
+
+
+def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any = None) -> State:
     """A whole match. A `Bot` must answer every call with a result that is legal; a rival need not."""
-    state = game.new(Setup(seed, ("a", "b"), options))
+    state = game.new(Setup(seed, NAMES, options or game.options()))
     dice = Dice(seed)
     bots = {seat: bot for seat, bot in enumerate(seats) if isinstance(bot, Bot)}
     for seat, bot in bots.items():
-        hello = bot.initialize(game.name, seat, seed)
+        hello = bot.initialize(game.name, seat, seed, state.setup.options)
         assert not isinstance(hello, ErrorObject), hello
 
     def tell(events: Sequence[Notice | Ruling]) -> None:
@@ -126,10 +169,27 @@ def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any) -> S
         if isinstance(player, Rival):
             return player.answer(state, call.player, dice)
         answer = player.call(call.method.name, msgspec.to_builtins(call.params))
-        assert not isinstance(answer, ErrorObject), player.log.read_text("utf-8")
+        assert not isinstance(answer, ErrorObject), player.said()
         return answer
 
     tell(state.opening())
     while calls := state.calls():
         tell(state.apply({call.player: answer(call) for call in calls}))
     return state
+
+
+def seated(seat: Player, bot: Bot, rival: Bot | Rival) -> tuple[Bot | Rival, Bot | Rival]:
+    """The seats of a match in which `bot` has this one."""
+    return (bot, rival) if seat == 0 else (rival, bot)
+
+
+def rank(state: State, seat: Player) -> int:
+    """1 = won, or drew."""
+    assert state.result is not None
+    return state.result.ranks[seat]
+
+
+def reason(state: State) -> str:
+    """Why the match ended."""
+    assert state.result is not None
+    return state.result.reason
