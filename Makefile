@@ -4,7 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: play test bench kits toolchains clean
+# `make setup` puts everything that Python needs into .venv.
+.PHONY: setup play test bench kits toolchains clean
+
+setup: $(READY)
 
 # A C++ bot against a Java bot at ReAntics; Python bots take the place of those that cannot be built here.
 play: $(READY) toolchains

@@ -30,7 +30,8 @@ def main() -> None:
 
 def machine() -> str:
     """The processor, the system and the Python that the figures belong to."""
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").open() if line.startswith("model name")]
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{names[0] if names else platform.processor()}, {len(names)} cores, {memory_gib:.0f} GiB, "

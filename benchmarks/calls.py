@@ -141,7 +141,7 @@ def referee(roster: Roster, game_name: str, program: Path, encoding: Encoding, f
 
 
 def main() -> None:
-    # Replays go to memory: a new file on a disk costs up to 0.25 ms a match, which would be the disk's figure, not ours.
+    # Replays go to memory: a new file on a disk costs up to 0.25 ms a match, which is the disk's figure, not ours.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
         json.dump(trio.run(measure, Path(folder)), sys.stdout)
 

@@ -237,9 +237,9 @@ class State(ABC):
             try:
                 judged = typed(answer, wanted)
             except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with a lone surrogate
-                return Fault(FaultKind.ILLEGAL, f"{method.name}: {error}", answer)
+                return Fault(FaultKind.ILLEGAL, str(error), answer)
         detail = self.refusal(player, judged)
-        return judged if detail is None else Fault(FaultKind.ILLEGAL, f"{method.name}: {detail}", answer)
+        return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
 
 
 def typed(answer: Any, wanted: Any) -> Any:

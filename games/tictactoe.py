@@ -208,7 +208,7 @@ class TicTacToe(State):
 
     def _invalid(self, player: Player, fault: Fault) -> list[Event]:
         """An invalid move waits for the rival's flip; in answer to one it loses (A4)."""
-        reason = fault.detail.removeprefix("play: ")
+        reason = fault.detail
         if self.pending is not None or self.auto_flip:
             return [Ruling(player, fault, "loses"), *self._flip_by_rival(player, reason)]
         self.pending, self.pending_reason = player, reason

@@ -23,7 +23,7 @@ from games import registry
 from games.api import Call, Event, Game, State
 from harness import report
 from harness.errors import RunError, UsageError
-from harness.launch import entrant
+from harness.launch import entrants
 from harness.limits import Limits
 from harness.referee import Match
 from harness.replay import Difference, Replay, verify
@@ -245,8 +245,7 @@ def _series(
     seed = secrets.randbits(32) if seed is None else seed
     encodings = (Encoding.JSON, Encoding.MSGPACK) if encoding is None else (encoding,)
     path = _free_replay(game, seed) if replay is None else replay
-    entrants = tuple(entrant(bot) for bot in bots)
-    return Series(Match(game, entrants, seed, options, time, encodings, path), games, swap)
+    return Series(Match(game, entrants(bots), seed, options, time, encodings, path), games, swap)
 
 
 def _game(name: str) -> Game:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -31,8 +31,10 @@ class Entrant(Struct, frozen=True):
     argv: tuple[str, ...]
     cwd: Path
     """Where it runs: the bot's own folder, so that it finds its files by relative names."""
-    named: bool = False
-    """The name was given by `NAME=`; what the bot says of itself does not replace it."""
+
+
+Ready = Callable[[], Entrant]
+"""Builds what has to be built and gives the program. Whatever can be wrong with the name itself was found before."""
 
 
 class BotFile(Struct, forbid_unknown_fields=True):
@@ -44,16 +46,26 @@ class BotFile(Struct, forbid_unknown_fields=True):
     """A shell command, run before every match: it should be quick when nothing has changed."""
 
 
+def entrants(specs: Iterable[str]) -> tuple[Entrant, ...]:
+    """The programs that are named, built if they say how. UsageError for a wrong name before anything is built;
+    RunError for a failed build."""
+    return tuple([ready() for ready in [_find(spec) for spec in specs]])
+
+
 def entrant(spec: str) -> Entrant:
-    """The program that `spec` names, built if it says how. UsageError, RunError when it cannot be."""
+    """The program that `spec` names; see `entrants`."""
+    return entrants([spec])[0]
+
+
+def _find(spec: str) -> Ready:
     name, rest = _split_name(spec)
     if rest.startswith("cmd:"):
-        found = _command(rest.removeprefix("cmd:"))
+        ready = _command(rest.removeprefix("cmd:"))
     elif rest.startswith("@"):
-        found = _built_in(rest)
+        ready = _built_in(rest)
     else:
-        found = _path(rest)
-    return found if name is None else msgspec.structs.replace(found, name=name, named=True)
+        ready = _path(rest)
+    return ready if name is None else lambda: msgspec.structs.replace(ready(), name=name)
 
 
 def _split_name(spec: str) -> tuple[str | None, str]:
@@ -72,7 +84,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _command(line: str) -> Entrant:
+def _command(line: str) -> Ready:
     try:
         argv = shlex.split(line)
     except ValueError as error:
@@ -84,7 +96,7 @@ def _command(line: str) -> Entrant:
         raise UsageError(f"cmd:{line}: there is no program {argv[0]!r}")
     scripts = [Path(word).stem for word in argv[1:] if _is_there(Path(word))]
     name = scripts[0] if scripts else Path(argv[0]).stem
-    return Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
+    return lambda: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
 
 
 def built_in_names() -> list[str]:
@@ -92,15 +104,15 @@ def built_in_names() -> list[str]:
     return sorted(path.stem for path in OPPONENTS.glob("[a-z]*.py"))
 
 
-def _built_in(spec: str) -> Entrant:
+def _built_in(spec: str) -> Ready:
     name = spec.removeprefix("@")
     if name not in built_in_names():
         known = ", ".join("@" + known for known in built_in_names())
         raise UsageError(f"unknown opponent {spec!r}; there are {known}")
-    return Entrant(spec, (sys.executable, "-m", f"harness.opponents.{name}"), KITS.parent)
+    return lambda: Entrant(spec, (sys.executable, "-m", f"harness.opponents.{name}"), KITS.parent)
 
 
-def _path(spec: str) -> Entrant:
+def _path(spec: str) -> Ready:
     path = Path(spec).expanduser()
     if not _is_there(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
@@ -108,14 +120,14 @@ def _path(spec: str) -> Entrant:
     if path.is_dir():
         return _folder(path, spec)
     if path.suffix in SOURCES:
-        return Entrant(path.stem, SOURCES[path.suffix](path), path.parent)
+        return lambda: Entrant(path.stem, SOURCES[path.suffix](path), path.parent)
     if not os.access(path, os.X_OK):
         known = " ".join(sorted(SOURCES))
         raise UsageError(f"{spec} is neither executable nor a source file that can be run by its suffix ({known})")
-    return Entrant(path.stem, (str(path),), path.parent)
+    return lambda: Entrant(path.stem, (str(path),), path.parent)
 
 
-def _folder(folder: Path, spec: str) -> Entrant:
+def _folder(folder: Path, spec: str) -> Ready:
     file = folder / "bot.toml"
     if not file.is_file():
         raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
@@ -125,6 +137,10 @@ def _folder(folder: Path, spec: str) -> Entrant:
         raise UsageError(f"{spec}/bot.toml: {error}") from error
     if not bot.run:
         raise UsageError(f"{spec}/bot.toml: run is empty; it takes the program and its arguments")
+    return lambda: _built(bot, folder, spec)
+
+
+def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
     if bot.build is not None:
         _build(["/bin/sh", "-c", bot.build], folder, spec)
     return Entrant(bot.name or folder.name, (_program(bot.run[0], folder, spec), *bot.run[1:]), folder)

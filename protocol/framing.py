@@ -50,6 +50,9 @@ class Lines:
 
     def next(self) -> bytes | bytearray | None:
         """The next line that is not blank, with or without its LF. The LF does not count for the limit."""
+        if self.rest[:1] in (b"\n", b"\r"):
+            # At once, or a flood of blank lines would cost us more than it costs the bot.
+            self.rest, self._searched = self.rest.lstrip(b"\r\n"), 0
         while (line := self._line()) is not None:
             if line.strip(b" \t\r\n"):
                 return line

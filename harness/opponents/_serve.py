@@ -2,40 +2,84 @@
 
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from protocol.connection import NEED_DATA, BotConnection, Notification, Request
+from protocol.connection import NEED_DATA, BotConnection, NeedData, Notification, Request
 from protocol.messages import Initialize
 
 Handler = Callable[[str, dict[str, Any]], Any]
 """Takes the name and the params of a call or a notification; what it returns for a call is the answer."""
 
+BOT_FAILED = -32000
+METHOD_NOT_FOUND = -32601
+
+
+class UnknownMethod(Exception):
+    """A handler has no such function."""
+
+    def __init__(self, method: str) -> None:
+        super().__init__(f"unknown method {method}")
+
 
 def serve(name: str, start: Callable[[Initialize], Handler]) -> None:
     """Plays match after match, each with a handler of its own from `start`, until `exit` or the end of input."""
-    wire = BotConnection()
-    handle: Handler = _not_started
-    while True:
-        while (message := wire.next_message()) is NEED_DATA:
+    _Server(name, start).serve()
+
+
+class _Server:
+    def __init__(self, name: str, start: Callable[[Initialize], Handler]) -> None:
+        self.name = name
+        self.start = start
+        self.wire = BotConnection()
+        self.handle: Handler = _not_started
+
+    def serve(self) -> None:
+        while (message := self._next()) is not None:
+            if isinstance(message, Request):
+                _write(self._answer(message))
+            elif message.method == "exit":
+                return
+            else:
+                self._hear(message)
+
+    def _next(self) -> Request | Notification | None:
+        """Waits for a message; None at the end of input."""
+        while isinstance(message := self.wire.next_message(), NeedData):
             data = os.read(sys.stdin.fileno(), 1 << 16)
             if not data:
-                return
-            wire.receive(data)
-        if isinstance(message, Notification):
-            if message.method == "exit":
-                return
-            handle(message.method, message.params)
-        elif isinstance(message, Request):
-            if message.method == "initialize":
-                initialize = msgspec.convert(message.params, Initialize)
-                handle = start(initialize)
-                hello = {"name": name, "encoding": wire.choose_encoding(initialize.encodings), "reuse": True}
-                _write(wire.respond(message.id, hello))
+                return None
+            self.wire.receive(data)
+        return message
+
+    def _answer(self, request: Request) -> bytes:
+        """The frame of the result, or of the error that the handler raised: the program serves on."""
+        try:
+            if request.method == "initialize":
+                result: Any = self._initialize(msgspec.convert(request.params, Initialize))
             else:
-                _write(wire.respond(message.id, handle(message.method, message.params)))
+                result = self.handle(request.method, request.params)
+        except UnknownMethod as error:
+            return self.wire.fail(request.id, METHOD_NOT_FOUND, str(error))
+        except Exception as error:
+            traceback.print_exc()
+            return self.wire.fail(request.id, BOT_FAILED, str(error) or type(error).__name__)
+        return self.wire.respond(request.id, result)
+
+    def _initialize(self, match: Initialize) -> dict[str, Any]:
+        self.handle = self.start(match)
+        return {"name": self.name, "encoding": self.wire.choose_encoding(match.encodings), "reuse": True}
+
+    def _hear(self, notification: Notification) -> None:
+        try:
+            self.handle(notification.method, notification.params)
+        except UnknownMethod:
+            pass  # that is how the protocol grows
+        except Exception:
+            traceback.print_exc()
 
 
 def _not_started(method: str, params: dict[str, Any]) -> Any:

@@ -10,7 +10,7 @@ from games.api import Setup
 from games.dice import Dice
 from games.reantics import Ant, GameState
 from games.tictactoe import SYMBOLS
-from harness.opponents._serve import Handler, serve
+from harness.opponents._serve import Handler, UnknownMethod, serve
 from protocol.messages import Initialize
 
 
@@ -23,9 +23,12 @@ def follow_arena(match: Initialize) -> Handler:
     def handle(method: str, params: dict[str, Any]) -> Any:
         if method == "play":
             return state.sample(match.seat, dice)
-        if "player" in params and state.awaited:
-            answer = {name: value for name, value in params.items() if name != "player"}
-            state.apply({SYMBOLS.index(params["player"]): answer})
+        if method != "event":
+            raise UnknownMethod(method)
+        if (symbol := params.get("player")) is not None:
+            seat = SYMBOLS.index(symbol)
+            if seat in state.awaited:  # a flip by the referee, for a rival that answered nothing, is nobody's turn
+                state.apply({seat: {name: value for name, value in params.items() if name != "player"}})
         return None
 
     return handle
@@ -37,6 +40,8 @@ def follow_reantics(match: Initialize) -> Handler:
     dice = Dice(match.seed)
 
     def handle(method: str, params: dict[str, Any]) -> Any:
+        if method not in reantics.METHODS:
+            raise UnknownMethod(method)
         if method == "registerWin":
             return None
         view = msgspec.convert(params["currentState"], GameState)
@@ -50,8 +55,11 @@ FOLLOWERS: dict[str, Callable[[Initialize], Handler]] = {"tictactoe": follow_are
 
 
 def start(match: Initialize) -> Handler:
-    """The handler for one match."""
-    return FOLLOWERS[match.game](match)
+    """The handler for one match. ValueError if the game is none of ours."""
+    follow = FOLLOWERS.get(match.game)
+    if follow is None:
+        raise ValueError(f"@random plays {', '.join(sorted(FOLLOWERS))}, not {match.game}")
+    return follow(match)
 
 
 if __name__ == "__main__":

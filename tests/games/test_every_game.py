@@ -294,8 +294,7 @@ def _assert_judged(state: State, player: int, answer: Any) -> None:
     if fault is not None:
         assert fault.kind is FaultKind.ILLEGAL
         assert fault.answer is answer
-        assert fault.detail.startswith(f"{state.awaited[player].name}: ")
-        assert len(fault.detail) < 500
+        assert 0 < len(fault.detail) < 500
         assert rulings[0].fault.detail == fault.detail
     everything(played)
 

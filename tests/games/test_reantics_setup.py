@@ -95,7 +95,7 @@ def test_the_next_ant_that_is_built_gets_the_next_number() -> None:
 def test_a_piece_in_a_wrong_place_loses(seat: Player, phase: int, place: Any, words: str) -> None:
     state = in_phase(phase, seat)
     answer = [LAYOUT[0], place, *LAYOUT[2:]] if phase == 1 else [[0, 6], place]
-    assert refusal(state, answer) == f"getPlacement: {words}"
+    assert refusal(state, answer) == f"{words}"
     before = state.view(None)
     play(state, answer)
     assert state.result == win(1 - seat, "illegal_placement")
@@ -126,7 +126,7 @@ def test_the_rows_at_the_edge_of_a_side_belong_to_it(phase: int, seat: Player) -
 )
 def test_an_answer_without_a_coordinate_loses(seat: Player, phase: int, answer: Any, words: str) -> None:
     state = in_phase(phase, seat)
-    assert refusal(state, answer) == "getPlacement: " + words.format(due=11 if phase == 1 else 2)
+    assert refusal(state, answer) == "" + words.format(due=11 if phase == 1 else 2)
     play(state, answer)
     assert state.result == win(1 - seat, "illegal_placement")
 
@@ -146,8 +146,8 @@ def test_too_few_pieces_are_placed_and_the_same_player_is_asked_again(seat: Play
         play(state, LAYOUT[start:stop])
         assert asked(state) == (seat, "getPlacement")
         assert len(constructions(state, seat)) + len(constructions(state, 2)) == stop
-    assert refusal(state, [[1, 2]]) == "getPlacement: [0] is (1,2), where grass stands; wanted an empty tile"
-    assert refusal(state, []) == "getPlacement: the list is empty; wanted 1 coordinates"
+    assert refusal(state, [[1, 2]]) == "[0] is (1,2), where grass stands; wanted an empty tile"
+    assert refusal(state, []) == "the list is empty; wanted 1 coordinates"
     play(state, LAYOUT[10:])
     assert asked(state) == (1 - seat, "getPlacement")
     whole = in_phase(1, seat)

@@ -42,11 +42,7 @@ def shown(events: list[Event]) -> list[Any]:
 
 
 def rulings(events: list[Event]) -> list[tuple[Player, str, str]]:
-    return [
-        (event.player, event.fault.detail.removeprefix("play: "), event.penalty)
-        for event in events
-        if isinstance(event, Ruling)
-    ]
+    return [(event.player, event.fault.detail, event.penalty) for event in events if isinstance(event, Ruling)]
 
 
 def asked(state: TicTacToe) -> list[Player]:

@@ -1,6 +1,5 @@
 """What the tests of the harness share."""
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -8,11 +7,12 @@ import pytest
 from scripted import Arena
 
 SITE = Path(__file__).parent / "site"
-sys.path.append(str(SITE))
+"""Where a game of the tests' own is installed, to be found by its entry point while these tests run."""
 
 
 @pytest.fixture
 def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
     """A place for matches; the scratch folders of their bots lie in it, which marks their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.syspath_prepend(str(SITE))
     return Arena(tmp_path)

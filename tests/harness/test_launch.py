@@ -11,7 +11,7 @@ import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
 from harness.errors import RunError, UsageError
-from harness.launch import Entrant, entrant, environment
+from harness.launch import Entrant, entrant, entrants, environment
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -288,7 +288,7 @@ def test_a_command_line_that_cannot_be_run_is_told(spec: str, words: str) -> Non
 
 def test_a_name_in_front_names_the_bot() -> None:
     bot = entrant("Ripple 2=@random")
-    assert (bot.name, bot.named) == ("Ripple 2", True)
+    assert bot.name == "Ripple 2"
     assert bot.argv == entrant("@random").argv
 
 
@@ -302,8 +302,8 @@ def test_a_path_that_is_there_is_no_name_though_it_holds_an_equals_sign(
 ) -> None:
     executable(tmp_path / "a=b")
     monkeypatch.chdir(tmp_path)
-    assert (entrant("a=b").name, entrant("a=b").named) == ("a=b", False)
-    assert (entrant("c=./a=b").name, entrant("c=./a=b").named) == ("c", True)
+    assert entrant("a=b").name == "a=b"
+    assert entrant("c=./a=b").name == "c"
     assert entrant(str(tmp_path / "a=b")).name == "a=b"
 
 
@@ -317,3 +317,13 @@ def test_a_bot_sees_few_variables_and_a_home_of_its_own(tmp_path: Path, monkeypa
     assert "SECRET_TOKEN" not in seen
     assert seen["LANG"] == "C.UTF-8"
     assert seen["HOME"] == seen["TMPDIR"] == str(tmp_path)
+
+
+def test_every_path_is_looked_up_before_the_first_build(tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    first = folder(tmp_path / "den", f'build = "touch {built}"\nrun = ["sh"]')
+    with pytest.raises(UsageError, match="no bot at"):
+        entrants([str(first), str(tmp_path / "missing")])
+    assert not built.exists()
+    entrants([str(first)])
+    assert built.exists()

@@ -272,7 +272,7 @@ def test_a_record_is_shown_move_by_move(record: Path) -> None:
     places = [text.index(board) for board in ("...\n...\n...", "O..\n...\n...", "O..\n.X.\n...")]
     assert places == sorted(places)
     assert "    2  theirs" in text
-    assert "ours: illegal: play: location 0,0 is not empty; the rival may flip the table and win" in text
+    assert "ours: illegal: location 0,0 is not empty; the rival may flip the table and win" in text
     assert "O's invalid move waits for a flip" in text
     assert text.rstrip().endswith("result: FLIPPED: location 0,0 is not empty, ranks (2, 1)")
 

@@ -3,25 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from kits import CONFORMANCE, SUFFIXES, WriteBot
 
 from harness.launch import KITS, Entrant, entrant
 from protocol.messages import Encoding
 from tools.toolchains import TOOLCHAINS, missing
-
-JAVA = ("java", f"@{KITS / 'java' / 'java.args'}", "-cp", str(KITS / "java" / "target" / "referee-kit.jar"))
-CONFORMANCE = {
-    "cpp": (str(KITS / "cpp" / "build" / "conformance"),),
-    "java": (*JAVA, "referee.kit.Conformance"),
-    "python": (sys.executable, str(KITS / "python" / "conformance.py")),
-}
-
-WriteBot = Callable[[str, str, str], Entrant]
-"""Takes a kit, the name of a file without its suffix, and the text; gives the program."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,32 +64,14 @@ def encoding(request: pytest.FixtureRequest) -> Encoding:
     return Encoding(request.param)
 
 
-@cache
-def example(kit: str, name: str) -> Entrant:
-    """An example bot, as its `bot.toml` says."""
-    return entrant(str(KITS / kit / "examples" / name))
-
-
-def conformance(kit: str) -> Entrant:
-    """A kit's conformance program."""
-    return Entrant("conformance", CONFORMANCE[kit], KITS / kit)
-
-
 @pytest.fixture(scope="session")
 def written(tmp_path_factory: pytest.TempPathFactory) -> WriteBot:
     """Makes bots of a single source file, run as the referee runs such a file."""
 
     @cache
     def write(kit: str, name: str, text: str) -> Entrant:
-        suffix = {"cpp": "cpp", "java": "java", "python": "py"}[kit]
-        file = tmp_path_factory.mktemp(name) / f"{name}.{suffix}"
+        file = tmp_path_factory.mktemp(name) / f"{name}{SUFFIXES[kit]}"
         file.write_text(text, "utf-8")
         return entrant(str(file))
 
     return write
-
-
-def readme_bot(kit: str) -> str:
-    """The source of the bot in a kit's README."""
-    text = (KITS / kit / "README.md").read_text("utf-8")
-    return text.split(f"```{kit}\n")[1].split("```")[0]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
-from conftest import WriteBot, conformance, example
 from driving import NONSENSE, Bot, Cheat, Insists, Passive, Rival, play, rank, reason, seated
+from kits import WriteBot, conformance, example
 
 from games import reantics, tictactoe
 from games.api import Game
@@ -48,9 +48,7 @@ def test_prints_and_failures_are_on_standard_error_and_nothing_else_is(
         assert bot.call("nothing") is None
 
 
-def test_exit_and_the_end_of_input_end_the_program_without_a_word(
-    kit: str, encoding: Encoding, tmp_path: Path
-) -> None:
+def test_exit_and_the_end_of_input_end_the_program_without_a_word(kit: str, encoding: Encoding, tmp_path: Path) -> None:
     for end in (Bot.exit, Bot.close_input):
         with Bot(conformance(kit), encoding, tmp_path / "log") as bot:
             bot.initialize("conformance")
@@ -189,7 +187,7 @@ class Spy : public TicTacToeBot {
     Action play(const std::string&) override { return {heard}; }
 };
 
-int main() { return run<Spy>(); }
+int main() { return run<Spy>("Spy"); }
 """,
 }
 """Bots that tell what the last event's members read as; - is absent."""

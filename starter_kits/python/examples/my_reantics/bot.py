@@ -12,7 +12,8 @@ class MyBot(ReAnticsBot):
             grass = [(x, 3) for x in range(9)]
             return [anthill, tunnel, *grass]
         taken = {constr.coords for inventory in currentState.inventories for constr in inventory.constrs}
-        return [(x, 9) for x in range(10) if (x, 9) not in taken][:2]
+        enemy_side = [(x, y) for y in (9, 8, 7, 6) for x in range(10)]
+        return [tile for tile in enemy_side if tile not in taken][:2]
 
     def getMove(self, currentState: GameState) -> Move:
         me = currentState.inventories[currentState.whoseTurn]

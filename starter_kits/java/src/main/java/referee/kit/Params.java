@@ -5,16 +5,20 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.deser.DeserializationProblemHandler;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
 import java.util.List;
 
 /** The parameters of a call or a notification, by name. */
 public final class Params {
     private static final ObjectReader READER = Encoding.JSON.mapper.reader();
-    private static final ObjectReader LENIENT = READER.withHandler(new NullForWrongType());
+    private static final ObjectReader LENIENT = lenient().reader().withHandler(new NullForWrongType());
 
     /** As they came, without {@code clock}. */
     public final ObjectNode json;
@@ -44,6 +48,17 @@ public final class Params {
         return LENIENT.forType(type).readValue(json);
     }
 
+    /** Reads a number or a truth value as null where a text is due; as it is, Jackson would write it out. */
+    private static ObjectMapper lenient() {
+        ObjectMapper mapper = Encoding.JSON.mapper.copy();
+        mapper.coercionConfigFor(LogicalType.Textual)
+            .setCoercion(CoercionInputShape.Integer, CoercionAction.AsNull)
+            .setCoercion(CoercionInputShape.Float, CoercionAction.AsNull)
+            .setCoercion(CoercionInputShape.Boolean, CoercionAction.AsNull);
+        return mapper;
+    }
+
+    /** The same for lists and objects, which are skipped. */
     private static final class NullForWrongType extends DeserializationProblemHandler {
         @Override
         public Object handleUnexpectedToken(

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -53,7 +54,7 @@ final class Wire {
         } catch (Bot.UnknownMethod unknown) {
             write(id, "error", Map.of("code", UNKNOWN_METHOD, "message", unknown.getMessage()));
         } catch (Throwable failure) { // errors too: a StackOverflowError is the bot's failure like any other
-            failure.printStackTrace();
+            print(failure);
             String words = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
             write(id, "error", Map.of("code", BOT_FAILED, "message", words));
         }
@@ -75,8 +76,19 @@ final class Wire {
         try {
             bot.notice(method, new Params(params));
         } catch (Throwable failure) {
-            failure.printStackTrace();
+            print(failure);
         }
+    }
+
+    /** Prints a trace down to where the kit called the bot: what lies below is the same every time, and long. */
+    private static void print(Throwable failure) {
+        StackTraceElement[] trace = failure.getStackTrace();
+        int bots = 0;
+        while (bots < trace.length && !trace[bots].getClassName().equals(Wire.class.getName())) {
+            bots++;
+        }
+        failure.setStackTrace(Arrays.copyOf(trace, bots));
+        failure.printStackTrace();
     }
 
     /** Begins a match with a fresh bot. */
