@@ -1,12 +1,13 @@
 """One bot: its process, its wire, its limits. Every failure of it comes out as a `Fault`, never as an exception."""
 
 import os
+import select
 import signal
 import time
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 import trio
@@ -15,15 +16,13 @@ from msgspec import Struct
 from games.api import Fault, FaultKind
 from harness.limits import SAMPLE_EVERY_S, Limits, Meter, Usage, cpu_ns, passed_limit
 from harness.sandbox.spawner import Process
+from harness.stderr import READ_BYTES, StderrLog
 from protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from protocol.errors import RemoteProtocolError, quote
 from protocol.messages import Clock, ErrorObject, Hello, Initialize
 
-READ_BYTES = 1 << 16
 READS_BEFORE_A_WAIT = 64
 """How often an answer may be there at once before we give way to the other tasks."""
-LAST_WORDS_LINES = 12
-LAST_WORDS_BYTES = 4096
 ORDERLY_END_S = 1.0
 """How long a bot may take to end by itself after `exit`."""
 FINAL = {
@@ -70,6 +69,8 @@ class Bot:
         self.stderr = StderrLog(limits.stderr_bytes)
         self._outbox = bytearray()
         self._quick_reads = 0
+        self._stdout = select.poll()
+        self._stdout.register(process.stdout, select.POLLIN)
 
     @property
     def usage(self) -> Usage:
@@ -95,7 +96,7 @@ class Bot:
         """One call, within `limit_s` of wall time: the answer, or a Fault. What it cost is left in `charge`."""
         if self.fault is None:
             try:
-                self.wire.unasked()
+                self._hear_unasked()
             except RemoteProtocolError as error:
                 self._finish(Fault(FaultKind.PROTOCOL, str(error)))
         if self.fault is not None:
@@ -122,6 +123,12 @@ class Bot:
             except BrokenPipeError:
                 self._outbox.clear()  # the next call will find out
 
+    def _hear_unasked(self) -> None:
+        """Takes what has come although no call is open: nothing, or late answers. Raises RemoteProtocolError."""
+        if self._stdout.poll(0) and (data := os.read(self.process.stdout, READ_BYTES)):
+            self.wire.receive(data)
+        self.wire.unasked()
+
     def _hello(self) -> Any:
         hello = self.wire.hello()
         return NEED_DATA if hello is None else hello
@@ -147,7 +154,7 @@ class Bot:
     def quiet(self) -> bool:
         """Whether it wrote nothing after its last answer. No call is open."""
         try:
-            self.wire.unasked()
+            self._hear_unasked()
         except RemoteProtocolError:
             return False
         return True
@@ -275,75 +282,8 @@ class Bot:
         return fault
 
 
-class StderrLog:
-    """A bot's standard error: its last lines, and a capped file a match, which is only made if something is written."""
-
-    def __init__(self, cap_bytes: int) -> None:
-        self.cap_bytes = cap_bytes
-        self.start_match(_nowhere)
-
-    def start_match(self, path: Callable[[], Path | None]) -> None:
-        """What is written from now on goes to the file `path()`; None = nowhere. It is asked for when it is needed."""
-        self.written: Path | None = None
-        """The file, if there is anything in it."""
-        self._path = path
-        self._file: BinaryIO | None = None
-        self._room = self.cap_bytes
-        self._tail = b""
-
-    def end_match(self, descriptor: int) -> None:
-        """Takes what is there now and closes the file."""
-        self.catch_up(descriptor)
-        self._room = 0  # a bot that is kept may go on writing
-        if self._file is not None:
-            self._file.close()
-
-    def catch_up(self, descriptor: int) -> None:
-        """Takes what is there now. The pipe's end is not waited for: a grandchild may hold it."""
-        for _ in range(64):
-            if not self._read(descriptor):
-                return
-
-    async def follow(self, descriptor: int) -> None:
-        """Reads to the end of the pipe, so that the bot never blocks on it."""
-        while True:
-            await trio.lowlevel.wait_readable(descriptor)
-            if not self._read(descriptor):
-                return
-
-    def last_words(self) -> tuple[str, ...]:
-        """The last lines."""
-        return tuple(self._tail.decode("utf-8", "backslashreplace").splitlines()[-LAST_WORDS_LINES:])
-
-    def _read(self, descriptor: int) -> bool:
-        """False when there is nothing, now or for ever."""
-        try:
-            data = os.read(descriptor, READ_BYTES)
-        except BlockingIOError:
-            return False
-        self._tail = (self._tail + data)[-LAST_WORDS_BYTES:]
-        if data and self._room:
-            self._keep(data[: self._room])
-        return bool(data)
-
-    def _keep(self, data: bytes) -> None:
-        if self._file is None:
-            path = self._path()
-            if path is None:
-                self._room = 0
-                return
-            self._file = path.open("wb", buffering=0)
-            self.written = path
-        self._file.write(data)
-        self._room -= len(data)
-
-
 def _nothing() -> None:
     pass
-
-
-def _nowhere() -> None:
-    return None
 
 
 class _Late(Exception):

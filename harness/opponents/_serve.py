@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.connection import NEED_DATA, BotConnection, NeedData, Notification, Request
+from protocol.connection import BotConnection, NeedData, Notification, Request
 from protocol.messages import Initialize
 
 Handler = Callable[[str, dict[str, Any]], Any]

@@ -201,6 +201,23 @@ async def test_an_answer_to_a_call_that_has_not_been_made_is_a_protocol_fault(ar
     assert duel.fault.detail.startswith("an answer with id 2, but no call is open: ")
 
 
+async def test_an_answer_that_came_before_its_call_is_a_protocol_fault(arena: Arena) -> None:
+    """Also when it comes by itself, while the rival thinks: the next call finds it waiting."""
+    go = arena.folder / "go"
+    os.mkfifo(go)
+    early = (
+        f"greet(); n = call()['id']; write(frame(n, result=cell('NW'))); read()\nwrite(frame(n + 1, result=cell('W')))"
+    )
+    match = arena.match(
+        arena.bot(f"{early}; open({str(go)!r}, 'w').close(); call()"),
+        arena.bot(f"greet(); asked = call(); open({str(go)!r}).read(); answer(asked, cell('C')); call()", name="rival"),
+    )
+    verdict = await arena.play(match)
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind) == (0, FaultKind.PROTOCOL)
+    assert fault.detail.startswith("an answer with id 2, but no call is open: ")
+
+
 async def test_an_error_as_answer_is_a_fault_with_the_bots_own_words(arena: Arena) -> None:
     body = (
         "greet(); write(frame(call()['id'], error={'code': -32603, 'message': 'IndexError: 9', 'data': [1]})); call()"
