@@ -52,7 +52,7 @@ class Play(Struct, frozen=True):
 
 
 class ArenaEvent(Struct, frozen=True, omit_defaults=True):
-    """One of: who you are; what a player did; who won. An invalid answer is shown with all its members as sent."""
+    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
 
     youAre: Annotated[Symbol | UnsetType, Meta(description="your symbol; the first event")] = UNSET
     id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET

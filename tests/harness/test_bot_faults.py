@@ -206,7 +206,7 @@ async def test_an_answer_that_came_before_its_call_is_a_protocol_fault(arena: Ar
     go = arena.folder / "go"
     os.mkfifo(go)
     early = (
-        f"greet(); n = call()['id']; write(frame(n, result=cell('NW'))); read()\nwrite(frame(n + 1, result=cell('W')))"
+        "greet(); n = call()['id']; write(frame(n, result=cell('NW'))); read()\nwrite(frame(n + 1, result=cell('W')))"
     )
     match = arena.match(
         arena.bot(f"{early}; open({str(go)!r}, 'w').close(); call()"),

@@ -27,7 +27,7 @@ class Action:
 
 @dataclass
 class ArenaEvent:
-    """One of: who you are; what a player did; who won. An invalid answer is shown with all its members as sent."""
+    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
 
     youAre: Optional[str] = None  # your symbol; the first event
     id: Optional[str] = None  # the battle's id, beside youAre

@@ -20,7 +20,7 @@ struct Action {
     std::optional<std::string> position = std::nullopt;  // the cell, for putSymbol only
 };
 
-// One of: who you are; what a player did; who won. An invalid answer is shown with all its members as sent.
+// Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
 struct ArenaEvent {
     std::optional<std::string> youAre;  // your symbol; the first event
     std::optional<std::string> id;  // the battle's id, beside youAre

@@ -23,7 +23,7 @@ public abstract class TicTacToeBot extends Bot {
     }
 
     /**
-     * One of: who you are; what a player did; who won. An invalid answer is shown with all its members as sent.
+     * Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
      *
      * @param youAre your symbol; the first event; may be null
      * @param id the battle's id, beside youAre; may be null
