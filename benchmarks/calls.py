@@ -8,6 +8,7 @@ a machine that changes its speed changes no ratio.
 `python -m benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
 """
 
+import argparse
 import json
 import os
 import statistics
@@ -49,7 +50,7 @@ def compiled(source: str, folder: Path) -> Path:
     return program
 
 
-async def measure(folder: Path) -> dict[str, list[float]]:
+async def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
     """Microseconds per call of every variant, one figure a round."""
     async with AsyncExitStack() as stack:
         echo = compiled("echo.c", folder)
@@ -63,7 +64,7 @@ async def measure(folder: Path) -> dict[str, list[float]]:
             for encoding in Encoding:
                 variants[f"referee, {game}, {encoding}"] = referee(roster, game, program, encoding, folder)
         figures: dict[str, list[float]] = {name: [] for name in variants}
-        for number in range(ROUNDS + 1):
+        for number in range(rounds + 1):
             for name, variant in variants.items():
                 figure = await variant()
                 if number:  # the first round warms up
@@ -141,9 +142,13 @@ def referee(roster: Roster, game_name: str, program: Path, encoding: Encoding, f
 
 
 def main() -> None:
+    """Prints one JSON object: variant -> microseconds per call, a figure a round."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    rounds = parser.parse_args().rounds
     # Replays go to memory: a new file on a disk costs up to 0.25 ms a match, which is the disk's figure, not ours.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
-        json.dump(trio.run(measure, Path(folder)), sys.stdout)
+        json.dump(trio.run(measure, Path(folder), rounds), sys.stdout)
 
 
 def ratios(figures: dict[str, list[float]], yardstick: str) -> dict[str, float]:
