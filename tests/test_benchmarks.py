@@ -15,7 +15,12 @@ from games import registry
 def test_a_call_is_measured_in_every_variant() -> None:
     command = [sys.executable, "-m", "benchmarks.calls", "--rounds", "1"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert {"bare blocking pipes", YARDSTICK, "referee, tictactoe, json", "referee, reantics, msgpack"} <= figures.keys()
+    assert {
+        "bare blocking pipes",
+        YARDSTICK,
+        "referee, tictactoe, json",
+        "referee, reantics, msgpack",
+    } <= figures.keys()
     assert all(len(rounds) == 1 and rounds[0] > 0 for rounds in figures.values())
     assert f"| {YARDSTICK} | 1.00 |" in table_of_calls(figures, figures)
 

@@ -1,8 +1,10 @@
 """What the tests of the harness share."""
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from scripted import Arena
 
@@ -11,8 +13,10 @@ SITE = Path(__file__).parent / "site"
 
 
 @pytest.fixture
-def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Arena:
+def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """A place for matches; the scratch folders of their bots lie in it, which marks their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.syspath_prepend(str(SITE))
-    return Arena(tmp_path)
+    yield Arena(tmp_path)
+    for child in psutil.Process().children():
+        child.kill()  # what a failed test left must not fail the next

@@ -259,7 +259,15 @@ def start(arena: Arena, *argv: str, **options: Any) -> "subprocess.Popen[str]":
     env = {**os.environ, "TMPDIR": str(arena.folder), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "harness.cli", *argv]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=arena.folder, env=env, stdout=pipe, stderr=pipe, text=True, **options)
+    return subprocess.Popen(
+        command, cwd=arena.folder, env=env, stdout=pipe, stderr=pipe, text=True, preexec_fn=obey_signals, **options
+    )
+
+
+def obey_signals() -> None:
+    """Whatever runs these tests may have told its children to ignore them, as a shell does behind an `&`."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def hanging(arena: Arena) -> int:
