@@ -4,45 +4,45 @@ Frames are cut one at a time, when asked for, because the encoding may change be
 frame's size is enforced while the frame arrives.
 """
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import msgpack  # type: ignore[import-untyped]
 
 from protocol.errors import RemoteProtocolError, broken, quote, stray_print
 
 
-class Frames(Protocol):
-    """What both classes can do."""
-
-    @property
-    def rest(self) -> bytes | bytearray:
-        """What has come and was not taken yet."""
-
-    def feed(self, data: bytes | bytearray) -> None:
-        """Adds bytes to the end."""
-
-    def clear(self) -> None:
-        """Takes all of `rest`, which was one whole frame."""
-
-    def next(self) -> bytes | bytearray | None:
-        """Takes the next frame; None = it has not come whole yet. Raises RemoteProtocolError."""
-
-
-class Lines:
-    """JSON: one frame a line. Only LF ends a line; blank lines are nothing."""
+class Frames(ABC):
+    """What both encodings' cutters can do."""
 
     def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
         self.max_frame_bytes = max_frame_bytes
         self.rest = rest
-        self._searched = 0  # so many bytes of the rest hold no LF
+        """What has come and was not taken yet."""
 
     def feed(self, data: bytes | bytearray) -> None:
+        """Adds bytes to the end."""
         if not self.rest:
             self.rest = data
             return
         if not isinstance(self.rest, bytearray):
             self.rest = bytearray(self.rest)
         self.rest += data
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Takes all of `rest`, which was one whole frame."""
+
+    @abstractmethod
+    def next(self) -> bytes | bytearray | None:
+        """Takes the next frame; None = it has not come whole yet. Raises RemoteProtocolError."""
+
+
+class Lines(Frames):
+    """JSON: one frame a line. Only LF ends a line; blank lines are nothing."""
+
+    def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
+        super().__init__(max_frame_bytes, rest)
+        self._searched = 0  # so many bytes of the rest hold no LF
 
     def clear(self) -> None:
         self.rest = b""
@@ -80,23 +80,14 @@ class Lines:
         return line
 
 
-class Packs:
+class Packs(Frames):
     """MessagePack: one map a frame, the next follows at once."""
 
     def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
-        self.max_frame_bytes = max_frame_bytes
-        self.rest = rest
+        super().__init__(max_frame_bytes, rest)
         self._scanner = _scanner()
         self._scanned = 0  # so many bytes of the rest were given to the scanner
         self._start = 0  # where the rest begins, in the scanner's count
-
-    def feed(self, data: bytes | bytearray) -> None:
-        if not self.rest:
-            self.rest = data
-            return
-        if not isinstance(self.rest, bytearray):
-            self.rest = bytearray(self.rest)
-        self.rest += data
 
     def clear(self) -> None:
         self.rest = b""
