@@ -123,7 +123,7 @@ def referee(roster: Roster, game_name: str, program: Path, encoding: Encoding, f
     """Whole matches: clock, CPU accounting, checks, notices and the replay included."""
     game = registry.game(game_name)
     entrants = tuple(Entrant(f"{seat}-{encoding}", (str(program),), folder) for seat in "ab")
-    match = Match(game, entrants, 1, game.options(), game.time, (encoding,), folder / f"{game_name}-{encoding}.jsonl")
+    match = Match(game, entrants, 1, game.options(), game.time, (encoding,))
     series = Series(match, MATCHES[game_name])
 
     async def round() -> float:

@@ -8,7 +8,7 @@ luck but the seed in its `Setup`. Read `games.tictactoe` first; every engine has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
@@ -185,6 +185,13 @@ class State(ABC):
     @abstractmethod
     def stop(self, reason: str) -> list[Event]:
         """Ends an undecided match from outside (the match clock, the operator), ranked by the game's own order."""
+
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]]) -> list[Event]:
+        """Plays what a cheat of ours does out of turn, for games that have such opponents.
+
+        ValueError if nobody can act out of turn in this game, or not now.
+        """
+        raise ValueError(f"seat {player} cannot act out of turn: this game has no cheats")
 
     @abstractmethod
     def legal(self, player: Player) -> Iterator[Any]:

@@ -189,7 +189,8 @@ class Bot:
         if self._outbox:
             frame = bytes(self._outbox) + frame
             self._outbox.clear()
-        cpu_before = cpu_ns(process.pid)
+        cpu_clock = self.meter.clock
+        cpu_before = cpu_ns(cpu_clock)
         started = ended = perf_counter()
         until = started + limit_s
         received = 0
@@ -223,7 +224,7 @@ class Bot:
         wall_s = ended - started
         if wall_s > limit_s and not isinstance(answer, Fault):
             answer = _timeout(limit_s)
-        self.charge = Charge(wall_s, max(0, cpu_ns(process.pid) - cpu_before) / 1e9)
+        self.charge = Charge(wall_s, max(0, cpu_ns(cpu_clock) - cpu_before) / 1e9)
         self.calls += 1
         self.wall_s += wall_s
         return answer

@@ -20,10 +20,11 @@ from rich.live import Live
 from rich.text import Text
 
 from games import registry
-from games.api import Call, Event, Game, State
+from games.api import Call, Event, Game, Setup, State
 from harness import report
 from harness.errors import RunError, UsageError
-from harness.launch import entrants
+from harness.judge import Judged, Judgement, course, judge
+from harness.launch import Entrant, check_seats, entrant, entrants
 from harness.limits import Limits
 from harness.referee import Match
 from harness.replay import Difference, Replay, verify
@@ -143,6 +144,45 @@ def games(name: str | None = None) -> int:
     return PLAYED
 
 
+@app.command(name="judge")
+def judge_bot(
+    bot: str,
+    *,
+    game: str,
+    seed: int | None = None,
+    replay: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> int:
+    """Plays a bot against every built-in case of an Arena game: 100 points in all.
+
+    Parameters
+    ----------
+    bot
+        As for a match: PATH, cmd:'COMMAND LINE' or @NAME; NAME= in front names it.
+    game
+        The game's name.
+    seed
+        The seed of all luck. Without it one is drawn, and printed.
+    replay
+        The folder for the records, one a case. Default: a new one in ./replays.
+    json
+        Print one machine-readable object on standard output and nothing else.
+    """
+    judged = _game(game)
+    cases = len(course(judged.name).cases)
+    check_seats([bot], judged.name, every_seat=True)
+    seed = secrets.randbits(32) if seed is None else seed
+    folder = Path("replays", _free_stem(f"{judged.name}-judged-{seed}")) if replay is None else replay
+    judgement = trio.run(_judge, judged.name, entrant(bot), seed, folder, cases)
+    if json:
+        sys.stdout.buffer.write(msgspec.json.encode(judgement) + b"\n")
+        sys.stdout.flush()
+    else:
+        out.print(report.judgement(judgement, judged.title))
+        out.print(Text(f"replays  {folder}", style="dim"))
+    return PLAYED
+
+
 @replay_app.command(name="verify")
 def replay_verify(file: Path) -> int:
     """Plays a recorded match again from its setup and answers: "identical", or the first line that differs.
@@ -242,9 +282,11 @@ def _series(
         raise UsageError(f"--games {games}: there must be one at least")
     options = _options(game, settings, map)
     time = time_control(game.time, clock, call_time)
+    check_seats(bots, game.name, swap)
     seed = secrets.randbits(32) if seed is None else seed
     encodings = (Encoding.JSON, Encoding.MSGPACK) if encoding is None else (encoding,)
     path = _free_replay(game, seed) if replay is None else replay
+    _check_setup(game, seed, len(bots), options)
     return Series(Match(game, entrants(bots), seed, options, time, encodings, path), games, swap)
 
 
@@ -278,6 +320,14 @@ def _options(game: Game, settings: Sequence[str], map: Path | None) -> Any:
         raise UsageError(f"options of {game.name}: {error}") from error
 
 
+def _check_setup(game: Game, seed: int, seats: int, options: Any) -> None:
+    """Makes the first position, so that a map which the game refuses is refused before anything is built."""
+    try:
+        game.new(Setup(seed, tuple(map(str, range(seats))), options))
+    except ValueError as error:
+        raise UsageError(f"options of {game.name}: {error}") from error
+
+
 def _value(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
@@ -287,13 +337,17 @@ def _value(text: str) -> Any:
 
 def _free_replay(game: Game, seed: int) -> Path:
     """A file in ./replays that is not there yet: a record is never written over unless it was asked for by name."""
+    return Path("replays", _free_stem(f"{game.name}-{seed}") + ".jsonl")
+
+
+def _free_stem(stem: str) -> str:
+    """`stem`, or that with a number where ./replays has records of that name."""
     folder = Path("replays")
-    stem = f"{game.name}-{seed}"
-    number = 1
-    while list(folder.glob(f"{stem}.*")) or list(folder.glob(f"{stem}-*.jsonl")):
+    free, number = stem, 1
+    while (folder / free).exists() or list(folder.glob(f"{free}.*")) or list(folder.glob(f"{free}-*.jsonl")):
         number += 1
-        stem = f"{game.name}-{seed}.{number}"
-    return folder / f"{stem}.jsonl"
+        free = f"{stem}.{number}"
+    return free
 
 
 # What is shown while it plays.
@@ -307,6 +361,18 @@ async def _play(series: Series, limits: Limits, screen: "_Screen") -> Outcome:
                 return await play_series(series, limits, screen.turned, screen.played)
             finally:
                 nursery.cancel_scope.cancel()
+
+
+async def _judge(game: str, bot: Entrant, seed: int, folder: Path, cases: int) -> Judgement:
+    done: list[Judged] = []
+    with Live(console=err, auto_refresh=False, transient=True) as live:
+
+        def judged(case: Judged) -> None:
+            done.append(case)
+            points = sum(case.points for case in done)
+            live.update(Text(f"case {len(done)}/{cases}  {points} points", style="cyan"), refresh=err.is_terminal)
+
+        return await judge(game, bot, seed, Limits(), folder, judged)
 
 
 class _Screen:

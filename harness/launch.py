@@ -11,16 +11,16 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from harness.errors import RunError, UsageError
+from harness.opponents import OPPONENTS
 
 KITS = Path(__file__).resolve().parent.parent / "starter_kits"
-OPPONENTS = Path(__file__).resolve().parent / "opponents"
 BUILD_TIMEOUT_S = 600
 
 
@@ -31,6 +31,8 @@ class Entrant(Struct, frozen=True):
     argv: tuple[str, ...]
     cwd: Path
     """Where it runs: the bot's own folder, so that it finds its files by relative names."""
+    injects: bool = False
+    """A cheat of ours, which the referee asks for what it does out of turn. No other bot is trusted with that."""
 
 
 Ready = Callable[[], Entrant]
@@ -55,6 +57,24 @@ def entrants(specs: Iterable[str]) -> tuple[Entrant, ...]:
 def entrant(spec: str) -> Entrant:
     """The program that `spec` names; see `entrants`."""
     return entrants([spec])[0]
+
+
+def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
+    """UsageError if a built-in opponent does not play that game, or not at the seat where it is named.
+
+    `every_seat`: each will take all seats in turn.
+    """
+    for player, spec in enumerate(specs):
+        name = _split_name(spec)[1]
+        opponent = OPPONENTS.get(name.removeprefix("@")) if name.startswith("@") else None
+        if opponent is None:
+            continue
+        if game not in opponent.seats:
+            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
+        seat = opponent.seats[game]
+        if seat is not None and (seat != player or every_seat):
+            why = "here it would take every seat" if every_seat else f"it was named for seat {player}"
+            raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")
 
 
 def _find(spec: str) -> Ready:
@@ -101,15 +121,17 @@ def _command(line: str) -> Ready:
 
 def built_in_names() -> list[str]:
     """The names of the built-in opponents, `@` apart."""
-    return sorted(path.stem for path in OPPONENTS.glob("[a-z]*.py"))
+    return list(OPPONENTS)
 
 
 def _built_in(spec: str) -> Ready:
     name = spec.removeprefix("@")
-    if name not in built_in_names():
+    if name not in OPPONENTS:
         known = ", ".join("@" + known for known in built_in_names())
         raise UsageError(f"unknown opponent {spec!r}; there are {known}")
-    return lambda: Entrant(spec, (sys.executable, "-m", f"harness.opponents.{name}"), KITS.parent)
+    opponent = OPPONENTS[name]
+    argv = (sys.executable, "-m", f"harness.opponents.{opponent.module}", *opponent.args)
+    return lambda: Entrant(spec, argv, KITS.parent, opponent.injects)
 
 
 def _path(spec: str) -> Ready:

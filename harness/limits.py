@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from time import clock_gettime_ns
 
 import psutil
 from msgspec import Struct
@@ -45,6 +46,8 @@ class Meter:
 
     def __init__(self, pid: int, supervisor: int) -> None:
         self.pid = pid
+        self.clock = cpu_clock(pid)
+        """Of the main process."""
         self.usage = Usage()
         self.read_at = -1.0
         self._supervisor = psutil.Process(supervisor)
@@ -57,11 +60,11 @@ class Meter:
         """CPU time counts from here; the memory of a process that is used again is what it is."""
         self.usage = Usage(memory_bytes=self.usage.memory_bytes, peak_memory_bytes=self.usage.memory_bytes)
         self._before_s = self._tree_cpu_s
-        self._before_ns = cpu_ns(self.pid)
+        self._before_ns = cpu_ns(self.clock)
 
     def end_match(self) -> None:
         """Brings the main process's CPU time up to date, to the nanosecond."""
-        self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.pid) - self._before_ns) / 1e9)
+        self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.clock) - self._before_ns) / 1e9)
 
     def read(self) -> Usage:
         """The usage now. A process that has just ended counts with its last reading, then in its parent's."""
@@ -116,14 +119,19 @@ def passed_limit(usage: Usage, limits: Limits) -> Fault | None:
     return None
 
 
-def cpu_ns(pid: int) -> int:
-    """CPU time of all threads of one process in nanoseconds, its children apart; 0 when it is gone.
+def cpu_clock(pid: int) -> int:
+    """The kernel's clock of one process's CPU time, for `cpu_ns`.
 
-    The kernel's per-process CPU clock: 0.4 µs a reading, where the files under /proc cost ten times that and count in
-    ticks of 10 ms.
+    It counts all its threads, its children apart, for 0.4 µs a reading, where the files under /proc cost ten times
+    that and count in ticks of 10 ms.
     """
+    return (~pid << 3) | 2
+
+
+def cpu_ns(clock: int) -> int:
+    """The CPU time on a `cpu_clock`, in nanoseconds; 0 when the process is gone."""
     try:
-        return time.clock_gettime_ns((~pid << 3) | 2)
+        return clock_gettime_ns(clock)
     except OSError:
         return 0
 

@@ -14,16 +14,19 @@ from games.api import Call, Event, Game, Notice, Player, Result, Ruling, Setup, 
 from games.dice import derive_seed
 from harness.bot import Bot
 from harness.clock import Clock, milliseconds
+from harness.errors import RunError
 from harness.faults import report
 from harness.launch import Entrant
 from harness.limits import Limits
-from harness.replay import REPLAY_VERSION, Ending, Header, Opening, Recorder, Stop, state_hash
+from harness.replay import REPLAY_VERSION, Ending, Header, Injection, Opening, Recorder, Stop, state_hash
 from harness.roster import Roster
 from harness.verdict import FaultReport, Seat, Verdict
 from protocol import messages
 from protocol.connection import AnswerDecoder, answer_decoder
 from protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
 
+INJECT_S = 10.0
+"""How long a cheat may think before it acts out of turn; it is on no clock."""
 PROGRAM_CHARACTERS = 100
 """What is kept of a bot's own name and version."""
 
@@ -77,6 +80,9 @@ async def play(match: Match, roster: Roster, watcher: Watcher | None = None) -> 
     )
 
 
+_INJECTED = answer_decoder(list[dict[str, Any]])
+
+
 class _Table:
     """A match at play."""
 
@@ -87,11 +93,9 @@ class _Table:
         self.watcher = watcher
         self.state = match.game.new(match.setup)
         self.clocks = [Clock(match.time) for _ in match.entrants]
-        self.call_ms = {
-            name: milliseconds(match.time.per_call_s if method.time_s is None else method.time_s)
-            for name, method in match.game.methods.items()
-        }
+        self.call_ms = _call_ms(match.game.name, match.time.per_call_s)
         self.decoders = _decoders(match.game.name)
+        self.cheats = [player for player, entrant in enumerate(match.entrants) if entrant.injects]
         self.faults: list[FaultReport] = []
         self._reported: set[Player] = set()
 
@@ -121,6 +125,8 @@ class _Table:
             if match_s is not None and state.result is None and time.perf_counter() - started > match_s:
                 self._stop("the time of the match is up")
                 continue
+            if self.cheats and await self._cheat():
+                continue
             calls = state.calls()
             answers = await self._answers(calls)
             events = state.apply(answers)
@@ -141,6 +147,28 @@ class _Table:
         events = self.state.stop(reason)
         self.record.write(Stop(reason, list(events), state_hash(self.state)))
         self._deliver(events)
+
+    async def _cheat(self) -> bool:
+        """Asks a built-in cheat, before every turn until it has done so, what it does out of turn; True = it did.
+
+        A call of its own, `inject`, rather than a form of answer: so it can also act before anybody has moved, and
+        nothing that an ordinary bot answers can ever be taken for it. The result is a list of answers; [] = not yet.
+        RunError if the cheat fails: it is ours.
+        """
+        player = self.cheats[0]
+        bot, name, state = self.bots[player], self.match.entrants[player].name, self.state
+        shown = messages.Clock(milliseconds(INJECT_S), None, None)
+        answers = await bot.ask("inject", {}, shown, _INJECTED, INJECT_S)
+        if not isinstance(answers, list):
+            raise RunError(f"{name} cannot act out of turn in {self.match.game.name}: {answers}")
+        if not answers:
+            return False
+        self.cheats.clear()  # a battle has room for one
+        events = state.inject(player, answers)
+        self.record.write(Injection(player, answers, list(events), state_hash(state)))
+        self._report(events, (), unasked="inject")
+        self._deliver(events)
+        return True
 
     async def clear(self, roster: Roster) -> None:
         """Gives the bots back. One with a fault may still be busy with what it could not do in time: it is ended."""
@@ -216,13 +244,16 @@ class _Table:
         for bot in self.bots:
             bot.flush()
 
-    def _report(self, events: Sequence[Event], calls: Sequence[Call]) -> None:
-        """Keeps the faults; of a bot that is past answering only the first, since the rest follow from it."""
+    def _report(self, events: Sequence[Event], calls: Sequence[Call], unasked: str = "") -> None:
+        """Keeps the faults; of a bot that is past answering only the first, since the rest follow from it.
+
+        `unasked`: what stands in the place of the method for a seat that was not called.
+        """
         for event in events:
             if isinstance(event, Ruling) and event.player not in self._reported:
                 player = event.player
                 bot, name = self.bots[player], self.match.entrants[player].name
-                method = next((call.method.name for call in calls if call.player == player), "")
+                method = next((call.method.name for call in calls if call.player == player), unasked)
                 self.faults.append(report(event, bot, name, method, self.record.turns))
                 if bot.fault is not None:
                     self._reported.add(player)
@@ -235,23 +266,16 @@ class _Table:
         return Header(REPLAY_VERSION, match.game.name, match.game.version, match.setup, match.time, limits, commands)
 
     def _initialize(self, player: Player, limits: Limits) -> Initialize:
-        time = self.match.time
+        match = self.match
         return Initialize(
             protocol=PROTOCOL_VERSION,
-            game=self.match.game.name,
-            options=self.match.options,
+            game=match.game.name,
+            options=match.options,
             seat=player,
-            names=self.match.setup.names,
-            encodings=self.match.encodings,
-            limits=messages.Limits(
-                startup_ms=milliseconds(limits.startup_s) or 0,
-                call_ms=milliseconds(time.per_call_s),
-                initial_ms=milliseconds(time.initial_s),
-                increment_ms=milliseconds(time.increment_s) or 0,
-                cpu_ms=milliseconds(limits.cpu_s),
-                memory_bytes=limits.memory_bytes,
-            ),
-            seed=derive_seed(self.match.seed, "seat", player),
+            names=match.setup.names,
+            encodings=match.encodings,
+            limits=_shown(limits, match.time),
+            seed=derive_seed(match.seed, "seat", player),
         )
 
     def _log(self, player: Player) -> Path | None:
@@ -265,3 +289,23 @@ def _decoders(game_name: str) -> dict[str, AnswerDecoder]:
     """A decoder for the answers of each function; made once, they are dear to make."""
     methods = registry.game(game_name).methods.values()
     return {method.name: answer_decoder(method.answer_type) for method in methods if method.result is not None}
+
+
+@cache
+def _call_ms(game_name: str, per_call_s: float | None) -> dict[str, int | None]:
+    """The limit of a call, by function, as it is shown to bots."""
+    methods = registry.game(game_name).methods.values()
+    return {method.name: milliseconds(per_call_s if method.time_s is None else method.time_s) for method in methods}
+
+
+@cache
+def _shown(limits: Limits, time: TimeControl) -> messages.Limits:
+    """The limits of a match, as they are shown to bots."""
+    return messages.Limits(
+        startup_ms=milliseconds(limits.startup_s) or 0,
+        call_ms=milliseconds(time.per_call_s),
+        initial_ms=milliseconds(time.initial_s),
+        increment_ms=milliseconds(time.increment_s) or 0,
+        cpu_ms=milliseconds(limits.cpu_s),
+        memory_bytes=limits.memory_bytes,
+    )

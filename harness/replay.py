@@ -1,7 +1,8 @@
 """The record of a match: written while it is played, re-simulated and verified by anyone afterwards.
 
-JSON lines: a `Header`, an `Opening`, one `Turn` for every `apply`, a `Stop` if there was one, an `Ending`. The setup
-and the answers alone give everything else again: the events, the hash of the position after each turn and the result.
+JSON lines: a `Header`, an `Opening`, one `Turn` for every `apply`, an `Injection` where a cheat of ours acted out of
+turn, a `Stop` if there was one, an `Ending`. The setup and the answers alone give everything else again: the events,
+the hash of the position after each turn and the result.
 """
 
 import os
@@ -56,6 +57,15 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     hash: str = ""
 
 
+class Injection(Struct, frozen=True):
+    """A cheat acted out of turn, between two turns: its seat, what was shown as its answers, and what came of it."""
+
+    inject: Player
+    answers: list[dict[str, Any]]
+    events: list[Any]
+    hash: str
+
+
 class Stop(Struct, frozen=True):
     """The match was ended from outside, between two turns: what the engine was told, and what came of it."""
 
@@ -94,7 +104,7 @@ class Recorder(AbstractContextManager["Recorder"]):
             finally:
                 os.close(self._file)
 
-    def write(self, line: Header | Opening | Turn | Stop | Ending) -> None:
+    def write(self, line: Header | Opening | Turn | Injection | Stop | Ending) -> None:
         """Adds a line. It is on disk after some more, and when the match is over, however it ends."""
         if self._file is not None:
             self._lines.append(self._encode(line))
@@ -201,7 +211,7 @@ def verify(replay: Replay) -> Result:
     return state.result
 
 
-def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Stop]]:
+def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Injection | Stop]]:
     """Line number (from 1), position after it, and the line, for all but the first and the last. Raises Difference."""
     state = replay.new()
     if len(replay.lines) < 2:
@@ -212,12 +222,15 @@ def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Sto
     yield 2, state, opening
     turns = 0
     for number, line in enumerate(replay.lines[2:], start=3):
-        step: Turn | Stop
+        step: Turn | Injection | Stop
         if line.startswith(b'{"turn":'):
             turns += 1
             step = turn = _decode(line, number, Turn)
             events = _apply(state, turn, number)
             _compare(number, "turn", turn.turn, turns)
+        elif line.startswith(b'{"inject":') and state.result is None:
+            step = injection = _decode(line, number, Injection)
+            events = _inject(state, injection, number)
         elif line.startswith(b'{"stop":') and state.result is None:
             step = stop = _decode(line, number, Stop)
             events = state.stop(stop.stop)
@@ -231,6 +244,15 @@ def positions(replay: Replay) -> Iterator[tuple[int, State, Opening | Turn | Sto
 def _apply(state: State, turn: Turn, number: int) -> list[Event]:
     try:
         return state.apply(turn.answers | turn.faults)
+    except ValueError as error:
+        raise Difference(number, str(error)) from error
+
+
+def _inject(state: State, injection: Injection, number: int) -> list[Event]:
+    if injection.inject not in range(len(state.setup.names)):
+        raise Difference(number, f"there is no seat {injection.inject}")
+    try:
+        return state.inject(injection.inject, injection.answers)
     except ValueError as error:
         raise Difference(number, str(error)) from error
 

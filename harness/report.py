@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from games.api import Fault, Game, State
+from harness.judge import Judgement
 from harness.limits import mebibytes
-from harness.replay import Difference, Opening, Replay, Stop, positions
+from harness.replay import Difference, Injection, Opening, Replay, Stop, positions
 from harness.series import Outcome
 from harness.verdict import FaultReport, Seat, Standing, Verdict
 
@@ -98,6 +99,22 @@ def outcome(series: Outcome, title: str) -> RenderableType:
     return table
 
 
+def judgement(run: Judgement, title: str) -> RenderableType:
+    """The cases of a judged run, each with its points and why, and their sum."""
+    name = printable(run.name)
+    table = Table(title=f"{title}: {name} is judged, seed {run.seed}", title_justify="left", box=None, pad_edge=False)
+    table.add_column("case")
+    table.add_column("seat", justify="right")
+    table.add_column("points", justify="right")
+    table.add_column("why")
+    for case in run.cases:
+        style = "green" if case.points == case.out_of else "red" if case.points == 0 else "yellow"
+        points = Text(f"{case.points} of {case.out_of}", style=style)
+        table.add_row(case.case, str(case.seat), points, Text(_cut(case.why)))
+    table.add_row("sum", "", f"{run.points} of {sum(case.out_of for case in run.cases)}", style="bold")
+    return table
+
+
 def _by_points(line: Standing) -> float:
     return -line.points
 
@@ -163,6 +180,9 @@ def steps(replay: Replay) -> Iterator[Text]:
                 yield Text("\n".join([*events, str(state)]))
             elif isinstance(line, Stop):
                 yield Text(f"stopped: {printable(line.stop)}\n{state}", style="bold")
+            elif isinstance(line, Injection):
+                events = [f"       {_event(event, names)}" for event in line.events]
+                yield Text("\n".join([f"{printable(names[line.inject])} acts out of turn:", *events, str(state)]))
             else:
                 yield turn(line.turn, names, line.answers | line.faults, line.events).append(f"\n{state}")
     except Difference as difference:

@@ -23,6 +23,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REF = "#/$defs/{name}"
 
 CONSTANTS = {
+    "quoridor": ("BOARD_LENGTH", "WALLS_EACH", "FLIP"),
     "reantics": (
         *("BOARD_LENGTH", "SETUP_PHASE_1", "SETUP_PHASE_2", "PLAY_PHASE", "FOOD_GOAL"),
         *("QUEEN", "WORKER", "DRONE", "SOLDIER", "R_SOLDIER"),

@@ -1,1 +1,56 @@
-"""The built-in bots: ordinary programs over the same pipes. A module's name is the opponent's, without the `@`."""
+"""The built-in bots: ordinary programs over the same pipes, started as `python -m harness.opponents.<module>`.
+
+Here stands what there is: the name of each, without the `@`, its program, and the games and seats that it plays. The
+names in capitals are those of the Arena's cases (tictactoe.md and quoridor.md, B2): such a case has a seat of its own.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+
+class Opponent(Struct, frozen=True):
+    """A built-in bot."""
+
+    module: str
+    """Its program."""
+    seats: Mapping[str, int | None]
+    """The games that it plays, each with the seat it takes there; None = any."""
+    args: tuple[str, ...] = ()
+    """What the program is given on its command line."""
+    injects: bool = False
+    """It acts out of turn: the referee asks it for that, as it asks no other bot (`harness.referee`)."""
+
+
+def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
+    """The case of that name, with its seat in each game."""
+    return Opponent("cheat", seats, (name,), injects)
+
+
+OPPONENTS: Mapping[str, Opponent] = {
+    "random": Opponent("random", {"aiarena21": None, "quoridor": None, "reantics": None, "tictactoe": None}),
+    "greedy": Opponent("greedy", {"aiarena21": None}),
+    "baseline": Opponent("baseline", {"quoridor": None, "tictactoe": None}),
+    "advanced": Opponent("advanced", {"quoridor": None, "tictactoe": None}),
+    "BASE_AI_O": Opponent("baseline", {"tictactoe": 0}),
+    "BASE_AI_X": Opponent("baseline", {"tictactoe": 1}),
+    "AB_AI_O": Opponent("advanced", {"tictactoe": 0}),
+    "AB_AI_X": Opponent("advanced", {"tictactoe": 1}),
+    "BASE_AI_FIRST": Opponent("baseline", {"quoridor": 0}),
+    "BASE_AI_SECOND": Opponent("baseline", {"quoridor": 1}),
+    "AB_AI_FIRST": Opponent("advanced", {"quoridor": 0}),
+    "AB_AI_SECOND": Opponent("advanced", {"quoridor": 1}),
+    "C_AI_OUT_OF_BOUND": cheat("C_AI_OUT_OF_BOUND", tictactoe=1),
+    "C_AI_DUP": cheat("C_AI_DUP", tictactoe=1),
+    "C_AI_X_FIRST": cheat("C_AI_X_FIRST", injects=True, tictactoe=1),
+    "C_AI_TWICE_A_ROW": cheat("C_AI_TWICE_A_ROW", injects=True, tictactoe=0, quoridor=1),
+    "C_AI_FLIP_TABLE_RANDOMLY": cheat("C_AI_FLIP_TABLE_RANDOMLY", tictactoe=1),
+    "C_AI_TELEPORT": cheat("C_AI_TELEPORT", quoridor=1),
+    "C_AI_SECOND_FIRST": cheat("C_AI_SECOND_FIRST", injects=True, quoridor=1),
+    "C_AI_WALL_OUTSIDE": cheat("C_AI_WALL_OUTSIDE", quoridor=0),
+    "C_AI_PAWN_OUTSIDE": cheat("C_AI_PAWN_OUTSIDE", quoridor=1),
+    "C_AI_WALL_CROSS": cheat("C_AI_WALL_CROSS", quoridor=0),
+    "C_AI_WALL_BLOCKING": cheat("C_AI_WALL_BLOCKING", quoridor=1),
+    "C_AI_WALK_THROUGH_WALL": cheat("C_AI_WALK_THROUGH_WALL", quoridor=0),
+    "C_AI_PUT_11_WALLS": cheat("C_AI_PUT_11_WALLS", quoridor=1),
+}

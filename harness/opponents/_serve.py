@@ -3,7 +3,7 @@
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +13,9 @@ from protocol.messages import Initialize
 
 Handler = Callable[[str, dict[str, Any]], Any]
 """Takes the name and the params of a call or a notification; what it returns for a call is the answer."""
+
+Start = Callable[[Initialize], Handler]
+"""Gives the handler for one match."""
 
 BOT_FAILED = -32000
 METHOD_NOT_FOUND = -32601
@@ -25,13 +28,22 @@ class UnknownMethod(Exception):
         super().__init__(f"unknown method {method}")
 
 
-def serve(name: str, start: Callable[[Initialize], Handler]) -> None:
-    """Plays match after match, each with a handler of its own from `start`, until `exit` or the end of input."""
+def serve(name: str, games: Mapping[str, Start]) -> None:
+    """Plays match after match, each with a handler of its own from its game's entry, until `exit` or the end of input.
+
+    A game that has no entry is refused.
+    """
+
+    def start(match: Initialize) -> Handler:
+        if match.game not in games:
+            raise ValueError(f"@{name} plays {', '.join(sorted(games))}, not {match.game}")
+        return games[match.game](match)
+
     _Server(name, start).serve()
 
 
 class _Server:
-    def __init__(self, name: str, start: Callable[[Initialize], Handler]) -> None:
+    def __init__(self, name: str, start: Start) -> None:
         self.name = name
         self.start = start
         self.wire = BotConnection()

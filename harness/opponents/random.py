@@ -1,35 +1,31 @@
 """`@random`: any legal answer, each as likely as the engine's `sample` makes it."""
 
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from games import reantics, registry
-from games.api import Setup
+from games import aiarena21, reantics
+from games.api import Player
+from games.arena import Battle
 from games.dice import Dice
+from games.quoridor import Quoridor
 from games.reantics import Ant, GameState
-from games.tictactoe import SYMBOLS
-from harness.opponents._serve import Handler, UnknownMethod, serve
+from games.tictactoe import TicTacToe
+from harness.opponents._follow import follow
+from harness.opponents._serve import Handler, Start, UnknownMethod, serve
 from protocol.messages import Initialize
 
 
-def follow_arena(match: Initialize) -> Handler:
-    """A game whose calls show no position: an engine of our own is kept in step by the events."""
-    game = registry.game(match.game)
-    state = game.new(Setup(0, match.names, msgspec.convert(match.options, game.options)))
+def follow_aiarena21(match: Initialize) -> Handler:
+    """Every call shows what the legal answers depend on."""
+    ground = aiarena21.ground_of(msgspec.convert(match.options, aiarena21.Options))
     dice = Dice(match.seed)
 
     def handle(method: str, params: dict[str, Any]) -> Any:
-        if method == "play":
-            return state.sample(match.seat, dice)
-        if method != "event":
+        if method not in aiarena21.METHODS:
             raise UnknownMethod(method)
-        if (symbol := params.get("player")) is not None:
-            seat = SYMBOLS.index(symbol)
-            if seat in state.awaited:  # a flip by the referee, for a rival that answered nothing, is nobody's turn
-                state.apply({seat: {name: value for name, value in params.items() if name != "player"}})
-        return None
+        me = msgspec.convert(params["me"], aiarena21.Player)
+        return dice.choice(list(aiarena21.legal_answers(aiarena21.METHODS[method], ground, me)))
 
     return handle
 
@@ -51,16 +47,17 @@ def follow_reantics(match: Initialize) -> Handler:
     return handle
 
 
-FOLLOWERS: dict[str, Callable[[Initialize], Handler]] = {"tictactoe": follow_arena, "reantics": follow_reantics}
+def sample(position: Battle, player: Player, dice: Dice) -> Any:
+    return position.sample(player, dice)
 
 
-def start(match: Initialize) -> Handler:
-    """The handler for one match. ValueError if the game is none of ours."""
-    follow = FOLLOWERS.get(match.game)
-    if follow is None:
-        raise ValueError(f"@random plays {', '.join(sorted(FOLLOWERS))}, not {match.game}")
-    return follow(match)
+GAMES: dict[str, Start] = {
+    "aiarena21": follow_aiarena21,
+    "quoridor": lambda match: follow(match, Quoridor, sample),
+    "reantics": follow_reantics,
+    "tictactoe": lambda match: follow(match, TicTacToe, sample),
+}
 
 
 if __name__ == "__main__":
-    serve("random", start)
+    serve("random", GAMES)

@@ -16,7 +16,7 @@ if command -v flock >/dev/null; then
     flock 9 # matches side by side must not build at the same time
 fi
 
-if stale "$jar" "$kit/pom.xml" "$kit/src" "$kit/examples/reantics" "$kit/examples/tictactoe"; then
+if stale "$jar" "$kit/pom.xml" "$kit/src" "$kit/examples/reantics" "$kit/examples/tictactoe" "$kit/examples/quoridor"; then
     (cd "$kit" && mvn -q -B package >&2)
 fi
 if [ $# -eq 1 ]; then

@@ -8,7 +8,8 @@ import msgspec
 import pytest
 
 from games.api import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
-from games.tictactoe import CELLS, FLIP, FLIP_ALIAS, LINES, Options, TicTacToe, battle_id
+from games.arena import FLIP, FLIP_ALIAS, battle_id
+from games.tictactoe import CELLS, LINES, Options, TicTacToe
 
 FLIPPED = {"action": FLIP}
 both_modes = pytest.mark.parametrize("flip", ["manual", "auto"])

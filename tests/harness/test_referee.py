@@ -169,7 +169,7 @@ def _speaking(encoding: str) -> Entrant:
         "import protocol.connection as c; from protocol.messages import Encoding\n"
         "pick = c.BotConnection.choose_encoding\n"
         f"c.BotConnection.choose_encoding = lambda wire, offered: pick(wire, offered, [Encoding('{encoding}')])\n"
-        "from harness.opponents import random, _serve; _serve.serve('random', random.start)"
+        "from harness.opponents import random, _serve; _serve.serve('random', random.GAMES)"
     )
     return msgspec.structs.replace(random, name=encoding, argv=(random.argv[0], "-c", program))
 

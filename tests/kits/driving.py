@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import msgspec
 
-from games import reantics, tictactoe
+from games import arena, quoridor, reantics, tictactoe
 from games.api import Call, Game, Notice, Player, Ruling, Setup, State
 from games.dice import Dice
 from harness.launch import Entrant, environment
@@ -117,7 +117,7 @@ NONSENSE: tuple[dict[str, Any], ...] = (
     {},
     {"action": 5},
     {"action": tictactoe.FLIP},
-    {"action": tictactoe.FLIP_ALIAS},
+    {"action": arena.FLIP_ALIAS},
     {"action": ["putSymbol"], "position": None},
     {"action": "putSymbol", "position": {"a": [1]}},
     {"action": None, "position": {"a": [1]}, "youAre": {"x": 1}, "winner": [1], "id": 7},
@@ -129,11 +129,37 @@ NONSENSE: tuple[dict[str, Any], ...] = (
 
 
 class Cheat(Rival):
-    """Now and then answers tic-tac-toe with nonsense."""
+    """Now and then answers a game of the Arena with nonsense."""
 
     def answer(self, state: State, player: Player, dice: Dice) -> Any:
-        pending = isinstance(state, tictactoe.TicTacToe) and state.pending is not None
+        pending = isinstance(state, arena.Battle) and state.pending is not None
         return super().answer(state, player, dice) if pending or dice.below(3) else dice.choice(NONSENSE)
+
+
+QUORIDOR_ANSWERS: tuple[dict[str, Any], ...] = (
+    *({"action": "move", "position": square} for square in quoridor.SQUARES),
+    *({"action": "putWall", "position": wall.name} for wall in quoridor.WALLS),
+)
+"""All moves and walls, legal or not."""
+
+
+class Sly(Rival):
+    """Plays Quoridor by the rules for a while; then it breaks one of them, and looks whether the rival sees it.
+
+    Shuts a pawn in, where it can: of all rules that is the hardest to see.
+    """
+
+    def __init__(self, plies: int) -> None:
+        self.plies = plies
+
+    def answer(self, state: State, player: Player, dice: Dice) -> Any:
+        assert isinstance(state, quoridor.Quoridor)
+        if state.pending is not None or state.plies < self.plies:
+            return super().answer(state, player, dice)
+        closing = [wall.name for wall in quoridor.WALLS if wall.bit & state.free and state.shuts_in(wall)]
+        if closing and state.walls_left[player]:
+            return {"action": "putWall", "position": dice.choice(closing)}
+        return dice.choice([answer for answer in QUORIDOR_ANSWERS if state.refusal(player, answer)])
 
 
 class Insists(Rival):

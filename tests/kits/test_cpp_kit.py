@@ -148,7 +148,7 @@ def test_the_benchmarks_bots_play_each_other(
 
 def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
     command = "cmake -S ../.. -B ../../build -DCMAKE_BUILD_TYPE=Release && cmake --build ../../build --target "
-    for name in ("reantics", "tictactoe", "my_reantics", "my_tictactoe"):
+    for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
         folder = KIT / "examples" / name
         assert f'build = "{command}{name}_bot"' in (folder / "bot.toml").read_text("utf-8")
         program = BUILD / f"{name}_bot"

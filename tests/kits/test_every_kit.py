@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
-from driving import NONSENSE, Bot, Cheat, Insists, Passive, Rival, play, rank, reason, seated
+from driving import NONSENSE, Bot, Cheat, Insists, Passive, Rival, Sly, play, rank, reason, seated
 from kits import WriteBot, conformance, example
 
-from games import reantics, tictactoe
+from games import quoridor, reantics, tictactoe
 from games.api import Game
 from protocol.messages import Encoding, ErrorObject
 
@@ -92,6 +92,9 @@ def test_forager_beats_random_play_whatever_it_is_shown(kit: str, options: reant
             assert rank(play(reantics.GAME, seated(seed % 2, bot, Rival()), seed, options), seed % 2) == 1
 
 
+ARENA = pytest.mark.parametrize("game", [tictactoe.GAME, quoridor.GAME], ids=["tictactoe", "quoridor"])
+
+
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
 def test_perfect_never_loses_and_flips_after_every_cheat(
     kit: str, rival: Rival, encoding: Encoding, tmp_path: Path
@@ -103,14 +106,83 @@ def test_perfect_never_loses_and_flips_after_every_cheat(
     assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
 
 
-def test_perfect_flips_the_table_whatever_was_sent(kit: str, encoding: Encoding, tmp_path: Path) -> None:
-    with Bot(example(kit, "tictactoe"), encoding, tmp_path / "log") as bot:
+@ARENA
+def test_the_arenas_examples_flip_the_table_whatever_was_sent(
+    kit: str, game: Game, encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(example(kit, game.name), encoding, tmp_path / "log") as bot:
         for answer in NONSENSE:
             for seat in (0, 1):
-                state = play(tictactoe.GAME, seated(seat, bot, Insists(answer)), 1)
+                state = play(game, seated(seat, bot, Insists(answer)), 1)
                 assert rank(state, seat) == 1, answer
                 assert reason(state).startswith("FLIPPED: "), answer
         assert bot.said() == ""
+
+
+@pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
+def test_mason_beats_random_play_and_flips_after_every_cheat(
+    kit: str, rival: Rival, encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(example(kit, "quoridor"), encoding, tmp_path / "log") as bot:
+        states = [play(quoridor.GAME, seated(seed % 2, bot, rival), seed) for seed in range(20)]
+        assert bot.said() == ""
+    assert all(rank(state, seed % 2) == 1 for seed, state in enumerate(states))
+    assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
+
+
+def test_mason_knows_every_rule_that_a_rival_may_break(kit: str, tmp_path: Path) -> None:
+    """Steps too far, through walls and onto pawns; walls that overlap, cross, or shut a pawn in."""
+    with Bot(example(kit, "quoridor"), Encoding.MSGPACK, tmp_path / "log") as bot:
+        states = [play(quoridor.GAME, seated(seed % 2, bot, Sly(seed // 4)), seed) for seed in range(60)]
+        assert bot.said() == ""
+    assert all(rank(state, seed % 2) == 1 for seed, state in enumerate(states))
+    reasons = [reason(state) for state in states]
+    for broken in ("Cannot move to ", "Cannot put - wall at ", "Cannot put | wall at "):
+        assert any(text.startswith(f"FLIPPED: {broken}") for text in reasons), broken
+
+
+MEETING = "e2 e8 e3 e7 e4 e6 a8h e5"
+"""First is on e4, second on e5, and it is first's turn."""
+
+JUMPS = [
+    (f"{MEETING} a1h h1v", "e6 d4 f4 e3"),
+    (f"{MEETING} e5h h1v", "d5 f5 d4 f4 e3"),
+    (f"{MEETING} e5h d5v", "f5 d4 f4 e3"),
+    (f"{MEETING} e4h h1v", "d4 f4 e3"),
+    ("e2 a1h e3 a2h e4 a3h e5 a4h e6 a5h e7 a6h e8 a7h", "d9 f9 d8 f8 e7"),
+    ("d1 e8 c1 d8 b1 c8 b2 b8 b3 a8 b4 a7 b5 a6 h1v a5", "a6 a4 b6 c5 b4"),
+]
+"""What has been played, first's and second's answers in turn, and where first may go now (quoridor.md A5)."""
+
+
+def tell(bot: Bot, side: str, name: str) -> None:
+    """Shows the bot a move or a wall."""
+    bot.notify("event", {"player": side, "action": "move" if len(name) == 2 else "putWall", "position": name})
+
+
+@pytest.mark.parametrize(("played", "allowed"), JUMPS)
+def test_mason_knows_where_a_pawn_may_jump(kit: str, played: str, allowed: str, tmp_path: Path) -> None:
+    with Bot(example(kit, "quoridor"), Encoding.MSGPACK, tmp_path / "log") as bot:
+        for square in quoridor.SQUARES:
+            bot.initialize("quoridor", seat=1)
+            bot.notify("event", {"youAre": "second", "id": "battle"})
+            for ply, name in enumerate(played.split()):
+                tell(bot, quoridor.SIDES[ply % 2], name)
+            tell(bot, "first", square)
+            flips = bot.call("play", {"id": "battle"}) == {"action": quoridor.FLIP}
+            assert flips == (square not in allowed.split()), square
+
+
+def test_mason_counts_the_rivals_walls(kit: str, encoding: Encoding, tmp_path: Path) -> None:
+    walls = ["a1h", "c1h", "e1h", "g1h", "a3h", "c3h", "e3h", "g3h", "a5h", "c5h", "e5h"]
+    with Bot(example(kit, "quoridor"), encoding, tmp_path / "log") as bot:
+        bot.initialize("quoridor", seat=1)
+        bot.notify("event", {"youAre": "second", "id": "battle"})
+        for number, wall in enumerate(walls, 1):
+            tell(bot, "first", wall)
+            flips = bot.call("play", {"id": "battle"}) == {"action": quoridor.FLIP}
+            assert flips == (number == 11)
+            tell(bot, "second", "e8" if number % 2 else "e9")
 
 
 # The templates.
@@ -119,10 +191,11 @@ def test_perfect_flips_the_table_whatever_was_sent(kit: str, encoding: Encoding,
 @pytest.mark.parametrize(
     ("name", "game", "options"),
     [
+        ("my_quoridor", quoridor.GAME, quoridor.Options(max_turns=40)),
         ("my_reantics", reantics.GAME, reantics.Options(draw_after=100)),
         ("my_tictactoe", tictactoe.GAME, tictactoe.Options()),
     ],
-    ids=["my_reantics", "my_tictactoe"],
+    ids=["my_quoridor", "my_reantics", "my_tictactoe"],
 )
 def test_the_templates_play_by_the_rules(
     kit: str, name: str, game: Game, options: Any, encoding: Encoding, tmp_path: Path

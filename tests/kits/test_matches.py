@@ -15,6 +15,7 @@ from games import registry
 from games.api import FaultKind, TimeControl
 from harness.launch import KITS, Entrant, entrant
 from harness.limits import Limits
+from harness.opponents import OPPONENTS
 from harness.referee import Match
 from harness.replay import Replay, verify
 from harness.series import Outcome, Series, play_series
@@ -87,7 +88,41 @@ async def test_two_perfect_players_of_different_languages_draw_in_both_seats(
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("game", ["reantics", "tictactoe"])
+async def test_two_masons_of_different_languages_play_to_a_win_in_both_seats(
+    pair: tuple[str, str], encoding: Encoding, tmp_path: Path
+) -> None:
+    """Neither draws lots, and both think alike: it is the same match, whoever has which seat."""
+    one, two = (named(kit, example(kit, "quoridor")) for kit in pair)
+    outcome = await matches((one, two), "quoridor", encoding, tmp_path)
+    for verdict in outcome.matches:
+        assert_clean(verdict, encoding)
+        assert (verdict.result.reason, verdict.turns) == ("FIRST_WIN", 75)
+
+
+QUORIDOR_CHEATS = {
+    name: opponent.seats["quoridor"]
+    for name, opponent in OPPONENTS.items()
+    if name.startswith("C_AI_") and "quoridor" in opponent.seats
+}
+"""Each with its seat."""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("name", QUORIDOR_CHEATS)
+async def test_mason_flips_the_table_after_every_cheat_of_the_arena(kit: str, name: str, tmp_path: Path) -> None:
+    """Whoever places random walls has lost before the eleventh."""
+    mason, cheat = example(kit, "quoridor"), entrant(f"@{name}")
+    pair = (cheat, mason) if QUORIDOR_CHEATS[name] == 0 else (mason, cheat)
+    (verdict,) = (await matches(pair, "quoridor", Encoding.JSON, tmp_path, games=1)).matches
+    if name == "C_AI_PUT_11_WALLS":
+        assert verdict.result.reason == "FIRST_WIN"
+    else:
+        assert verdict.result.reason.startswith("FLIPPED: ")
+        assert verdict.result.ranks[pair.index(mason)] == 1
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", ["quoridor", "reantics", "tictactoe"])
 async def test_the_examples_never_lose_to_random_play(kit: str, game: str, encoding: Encoding, tmp_path: Path) -> None:
     """Both processes play all matches: who can be used again is."""
     outcome = await matches((example(kit, game), entrant("@random")), game, encoding, tmp_path, games=4)
@@ -95,7 +130,7 @@ async def test_the_examples_never_lose_to_random_play(kit: str, game: str, encod
         assert_clean(verdict, encoding)
     ours, theirs = outcome.standings
     assert ours.losses == 0
-    assert (ours.wins, ours.draws) == (4, 0) if game == "reantics" else ours.wins > 0
+    assert (ours.wins, ours.draws) == (4, 0) if game != "tictactoe" else ours.wins > 0
     assert theirs.faults == 0
 
 
@@ -103,7 +138,7 @@ async def test_the_examples_never_lose_to_random_play(kit: str, game: str, encod
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize(("game", "options"), [("reantics", {"draw_after": 100}), ("tictactoe", {})])
+@pytest.mark.parametrize(("game", "options"), [("quoridor", {}), ("reantics", {"draw_after": 100}), ("tictactoe", {})])
 async def test_the_templates_play_whole_legal_matches_against_random_play(
     kit: str, game: str, options: dict[str, Any], encoding: Encoding, tmp_path: Path
 ) -> None:
@@ -116,12 +151,16 @@ async def test_the_templates_play_whole_legal_matches_against_random_play(
 @pytest.mark.trio
 @pytest.mark.parametrize(
     ("game", "options", "endings"),
-    [("reantics", {"draw_after": 50}, ["draw_limit"]), ("tictactoe", {}, ["O_WIN", "X_WIN", "DRAW"])],
+    [
+        ("quoridor", {}, ["SECOND_WIN"]),
+        ("reantics", {"draw_after": 50}, ["draw_limit"]),
+        ("tictactoe", {}, ["O_WIN", "X_WIN", "DRAW"]),
+    ],
 )
 async def test_the_templates_of_different_languages_play_each_other(
     pair: tuple[str, str], game: str, options: dict[str, Any], endings: list[str], encoding: Encoding, tmp_path: Path
 ) -> None:
-    """Ants that nobody moves meet nobody."""
+    """Ants that nobody moves meet nobody; pawns that go straight ahead meet on e4 and e5, and second jumps."""
     one, two = (named(kit, example(kit, f"my_{game}")) for kit in pair)
     outcome = await matches((one, two), game, encoding, tmp_path, **options)
     for verdict in outcome.matches:

@@ -1,5 +1,5 @@
 // A perfect player: keeps its own board from the events, looks ahead to the end of the game, and flips the table when,
-// and only when, the rival's move was invalid.
+// and only when, the rival's move was invalid or out of turn.
 
 #include <algorithm>
 #include <referee/tictactoe.hpp>
@@ -59,8 +59,11 @@ class Perfect : public TicTacToeBot {
             return;
         }
         const int side = *event.player == me_ ? 1 : -1;
-        int* cell = emptyCell(event);
-        if (cell) *cell = side;
+        int* cell = *event.player == toMove_ ? emptyCell(event) : nullptr;
+        if (cell) {
+            *cell = side;
+            toMove_ = toMove_ == "O" ? "X" : "O";
+        }
         if (side == -1) rivalWasInvalid_ = !cell;
     }
 
@@ -74,7 +77,7 @@ class Perfect : public TicTacToeBot {
         return cell == 0 ? &cell : nullptr;
     }
 
-    std::string me_;
+    std::string me_, toMove_ = "O";
     Board board_{};
     bool rivalWasInvalid_ = false;
 };

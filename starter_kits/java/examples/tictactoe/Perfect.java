@@ -1,7 +1,7 @@
 import java.util.Arrays;
 import referee.kit.tictactoe.TicTacToeBot;
 
-/** Plays perfectly, and flips the table when, and only when, the rival's move was invalid. */
+/** Plays perfectly, and flips the table when, and only when, the rival's move was invalid or out of turn. */
 public class Perfect extends TicTacToeBot {
     private static final int[][] LINES = {
         {0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}
@@ -11,6 +11,7 @@ public class Perfect extends TicTacToeBot {
     private final char[] board = new char[9]; // in the order of CELLS
     private final char mine = match == null || match.seat() == 0 ? 'O' : 'X';
     private final char theirs = mine == 'O' ? 'X' : 'O';
+    private char toMove = 'O';
     private boolean theirsWasInvalid;
 
     public Perfect() {
@@ -29,8 +30,9 @@ public class Perfect extends TicTacToeBot {
         }
         char player = event.player().charAt(0);
         int cell = event.position() == null ? -1 : CELLS.indexOf(event.position());
-        if ("putSymbol".equals(event.action()) && cell >= 0 && board[cell] == EMPTY) {
+        if ("putSymbol".equals(event.action()) && cell >= 0 && board[cell] == EMPTY && player == toMove) {
             board[cell] = player;
+            toMove = player == 'O' ? 'X' : 'O';
         } else {
             theirsWasInvalid = player == theirs;
         }

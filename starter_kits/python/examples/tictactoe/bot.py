@@ -1,4 +1,4 @@
-"""Plays tic-tac-toe perfectly, and flips the table when, and only when, the rival's move was invalid."""
+"""Plays tic-tac-toe perfectly, and flips the table when, and only when, the rival's move was invalid or out of turn."""
 
 from functools import lru_cache
 from typing import Tuple
@@ -12,6 +12,7 @@ class Perfect(TicTacToeBot):
     def __init__(self) -> None:
         self.me = ""
         self.board = "." * 9
+        self.to_move = "O"
         self.rival_was_invalid = False
 
     def event(self, event: ArenaEvent) -> None:
@@ -19,8 +20,10 @@ class Perfect(TicTacToeBot):
             self.me = event.youAre or self.me
             return
         cell = CELLS.index(event.position) if event.position in CELLS else None
-        if event.action == "putSymbol" and cell is not None and self.board[cell] == ".":
+        free = cell is not None and self.board[cell] == "."
+        if event.action == "putSymbol" and free and event.player == self.to_move:
             self.board = put(self.board, cell, event.player)
+            self.to_move = "X" if self.to_move == "O" else "O"
         elif event.player != self.me:
             self.rival_was_invalid = True  # a flip too: had it been right, nobody would ask us again
 

@@ -1,0 +1,231 @@
+"""What the Arena's games share: the flipped table, the answers shown to both, the record. Rules: tictactoe.md, A4-B1.
+
+A game adds its board and its moves: the abstract methods of `Battle`. `games.tictactoe` shows how.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from msgspec import UNSET, Meta, Struct, json
+
+from games.api import Event, Fault, FaultKind, Method, Notice, Player, Result, Ruling, Setup, State, draw, win
+from games.dice import Dice, derive_seed
+
+FLIP = "(╯°□°)╯︵ ┻━┻"
+FLIP_ALIAS = "flipTable"
+
+
+class Play(Struct, frozen=True):
+    """What `play` shows: no board, the events have told everything."""
+
+    id: Annotated[str, Meta(description="the battle's id, a UUID")]
+
+
+class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rule options of every Arena game."""
+
+    flip: Annotated[
+        Literal["manual", "auto"],
+        Meta(description="manual: the rival must flip after an invalid move; auto: the referee flips for it"),
+    ] = "manual"
+
+
+_BOTH = (0, 1)
+_FLIP_REASONS = {
+    FaultKind.TIMEOUT: "You ran out of time",
+    FaultKind.PROTOCOL: "protocol error",
+    FaultKind.ILLEGAL: "invalid action",
+}
+_FLIPPED = "FLIPPED: "
+
+
+class Battle(State):
+    """A position of an Arena game: whose turn it is and whether an invalid move waits for its flip."""
+
+    SIDES: ClassVar[tuple[str, str]]
+    """What the seats are called in events."""
+    EVENT_TYPE: ClassVar[Any]
+    """The game's event, a Struct: `youAre`, `id` and `winner` are among its members."""
+    AWAITED: ClassVar[tuple[Mapping[Player, Method], Mapping[Player, Method]]]
+    """`awaited` when that seat is to answer."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.auto_flip = setup.options.flip == "auto"
+        self.play = Play(battle_id(setup.seed))
+        self.pending: Player | None = None
+        """Whose invalid move has not been answered yet."""
+        self.pending_reason = ""
+        self.shown: tuple[Mapping[str, Any], ...] = ()
+        """Every answer so far as both players saw it, flips by the referee too."""
+        self.result: Result | None = None
+        self.awaited = self.AWAITED[0]
+
+    # What a game adds.
+
+    @abstractmethod
+    def malformed(self, answer: Mapping[str, Any]) -> str | None:
+        """Why `answer`, which is no flip, names no move at all; None = it names one."""
+
+    @abstractmethod
+    def forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:
+        """Why a well-formed move may not be made on this board; None = it may."""
+
+    @abstractmethod
+    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+        """Plays and shows a legal move, hands the turn over or ends the battle."""
+
+    # The contract of every engine.
+
+    def opening(self) -> list[Event]:
+        return [
+            Notice("event", self.EVENT_TYPE(youAre=side, id=self.play.id), (seat,))
+            for seat, side in enumerate(self.SIDES)
+        ]
+
+    def params(self, player: Player) -> Play:
+        return self.play
+
+    def refusal(self, player: Player, answer: Any) -> str | None:
+        """The reasons in words, in the order of A4, joined with line feeds."""
+        if not isinstance(answer, dict):
+            return "the answer is not an object; wanted one with an action"
+        if answer.get("action") in (FLIP, FLIP_ALIAS):
+            return "You are not supposed to flip the table now" if self.pending is None else None
+        malformed = self.malformed(answer)
+        forbidden = None if malformed else self.forbidden(player, answer)
+        if self.pending is None:
+            return malformed or forbidden
+        return "\n".join(filter(None, (malformed, "You should have flipped the table now", forbidden)))
+
+    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        ((player, answer),) = answers.items()
+        if not isinstance(answer, Fault):
+            if self.pending is not None:
+                return [self.show(player, answer), *self._flipped(player, self.pending_reason)]
+            return self.move(player, answer)
+        if answer.kind is FaultKind.ILLEGAL and isinstance(answer.answer, dict):
+            return [self.show(player, answer.answer), *self._invalid(player, answer)]
+        reason = _FLIP_REASONS.get(answer.kind, "crashed")
+        return [Ruling(player, answer, "loses"), *self._flip_by_rival(player, reason)]
+
+    def stop(self, reason: str) -> list[Event]:
+        """A draw (assumed: the document knows no end from outside)."""
+        return self.finish(draw(reason), "draw")
+
+    def copy(self, seed: int | None = None) -> Self:
+        """Shares every member with the original: a game copies what it changes in place."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    # What only the Arena has.
+
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]]) -> list[Event]:
+        """Plays `answers` of `player` one after the other, whoever's turn it is: the hook of the cheats (B2).
+
+        One that is in turn and legal is a move as any other. The first that is not makes `player` pending, shown as
+        sent and not applied; the rest are shown too, and the rival is asked for its flip. Also before the first move.
+        ValueError if the battle is over, or if an invalid move is waiting for its flip already.
+        """
+        if self.result is not None or self.pending is not None:
+            raise ValueError(f"seat {player} cannot inject: the battle is over or a flip is due")
+        events: list[Event] = []
+        for answer in answers:
+            if self.result is not None:
+                break
+            if self.pending is not None:
+                events.append(self.show(player, answer))
+                continue
+            reasons = [self.refusal(player, answer), None if player in self.awaited else "Not your turn"]
+            detail = "\n".join(filter(None, reasons))
+            events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
+        return events
+
+    def record(self, clock_ms: tuple[int, int]) -> dict[str, Any]:
+        """The battle's record (A6); `clock_ms` is what each seat has left. Null members while it is undecided."""
+        outcome = winner = flipped_reason = None
+        if self.result is not None:
+            ranks, reason = self.result.ranks, self.result.reason
+            winner = "draw" if ranks == (1, 1) else self.SIDES[ranks.index(1)]
+            outcome = "DRAW" if winner == "draw" else f"{winner.upper()}_WIN"
+            if reason.startswith(_FLIPPED):
+                outcome, flipped_reason = "FLIPPED", reason.removeprefix(_FLIPPED)
+        return {
+            "result": outcome,
+            "winner": winner,
+            "flippedBy": None if flipped_reason is None else winner,  # whoever flips has won, or it is no end
+            "flippedReason": flipped_reason,
+            "clock": dict(zip(self.SIDES, clock_ms, strict=True)),
+            "moves": list(self.shown),
+        }
+
+    # For the games.
+
+    def show(self, player: Player, answer: Mapping[str, Any]) -> Notice:
+        """The answer as both players see it: members as sent, `player` ours, a flip always in kaomoji (B1)."""
+        shown = {"player": self.SIDES[player], **answer}
+        shown["player"] = self.SIDES[player]
+        if answer.get("action") == FLIP_ALIAS:
+            shown["action"] = FLIP
+        self.shown += (shown,)
+        return Notice("event", shown, _BOTH)
+
+    def finish(self, result: Result, winner: str) -> list[Event]:
+        """Ends the battle; `winner` is a side or "draw"."""
+        self.result, self.awaited = result, {}
+        return [Notice("event", self.EVENT_TYPE(winner=winner), _BOTH)]
+
+    def won(self, player: Player) -> list[Event]:
+        """Ends the battle with a win on the board."""
+        side = self.SIDES[player]
+        return self.finish(win(player, f"{side.upper()}_WIN"), side)
+
+    def turn_key(self) -> str:
+        """Whose turn it is and what is pending, for `key`."""
+        to_move = next(iter(self.awaited), "-")
+        return f"{to_move}{'-' if self.pending is None else self.pending}{self.pending_reason}"
+
+    def side(self, player: Player | None) -> Any:
+        """The side's name; None for nobody."""
+        return None if player is None else self.SIDES[player]
+
+    # The flipped table (A4).
+
+    def _invalid(self, player: Player, fault: Fault) -> list[Event]:
+        """An invalid move waits for the rival's flip; in answer to one it loses."""
+        reason = fault.detail
+        if self.pending is not None or self.auto_flip:
+            return [Ruling(player, fault, "loses"), *self._flip_by_rival(player, reason)]
+        self.pending, self.pending_reason = player, reason
+        self.awaited = self.AWAITED[1 - player]
+        return [Ruling(player, fault, "the rival may flip the table and win")]
+
+    def _flip_by_rival(self, loser: Player, reason: str) -> list[Event]:
+        winner = 1 - loser
+        return [self.show(winner, {"action": FLIP}), *self._flipped(winner, reason)]
+
+    def _flipped(self, winner: Player, reason: str) -> list[Event]:
+        return self.finish(win(winner, f"{_FLIPPED}{reason}"), self.SIDES[winner])
+
+
+def battle_id(seed: int) -> str:
+    """The id that the match's events and calls carry: a UUID (version 4) that follows from the seed alone."""
+    dice = Dice(derive_seed(seed, "battle"))
+    digits = f"{dice.bits() << 64 | dice.bits():032x}"
+    return (
+        f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{'89ab'[int(digits[16], 16) & 3]}{digits[17:20]}-{digits[20:]}"
+    )
+
+
+def as_printed(value: Any) -> str:
+    """A member as the original's messages print it: `undefined` when missing; cut, since a bot chose its length."""
+    if value is UNSET:
+        return "undefined"
+    if isinstance(value, str):
+        return value[:100]
+    try:
+        return json.encode(value).decode()[:100]
+    except (ValueError, RecursionError):  # a huge number or half a character, a deep tree
+        return f"a {type(value).__name__}"

@@ -1,0 +1,400 @@
+"""Quoridor, level 2 of the Arena, with the flipped table. Rules: quoridor.md, and tictactoe.md A4-B1.
+
+Seat 0 is `first`, starts on e1 and moves first; seat 1 is `second` and starts on e9. Both use the same names of
+squares. The flipped table and all else that the Arena's games share stands in `games.arena`. A bot keeps its own
+board from the events.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from games.api import Event, Game, Method, Player, Setup, TimeControl, draw
+from games.arena import FLIP, ArenaOptions, Battle, Play, as_printed
+
+BOARD_LENGTH = 9
+WALLS_EACH = 10
+
+# A square is one number, 9 * row + column, a1 = 0 and i9 = 80; a set of squares is an integer with those bits.
+SQUARES = tuple(f"{column}{row}" for row in range(1, 10) for column in "abcdefghi")
+STARTS = (SQUARES.index("e1"), SQUARES.index("e9"))
+ROW = (1 << BOARD_LENGTH) - 1
+GOALS = (ROW << 72, ROW)  # row 9 for first, row 1 for second (A2)
+UP, RIGHT, DOWN, LEFT = 9, 1, -9, -1  # what a step adds to a square
+ASIDE = {UP: (RIGHT, LEFT), RIGHT: (UP, DOWN), DOWN: (RIGHT, LEFT), LEFT: (UP, DOWN)}
+NOWHERE = -1
+
+Side = Literal["first", "second"]
+SIDES: tuple[Side, Side] = ("first", "second")
+
+
+class Action(Struct, frozen=True, omit_defaults=True):
+    """An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped."""
+
+    action: Annotated[
+        Literal["move", "putWall", "(╯°□°)╯︵ ┻━┻"], Meta(description="move, putWall, or the flip in kaomoji")
+    ]
+    position: (
+        Annotated[
+            str,
+            Meta(
+                pattern="^([a-iA-I][1-9]|[a-hA-H][1-8][hv])$",
+                description="move: the square to land on, e2; putWall: the square to the lower left of the wall's "
+                "middle, then h or v: e3h. A flip has none",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+class ArenaEvent(Struct, frozen=True, omit_defaults=True):
+    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+
+    youAre: Annotated[Side | UnsetType, Meta(description="your side; the first event")] = UNSET
+    id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET
+    player: Annotated[Side | UnsetType, Meta(description="who answered")] = UNSET
+    action: Annotated[Any, Meta(description="move, putWall, the flip, or whatever was sent")] = UNSET
+    position: Annotated[Any, Meta(description="the square or the wall, or whatever was sent")] = UNSET
+    winner: Annotated[Literal["first", "second", "draw"] | UnsetType, Meta(description="the last event")] = UNSET
+
+
+class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
+    """Rule options of Quoridor."""
+
+    max_turns: Annotated[
+        int, Meta(ge=0, description="a draw if nobody has won with first's answer of this number; 0 = no limit")
+    ] = 200
+
+
+class View(Struct, frozen=True):
+    """The whole position; nothing in this game is hidden. Pairs are first's and second's."""
+
+    pawns: tuple[str, str]
+    """Squares."""
+    walls: Sequence[str]
+    """In the order of placing."""
+    walls_left: tuple[int, int]
+    plies: int
+    """Legal moves made so far."""
+    to_move: Side | None
+    pending: Side | None
+    """Whose invalid move has not been answered yet."""
+
+
+PLAY = Method(
+    "play",
+    Play,
+    Action,
+    "Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.",
+    accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A7)
+)
+EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
+METHODS = {method.name: method for method in (PLAY, EVENT)}
+
+
+class Wall(Struct, frozen=True, gc=False):
+    """One of the 128 walls and all that follows from its place (A3)."""
+
+    name: str
+    square: int
+    """To the lower left of its middle."""
+    sign: Literal["-", "|"]
+    """As the reasons write its direction."""
+    bit: int
+    """Of this wall in `Quoridor.free`."""
+    up: int
+    """`Quoridor.up` keeps these bits once it stands; `right` and `free` likewise."""
+    right: int
+    free: int
+    points: tuple[int, int, int]
+    """Its ends and its middle, as corners of squares: 10 * y + x, both 0 … 9."""
+
+
+_ALL = (1 << 81) - 1
+_ALL_WALLS = (1 << 162) - 1
+
+
+def _wall(square: int, direction: str) -> Wall:
+    row, column = divmod(square, BOARD_LENGTH)
+    middle = 10 * (row + 1) + column + 1
+    if direction == "h":
+        free = ~(0b111 << square >> 1 | 1 << 81 + square)  # the same place's, its neighbours', the crossing one (A4)
+        up, right, reach = ~(0b11 << square), _ALL, 1
+    else:
+        free = ~((1 | 1 << 9 | 1 << 18) << 81 + square - 9 | 1 << square)
+        up, right, reach = _ALL, ~((1 | 1 << 9) << square), 10
+    return Wall(
+        name=SQUARES[square] + direction,
+        square=square,
+        sign="-" if direction == "h" else "|",
+        bit=1 << square + 81 * (direction == "v"),
+        up=up & _ALL,
+        right=right & _ALL,
+        free=free & _ALL_WALLS,
+        points=(middle - reach, middle, middle + reach),
+    )
+
+
+CROSSINGS = tuple(square for square in range(72) if square % 9 < 8)
+WALLS = tuple(_wall(square, direction) for direction in "hv" for square in CROSSINGS)
+"""The horizontal ones, then the vertical ones, each row by row from a1."""
+
+_BORDER = 0
+_POINTS = bytes(_BORDER if x in (0, 9) or y in (0, 9) else 10 * y + x for y in range(10) for x in range(10))
+_GROUP = tuple(bytes([number]) for number in range(100))
+
+# What a bot may call them: the column in either case (A7). Well-formed names off the grid are None.
+_SQUARE_OF = {name: square for square, low in enumerate(SQUARES) for name in (low, low.upper())}
+_WALL_OF: dict[str, Wall | None] = {name + direction: None for name in _SQUARE_OF for direction in "hv"}
+_WALL_OF |= {wall.name: wall for wall in WALLS}
+_WALL_OF |= {wall.name[0].upper() + wall.name[1:]: wall for wall in WALLS}
+
+
+class Quoridor(Battle):
+    """A position: pawns, walls, whose turn it is and whether an invalid move waits for its flip.
+
+    No member is changed in place, so copies share them all.
+    """
+
+    METHODS = METHODS
+    SIDES = SIDES
+    EVENT_TYPE = ArenaEvent
+    AWAITED = ({0: PLAY}, {1: PLAY})
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        turns = setup.options.max_turns
+        self.last_ply = 2 * turns - 1 if turns else None
+        self.plies = 0
+        self.pawns = STARTS
+        self.walls: tuple[Wall, ...] = ()
+        """In the order of placing."""
+        self.walls_left = (WALLS_EACH, WALLS_EACH)
+        self.up = _ALL >> 9
+        """The squares from which a step up crosses no wall and stays on the board: a step down is the same step."""
+        self.right = sum(0xFF << 9 * row for row in range(9))
+        self.free = sum(wall.bit for wall in WALLS)
+        """The walls that neither stand, nor overlap one that stands, nor cross it."""
+        self.groups = _POINTS
+        """By corner: a number that it shares with every corner that is joined to it by walls or by the border."""
+
+    def malformed(self, answer: Mapping[str, Any]) -> str | None:
+        action = answer.get("action")
+        position = answer.get("position", UNSET)
+        if action == "move":
+            known = isinstance(position, str) and position in _SQUARE_OF
+        elif action == "putWall":
+            known = isinstance(position, str) and position in _WALL_OF
+        else:
+            return "unknown action type"
+        return None if known else f"{as_printed(position)} is not a valid position"
+
+    def forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:
+        position = answer["position"]
+        if answer["action"] == "move":
+            return None if _SQUARE_OF[position] in self.targets(player) else f"Cannot move to {position}"
+        wall = _WALL_OF[position]
+        reasons = []
+        if not self.walls_left[player]:
+            reasons.append("You have used up your walls")
+        if wall is None or not wall.bit & self.free or self.shuts_in(wall):
+            reasons.append(f"Cannot put {'-' if position[2] == 'h' else '|'} wall at {position[:2]}")
+        return "\n".join(reasons) if reasons else None
+
+    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+        """Moves the pawn or puts the wall; a pawn on its goal row wins (A6)."""
+        position = answer["position"]
+        shown = self.show(player, {**answer, "position": position.lower()})
+        self.plies += 1
+        if answer["action"] == "move":
+            square = _SQUARE_OF[position]
+            self.pawns = _replaced(self.pawns, player, square)
+            if GOALS[player] >> square & 1:
+                return [shown, *self.won(player)]
+        else:
+            wall = _WALL_OF[position]
+            assert wall is not None, "judged before"
+            self.walls_left = _replaced(self.walls_left, player, self.walls_left[player] - 1)
+            self.put(wall)
+        if self.plies == self.last_ply:
+            return [shown, *self.finish(draw("DRAW"), "draw")]
+        self.awaited = self.AWAITED[1 - player]
+        return [shown]
+
+    def legal(self, player: Player) -> Iterator[dict[str, str]]:
+        """The pawn's moves as `targets` orders them, then the walls as WALLS does; only the flip after an invalid move.
+
+        Lazily: whoever needs one answer does not pay for all walls.
+        """
+        if self.pending is not None:
+            yield {"action": FLIP}
+            return
+        for square in self.targets(player):
+            yield {"action": "move", "position": SQUARES[square]}
+        if self.walls_left[player]:
+            for wall in self.placeable():
+                yield {"action": "putWall", "position": wall.name}
+
+    def view(self, player: Player | None) -> View:
+        first, second = self.pawns
+        return View(
+            pawns=(SQUARES[first], SQUARES[second]),
+            walls=tuple([wall.name for wall in self.walls]),
+            walls_left=self.walls_left,
+            plies=self.plies,
+            to_move=self.side(next(iter(self.awaited), None)),
+            pending=self.side(self.pending),
+        )
+
+    def key(self) -> bytes:
+        """The order in which the walls were placed decides nothing."""
+        walls = "".join(sorted([wall.name for wall in self.walls]))
+        pawns, left = self.pawns, self.walls_left
+        text = f"{pawns[0]} {pawns[1]} {left[0]} {left[1]} {self.plies} {walls} {self.turn_key()}"
+        return text.encode("utf-8", "surrogatepass")
+
+    def __str__(self) -> str:
+        """Row 9 on top; pawns 1 and 2; a wall is drawn `=======` or `#` over its middle."""
+        lines = []
+        for row in range(8, -1, -1):
+            lines += [self._drawn_edges(row), self._drawn_row(row)]
+        lines += ["  +---+---+---+---+---+---+---+---+---+", "    a   b   c   d   e   f   g   h   i"]
+        to_move = self.side(next(iter(self.awaited), None))
+        state = f"{to_move} to answer" if to_move else f"{self.result.reason if self.result else ''}"
+        lines.append(f"walls left {self.walls_left[0]}, {self.walls_left[1]}; ply {self.plies}; {state}")
+        if self.pending is not None:
+            lines.append(f"{SIDES[self.pending]}'s invalid move waits for a flip")
+        return "\n".join(lines)
+
+    # Pawns (A5).
+
+    def beside(self, square: int, direction: int) -> int:
+        """The square one step on; NOWHERE behind a wall or the edge."""
+        steps = self.up if direction in (UP, DOWN) else self.right
+        lower = square if direction > 0 else square + direction
+        return square + direction if lower >= 0 and steps >> lower & 1 else NOWHERE
+
+    def targets(self, player: Player) -> list[int]:
+        """The squares that the pawn may move to, by direction: up, right, down, left.
+
+        Where the rival stands: the jump over it, or else the two diagonals, in the same order.
+        """
+        own, rival = self.pawns[player], self.pawns[1 - player]
+        found = []
+        for direction, asides in ASIDE.items():
+            target = self.beside(own, direction)
+            if target != rival:
+                found.append(target)
+            elif (behind := self.beside(rival, direction)) != NOWHERE:
+                found.append(behind)
+            else:
+                found += [self.beside(rival, aside) for aside in asides]
+        return [target for target in found if target != NOWHERE]
+
+    # Walls (A4).
+
+    def placeable(self) -> Iterator[Wall]:
+        """The walls that may be placed by a player who has one left, in the order of WALLS."""
+        free, groups = self.free, self.groups
+        for wall in WALLS:
+            if wall.bit & free:
+                end, middle, other = (
+                    wall.points
+                )  # as in `shuts_in`, without its call: this loop is the cost of a search
+                if groups[end] != groups[middle] != groups[other] != groups[end] or not self._parts(wall):
+                    yield wall
+
+    def shuts_in(self, wall: Wall) -> bool:
+        """Whether a pawn would have no way left to its goal row; pawns stand in nobody's way here.
+
+        Squares are parted only by a closed line. So a wall that joins no two corners that were joined before, by
+        other walls or by the border, parts nothing.
+        """
+        groups = self.groups
+        end, middle, other = wall.points
+        if groups[end] != groups[middle] != groups[other] != groups[end]:
+            return False
+        return self._parts(wall)
+
+    def _parts(self, wall: Wall) -> bool:
+        """The same for a wall that closes a line."""
+        up, right = self.up & wall.up, self.right & wall.right
+        return not (_reaches(self.pawns[0], GOALS[0], up, right) and _reaches(self.pawns[1], GOALS[1], up, right))
+
+    def put(self, wall: Wall) -> None:
+        """Places a wall, whosever it is."""
+        self.walls += (wall,)
+        self.up &= wall.up
+        self.right &= wall.right
+        self.free &= wall.free
+        groups = self.groups
+        end, middle, other = wall.points
+        joined = _GROUP[groups[end]]
+        groups = groups.replace(_GROUP[groups[middle]], joined)
+        self.groups = groups.replace(_GROUP[groups[other]], joined)
+
+    # The drawing.
+
+    def _drawn_row(self, row: int) -> str:
+        text = f"{row + 1} |"
+        for square in range(9 * row, 9 * row + 9):
+            pawn = "1" if square == self.pawns[0] else "2" if square == self.pawns[1] else " "
+            walled = square % 9 < 8 and not self.right >> square & 1
+            text += f" {pawn} {'#' if walled else '|'}"
+        return text
+
+    def _drawn_edges(self, row: int) -> str:
+        """The upper edges of a row."""
+        middles = {wall.square: "=" if wall.sign == "-" else "#" for wall in self.walls}
+        text = "  +"
+        for square in range(9 * row, 9 * row + 9):
+            walled = row < 8 and not self.up >> square & 1
+            text += f"{'===' if walled else '---'}{middles.get(square, '+')}"
+        return text
+
+
+def _reaches(square: int, goal: int, up: int, right: int) -> bool:
+    """Whether single steps from `square` can come to one of the `goal` squares."""
+    seen, before = 1 << square, 0
+    while seen != before:
+        if seen & goal:
+            return True
+        before = seen
+        seen |= (seen & up) << 9
+        seen |= (seen & right) << 1
+        seen |= seen >> 1 & right
+        seen |= seen >> 9 & up
+    return False
+
+
+def _replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]:
+    return (value, pair[1]) if seat == 0 else (pair[0], value)
+
+
+def from_view(view: View, options: Options | None = None) -> Quoridor:
+    """The position that a view shows, so that a bot can look ahead. ValueError if it is over: nobody is to move."""
+    if view.to_move is None:
+        raise ValueError("the view is of a battle that is over")
+    state = Quoridor(Setup(0, SIDES, options or Options()))
+    state.pawns = (_SQUARE_OF[view.pawns[0]], _SQUARE_OF[view.pawns[1]])
+    for name in view.walls:
+        wall = _WALL_OF.get(name)
+        if wall is None or not wall.bit & state.free:
+            raise ValueError(f"the wall {name} does not fit beside the others")
+        state.put(wall)
+    state.walls_left, state.plies = view.walls_left, view.plies
+    state.awaited = state.AWAITED[SIDES.index(view.to_move)]
+    state.pending = None if view.pending is None else SIDES.index(view.pending)
+    return state
+
+
+GAME = Game(
+    name="quoridor",
+    title="Quoridor",
+    seats=range(2, 3),
+    methods=METHODS,
+    options=Options,
+    time=TimeControl(initial_s=60.0, increment_s=2.0),
+    new=Quoridor,
+)

@@ -1,0 +1,142 @@
+"""The search behind `@advanced` at Quoridor (quoridor.md B2): an own answer, the rival's reply, the ways then left.
+
+A position is worth the rival's shortest way less the own one, in steps. Ways are counted as the path rule counts
+them, without pawns (the original counts them with the rival's pawn in place): so a wall that crosses neither of two
+shortest ways changes nothing, which is what makes the search cheap.
+"""
+
+from typing import Any
+
+from games.api import Player
+from games.dice import Dice
+from games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall
+
+WON = 1000
+WALL_BY_BIT = {wall.bit: wall for wall in WALLS}
+
+
+def best(position: Quoridor, player: Player, dice: Dice, walls_first: bool = False) -> dict[str, Any]:
+    """The answer with the best outcome after the rival's best reply; of equals the first.
+
+    The pawn's moves stand before the walls, unless `walls_first`; the walls are in random order.
+    """
+    pawn = [(_move(square), _moved(position, player, square)) for square in position.targets(player)]
+    for answer, after in pawn:
+        if GOALS[player] >> after.pawns[player] & 1:
+            return answer
+    walls = [(_put(wall), _walled(position, player, wall)) for wall in _placeable(position, player, dice)]
+    chosen, most = pawn[0][0], -2 * WON
+    for answer, after in walls + pawn if walls_first else pawn + walls:
+        value = -reply(after, 1 - player, enough=-most)
+        if value > most:
+            chosen, most = answer, value
+    return chosen
+
+
+def reply(position: Quoridor, player: Player, enough: int) -> int:
+    """What `player`, who is to answer, can make of the position with one answer; or any that is `enough` or more."""
+    up, right = position.up, position.right
+    own_square, rival_square = position.pawns[player], position.pawns[1 - player]
+    own_goal, rival_goal = GOALS[player], GOALS[1 - player]
+    rival_way, in_rivals_way = way(rival_square, rival_goal, up, right)
+    value = -WON
+    for square in position.targets(player):
+        if own_goal >> square & 1:
+            return WON
+        value = max(value, rival_way - distance(square, own_goal, up, right))
+    if value >= enough or not position.walls_left[player]:
+        return value
+    own_way, in_own_way = way(own_square, own_goal, up, right)
+    value = max(value, rival_way - own_way)  # a wall in nobody's way
+    left = position.free & in_rivals_way
+    while left and value < enough:
+        bit = left & -left
+        left ^= bit
+        wall = WALL_BY_BIT[bit]
+        longer = distance(rival_square, rival_goal, up & wall.up, right & wall.right)
+        own = distance(own_square, own_goal, up & wall.up, right & wall.right) if bit & in_own_way else own_way
+        if longer != NO_WAY != own:
+            value = max(value, longer - own)
+    return value
+
+
+# Ways. `up` and `right` are the open steps, as `Quoridor` keeps them.
+
+NO_WAY = 81
+
+
+def distance(square: int, goal: int, up: int, right: int) -> int:
+    """The number of steps from `square` to the nearest of the `goal` squares; NO_WAY if there is no way."""
+    steps, seen = 0, 1 << square
+    while not seen & goal:
+        before = seen
+        seen |= (seen & up) << 9 | (seen & right) << 1 | seen >> 1 & right | seen >> 9 & up
+        if seen == before:
+            return NO_WAY
+        steps += 1
+    return steps
+
+
+def way(square: int, goal: int, up: int, right: int) -> tuple[int, int]:
+    """The same, and the walls, as bits of `Quoridor.free`, that would cross one of the shortest ways.
+
+    There must be a way.
+    """
+    layers = [1 << square]
+    while not (seen := layers[-1]) & goal:
+        layers.append(seen | (seen & up) << 9 | (seen & right) << 1 | seen >> 1 & right | seen >> 9 & up)
+    ups = rights = 0
+    here = layers.pop() & goal
+    here &= -here
+    for near in reversed(layers):
+        if here >> 9 & up & near:
+            here >>= 9
+            ups |= here
+        elif (here & up) << 9 & near:
+            ups |= here
+            here <<= 9
+        elif here >> 1 & right & near:
+            here >>= 1
+            rights |= here
+        else:
+            rights |= here
+            here <<= 1
+    return len(layers), ups | ups >> 1 | (rights | rights >> 9) << 81
+
+
+# Answers and where they lead.
+
+
+def _placeable(position: Quoridor, player: Player, dice: Dice) -> list[Wall]:
+    """The walls that may be placed, in random order."""
+    if not position.walls_left[player]:
+        return []
+    in_the_way = 0
+    for seat in (0, 1):
+        in_the_way |= way(position.pawns[seat], GOALS[seat], position.up, position.right)[1]
+    free = [wall for wall in WALLS if wall.bit & position.free]
+    walls = [wall for wall in free if not (wall.bit & in_the_way and position.shuts_in(wall))]
+    dice.shuffle(walls)
+    return walls
+
+
+def _move(square: int) -> dict[str, Any]:
+    return {"action": "move", "position": SQUARES[square]}
+
+
+def _put(wall: Wall) -> dict[str, Any]:
+    return {"action": "putWall", "position": wall.name}
+
+
+def _moved(position: Quoridor, player: Player, square: int) -> Quoridor:
+    after = position.copy()
+    after.pawns = (square, after.pawns[1]) if player == 0 else (after.pawns[0], square)
+    return after
+
+
+def _walled(position: Quoridor, player: Player, wall: Wall) -> Quoridor:
+    after = position.copy()
+    first, second = after.walls_left
+    after.walls_left = (first - 1, second) if player == 0 else (first, second - 1)
+    after.put(wall)
+    return after

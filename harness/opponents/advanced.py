@@ -1,0 +1,47 @@
+"""`@advanced`: the Arena's strong opponent (tictactoe.md and quoridor.md, B2)."""
+
+from functools import cache
+from typing import Any
+
+from games.api import Player
+from games.dice import Dice
+from games.quoridor import Quoridor
+from games.tictactoe import CELLS, LINES, SYMBOLS, TicTacToe
+from harness.opponents._follow import follow
+from harness.opponents._quoridor import best as best_two_plies
+from harness.opponents._serve import Start, serve
+
+
+def perfect_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
+    """Tic-tac-toe: the quickest win, else a draw, else the slowest loss; of equals the first from NW to SE."""
+    board, mine, theirs = "".join(position.board), SYMBOLS[player], SYMBOLS[1 - player]
+    empty = [index for index in range(9) if board[index] == "."]
+    best = max(empty, key=lambda index: -outlook(_put(board, index, mine), theirs, mine))
+    return {"action": "putSymbol", "position": CELLS[best]}
+
+
+@cache
+def outlook(board: str, mover: str, rival: str) -> int:
+    """What `mover` can reach: above 0 a win, the higher the sooner; 0 a draw; below 0 a loss, the lower the sooner.
+
+    `board` is nine characters, row by row from the top left.
+    """
+    if any(board[a] == board[b] == board[c] == rival for a, b, c in LINES):
+        return -1 - board.count(".")
+    if "." not in board:
+        return 0
+    return max(-outlook(_put(board, index, mover), rival, mover) for index in range(9) if board[index] == ".")
+
+
+def _put(board: str, index: int, symbol: str) -> str:
+    return board[:index] + symbol + board[index + 1 :]
+
+
+GAMES: dict[str, Start] = {
+    "quoridor": lambda match: follow(match, Quoridor, best_two_plies),
+    "tictactoe": lambda match: follow(match, TicTacToe, perfect_cell),
+}
+
+
+if __name__ == "__main__":
+    serve("advanced", GAMES)

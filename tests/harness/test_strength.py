@@ -1,0 +1,178 @@
+"""What the built-in opponents of the Arena play, and how strong it is (tictactoe.md and quoridor.md, B2)."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from games.api import Player, Setup
+from games.dice import Dice
+from games.quoridor import GAME as QUORIDOR
+from games.quoridor import GOALS, SIDES, SQUARES, WALLS, Quoridor, from_view
+from games.quoridor import View as QuoridorView
+from games.tictactoe import CELLS, GAME, TicTacToe
+from harness.opponents._quoridor import NO_WAY, distance, way
+from harness.opponents._quoridor import best as quoridor_answer
+from harness.opponents.advanced import perfect_cell
+from harness.opponents.baseline import any_answer, first_empty_cell
+
+NO_LUCK = Dice(0)
+
+
+# Tic-tac-toe.
+
+
+def board(drawing: str) -> TicTacToe:
+    """The position of a drawing like `XO. .X. ..O`; who has fewer symbols is to move, O if none has."""
+    position = TicTacToe(Setup(0, ("a", "b"), GAME.options()))
+    symbols = drawing.replace(" ", "")
+    order = {symbol: [cell for cell, drawn in zip(CELLS, symbols, strict=True) if drawn == symbol] for symbol in "OX"}
+    assert len(order["O"]) - len(order["X"]) in (0, 1)
+    position.board = list(symbols)
+    position.awaited = position.AWAITED[len(order["O"]) - len(order["X"])]
+    return position
+
+
+@pytest.mark.parametrize(
+    ("drawing", "cell", "why"),
+    [
+        ("... ... ...", "NW", "all draw: the first from NW to SE"),
+        ("OX. X.. ..O", "C", "a win at once"),
+        ("OO. XX. ...", "NE", "a win before a defence"),
+        ("OO. .X. ...", "NE", "a defence, since all else loses"),
+        ("O.. .X. ..O", "N", "the sides, not a corner, which loses"),
+        ("OXO .X. ...", "S", "the only defence"),
+        ("OX. OX. ...", "SW", "the win at once before one later"),
+        ("O.O .X. OX.", "N", "X wins at once although W and NE threaten"),
+    ],
+)
+def test_advanced_wins_soonest_and_loses_latest(drawing: str, cell: str, why: str) -> None:
+    position = board(drawing)
+    (player,) = position.awaited
+    assert perfect_cell(position, player, NO_LUCK) == {"action": "putSymbol", "position": cell}, why
+
+
+def test_a_lost_position_is_defended_as_long_as_it_can_be() -> None:
+    """X has lost to two threats, and blocks the first from NW to SE of those that delay it longest."""
+    position = board("O.O .X. O.X")
+    assert perfect_cell(position, 1, NO_LUCK)["position"] == "N"
+
+
+def lines(position: TicTacToe, player: Player) -> Iterator[TicTacToe]:
+    """Every end that a rival of `player` can bring about."""
+    if position.result is not None:
+        yield position
+        return
+    (mover,) = position.awaited
+    answers = [perfect_cell(position, mover, NO_LUCK)] if mover == player else list(position.legal(mover))
+    for answer in answers:
+        after = position.copy()
+        after.apply({mover: answer})
+        yield from lines(after, player)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_advanced_never_loses_at_tic_tac_toe_whatever_the_rival_plays(player: Player) -> None:
+    ends = list(lines(board("... ... ..."), player))
+    assert len(ends) > 50
+    assert {end.result.ranks[player] for end in ends if end.result} == {1}
+    assert any(end.result.ranks[1 - player] == 2 for end in ends if end.result)
+
+
+@pytest.mark.parametrize(("drawing", "cell"), [("... ... ...", "NW"), ("OXO X.. ...", "C"), ("OXO XXO ..O", "SW")])
+def test_baseline_takes_the_first_empty_cell(drawing: str, cell: str) -> None:
+    position = board(drawing)
+    (player,) = position.awaited
+    assert first_empty_cell(position, player, NO_LUCK) == {"action": "putSymbol", "position": cell}
+
+
+# Quoridor.
+
+
+def quoridor(first: str, second: str, *walls: str, to_move: Player = 0, left: tuple[int, int] = (10, 10)) -> Quoridor:
+    return from_view(QuoridorView((first, second), walls, left, 2, SIDES[to_move], None))
+
+
+def answer(position: Quoridor) -> str:
+    (player,) = position.awaited
+    chosen = quoridor_answer(position, player, Dice(1))
+    assert position.check(player, chosen) is None
+    return str(chosen["position"])
+
+
+def test_advanced_steps_onto_its_goal_row() -> None:
+    assert answer(quoridor("c8", "e2")) == "c9"
+    assert answer(quoridor("c8", "e2", to_move=1)) == "e1"
+
+
+def test_advanced_jumps_onto_its_goal_row() -> None:
+    """The rival stands before the edge: either diagonal wins, right comes first."""
+    assert answer(quoridor("e8", "e9")) == "f9"
+
+
+def test_advanced_walls_off_a_rival_that_is_one_step_from_its_goal() -> None:
+    """All else loses at once: the way down from e2 and its neighbours must be closed there."""
+    assert answer(quoridor("e4", "e2")) in ("d1h", "e1h")
+
+
+def test_advanced_without_walls_runs_by_the_shortest_way() -> None:
+    """The wall above e5 and f5: left, then up."""
+    assert answer(quoridor("e5", "a9", "e5h", left=(0, 0))) == "d5"
+
+
+def middle_games(number: int) -> Iterator[Quoridor]:
+    """Positions after some random answers; walls stand by then."""
+    for seed in range(number):
+        dice = Dice(seed)
+        position = Quoridor(Setup(seed, ("a", "b"), QUORIDOR.options()))
+        for _ in range(6 + 2 * seed % 16):
+            (player,) = position.awaited
+            position.apply({player: position.sample(player, dice)})
+            if position.result is not None:
+                break
+        else:
+            yield position
+
+
+def test_a_wall_that_crosses_no_shortest_way_leaves_it_as_long_as_it_was() -> None:
+    longer = 0
+    for position in middle_games(12):
+        for player in (0, 1):
+            square, goal, up, right = position.pawns[player], GOALS[player], position.up, position.right
+            steps, crossing = way(square, goal, up, right)
+            assert steps == distance(square, goal, up, right)
+            for wall in WALLS:
+                if wall.bit & position.free:
+                    then = distance(square, goal, up & wall.up, right & wall.right)
+                    assert then >= steps
+                    assert then == steps or wall.bit & crossing, (str(position), wall.name)
+                    longer += then > steps
+    assert longer > 50
+
+
+def test_no_way_is_longer_than_any_way() -> None:
+    """Behind a1h, a2v and the edge nothing is left for a pawn on a1 but b1; b1v closes that."""
+    position = quoridor("a1", "e9", "a1h", "b1v")
+    assert distance(SQUARES.index("a1"), GOALS[0], position.up, position.right) == NO_WAY
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("player", [0, 1])
+def test_advanced_beats_baseline_from_either_side_in_95_of_100_games_within_100_ms_a_move(player: Player) -> None:
+    won, slowest_s = 0, 0.0
+    for seed in range(100):
+        dice = Dice(seed)
+        position = Quoridor(Setup(seed, ("a", "b"), QUORIDOR.options()))
+        while position.awaited:
+            (mover,) = position.awaited
+            if mover == player:
+                started = time.process_time()
+                chosen = quoridor_answer(position, mover, dice)
+                slowest_s = max(slowest_s, time.process_time() - started)
+            else:
+                chosen = any_answer(position, mover, dice)
+            position.apply({mover: chosen})
+        assert position.result is not None
+        won += position.result.reason == f"{SIDES[player].upper()}_WIN"
+    assert won >= 95
+    assert slowest_s < 0.1

@@ -1,0 +1,23 @@
+"""The kits' example bots in the Arena's judged run."""
+
+from pathlib import Path
+
+import pytest
+from kits import example
+
+from harness.judge import judge
+from harness.limits import Limits
+
+MAY_MISS: dict[str, set[str]] = {
+    "tictactoe": set(),
+    # No example need hold out against the strong opponent.
+    "quoridor": {"AB_AI_FIRST", "AB_AI_SECOND"},
+}
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", sorted(MAY_MISS))
+async def test_the_examples_have_every_other_point_of_the_judged_run(kit: str, game: str, tmp_path: Path) -> None:
+    judgement = await judge(game, example(kit, game), 1, Limits(), tmp_path)
+    missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
+    assert missed.keys() <= MAY_MISS[game], missed
