@@ -15,6 +15,7 @@ from msgspec import Meta, Struct
 from games.api import Event, Fault, FaultKind, Game, Method, Notice, Result, Ruling, Setup, State, TimeControl
 from games.api import Player as Seat
 from games.dice import Dice
+from games.words import said
 
 # Sections 2 to 7: the document's own names and numbers.
 FREE_CHAR, BLOCK_CHAR, SPAWN_CHAR = ".", "#", "S"
@@ -488,27 +489,12 @@ def bid_of(answer: Any) -> int | None:
 def cell_of(answer: Any, ground: Ground) -> Cell | str:
     """The free cell that "row,col" names; or why it names none, in words."""
     if not isinstance(answer, str) or _FORMAT.fullmatch(answer) is None:
-        return f'{_said(answer)} is no cell; wanted "row,col" in digits, such as "6,11"'
+        return f'{said(answer)} is no cell; wanted "row,col" in digits, such as "6,11"'
     row, col = [number.lstrip("0") or "0" for number in answer.split(",")]
     if max(len(row), len(col)) > _LONGEST_NUMBER or int(row) >= ground.rows or int(col) >= ground.cols:
-        return f"{_said(answer)} is off the map; rows are 0..{ground.rows - 1}, columns 0..{ground.cols - 1}"
+        return f"{said(answer)} is off the map; rows are 0..{ground.rows - 1}, columns 0..{ground.cols - 1}"
     cell = int(row) * ground.cols + int(col)
-    return cell if ground.is_free[cell] else f"{_said(answer)} is blocked; wanted a free cell"
-
-
-def _said(value: Any) -> str:
-    """What a bot sent, in a few words: one line of bounded length, whatever it is."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if abs(value) < 1 << 64 else "a number beyond 64 bits"
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, str):
-        return ascii(value if len(value) <= 40 else value[:40] + "…")
-    return "a list" if isinstance(value, list | tuple) else "an object"
+    return cell if ground.is_free[cell] else f"{said(answer)} is blocked; wanted a free cell"
 
 
 # The game.
@@ -584,7 +570,7 @@ class AIArena21(State):
         method = self.awaited[player]
         if method is PLAY_POWERUP:
             known = isinstance(answer, str) and answer in POWER_UPS
-            return None if known else f'{_said(answer)} is no power-up; wanted "bike", "portal gun" or ""'
+            return None if known else f'{said(answer)} is no power-up; wanted "bike", "portal gun" or ""'
         if method is PLAY_AUCTION:
             return self._bid_refusal(player, answer)
         cell = cell_of(answer, self.ground)
@@ -837,10 +823,10 @@ class AIArena21(State):
     def _bid_refusal(self, player: Seat, answer: Any) -> str | None:
         bid = bid_of(answer)
         if bid is None:
-            return f"{_said(answer)} is no bid; wanted a whole number, 0..{self.score[player]}"
+            return f"{said(answer)} is no bid; wanted a whole number, 0..{self.score[player]}"
         if 0 <= bid <= self.score[player]:
             return None
-        return f"the bid is {_said(answer)}; wanted 0..{self.score[player]}, your score"
+        return f"the bid is {said(answer)}; wanted 0..{self.score[player]}, your score"
 
     def _move_refusal(self, player: Seat, target: Cell) -> str | None:
         """Judged in the order of section 5; `target` is a free cell."""

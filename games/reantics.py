@@ -27,6 +27,7 @@ from games.api import (
     win,
 )
 from games.dice import Dice, derive_seed
+from games.words import said
 
 # Section 1: the document's own names and numbers.
 BOARD_LENGTH = 10
@@ -547,14 +548,14 @@ class ReAntics(State):
         kind = move.moveType
         if type(kind) is not int or not MOVE_ANT <= kind <= END:
             undo = " (UNDO is for people)" if kind == UNDO else ""
-            return f"moveType is {_said(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
+            return f"moveType is {said(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
         if kind == MOVE_ANT:
             return self._path_refusal(player, move.coordList, move.buildType)
         return self._build_refusal(player, move.coordList, move.buildType) if kind == BUILD else None
 
     def _path_refusal(self, player: Player, path: Any, build_type: Any) -> str | None:
         if not isinstance(path, _LISTS) or not path:
-            return f"coordList is {_said(path)}; wanted the path, the ant's own tile first"
+            return f"coordList is {said(path)}; wanted the path, the ant's own tile first"
         if misfit := _misfit(path[0]):
             return f"coordList[0] is {misfit}"
         x, y = path[0]
@@ -586,14 +587,14 @@ class ReAntics(State):
         if spent > unit.moves:
             return f"the path costs {spent} moves; a {unit.name} has {unit.moves}"
         if build_type is not None and type(build_type) is not int:
-            return f"buildType is {_said(build_type)}; wanted null or an integer"
+            return f"buildType is {said(build_type)}; wanted null or an integer"
         return None
 
     def _build_refusal(self, player: Player, coords: Any, build_type: Any) -> str | None:
         hill = self.ground.hills[player]
         hill_x, hill_y = COORDS[player][hill]
         if not isinstance(coords, _LISTS) or len(coords) != 1:
-            return f"coordList is {_said(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
+            return f"coordList is {said(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
         if misfit := _misfit(coords[0]):
             return f"coordList[0] is {misfit}"
         x, y = coords[0]
@@ -602,7 +603,7 @@ class ReAntics(State):
         if hill in self.at:
             return f"{self._who(player, hill)} stands on your anthill ({x},{y})"
         if type(build_type) is not int or not WORKER <= build_type <= R_SOLDIER:
-            return f"buildType is {_said(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
+            return f"buildType is {said(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
         unit = UNITS[build_type]
         if self.food[player] < unit.cost:
             return f"a {unit.name} costs {unit.cost} food; you have {self.food[player]}"
@@ -810,30 +811,13 @@ def _described(ant: _Ant) -> str:
 def _misfit(coord: Any) -> str | None:
     """Why `coord` is no coordinate, to be put behind "is"; None = it is one. A bot sent it: anything may come."""
     if not isinstance(coord, _LISTS) or len(coord) != 2:
-        return f"{_said(coord)}; wanted [x, y]"
+        return f"{said(coord)}; wanted [x, y]"
     x, y = coord
     if type(x) is not int or type(y) is not int:
-        return f"[{_said(x)}, {_said(y)}]; wanted two integers"
+        return f"[{said(x)}, {said(y)}]; wanted two integers"
     if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH:
         return None
-    return f"({_said(x)},{_said(y)}); x and y are 0..9"
-
-
-def _said(value: Any) -> str:
-    """What a bot sent, in a few words: one line of bounded length, whatever it is."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if abs(value) < 1 << 64 else "a number beyond 64 bits"
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, str):
-        return repr(value if len(value) <= 60 else value[:60] + "…")
-    if isinstance(value, _LISTS):
-        return f"a list of {len(value)}" if value else "an empty list"
-    return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"
+    return f"({said(x)},{said(y)}); x and y are 0..9"
 
 
 def from_view(view: GameState, options: Options | None = None, attacking: Ant | None = None, seed: int = 0) -> ReAntics:

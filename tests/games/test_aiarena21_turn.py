@@ -225,7 +225,7 @@ def test_the_words_of_an_illegal_move() -> None:
     assert refusal(state, 0, "0,1") == "'0,1' is blocked; wanted a free cell"
     assert refusal(state, 0, "2,0") == "'2,0' is off the map; rows are 0..1, columns 0..4"
     assert refusal(state, 0, "0,5") == "'0,5' is off the map; rows are 0..1, columns 0..4"
-    assert refusal(state, 0, "9" * 5000 + ",0") == f"'{'9' * 40}\\u2026' is off the map; rows are 0..1, columns 0..4"
+    assert refusal(state, 0, "9" * 5000 + ",0") == f"'{'9' * 60}'… is off the map; rows are 0..1, columns 0..4"
     assert refusal(state, 0, "1,1") == "(1,1) is 2 away from (0,0); without a power-up a move goes 1 far"
     assert refusal(state, 0, "6, 11") == '\'6, 11\' is no cell; wanted "row,col" in digits, such as "6,11"'
 

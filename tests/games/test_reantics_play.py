@@ -132,7 +132,7 @@ def test_a_path_of_one_tile_is_legal_and_counts_as_a_move() -> None:
         ([[0, 1], [1.0, 1]], "coordList[1] is [1.0, 1]; wanted two integers"),
         ([[False, True]], "coordList[0] is [false, true]; wanted two integers"),
         ([[0, 1], [10**5000, 1]], "coordList[1] is (a number beyond 64 bits,1); x and y are 0..9"),
-        ([[0, 1], ["x" * 5000, 1]], f"coordList[1] is ['{'x' * 60}…', 1]; wanted two integers"),
+        ([[0, 1], ["x" * 5000, 1]], f"coordList[1] is ['{'x' * 60}'…, 1]; wanted two integers"),
     ],
     ids=lambda value: value[:50] if isinstance(value, str) else "",
 )
