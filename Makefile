@@ -10,7 +10,8 @@ READY := .venv/ready
 setup: $(READY)
 
 # A C++ bot against a Java bot at ReAntics; Python bots take the place of those that cannot be built here.
-play: $(READY) toolchains
+play: $(READY)
+	@$(PYTHON) tools/toolchains.py cpp java
 	$(BIN)/python -m tools.play
 
 # Everything: layers, style, types, rules, protocol, harness, kits, whole matches.
@@ -21,10 +22,11 @@ test: $(READY) toolchains
 bench: $(READY) toolchains
 	$(BIN)/python -m benchmarks
 
-# Schemas, bindings and vectors, made again from the types in games/ and protocol/.
+# Schemas, bindings and reference pages, made again from the types in games/ and protocol/.
 kits: $(READY)
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.kits
+	$(BIN)/python -m tools.pages
 
 toolchains:
 	@$(PYTHON) tools/toolchains.py
@@ -35,4 +37,5 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf .venv starter_kits/cpp/build starter_kits/java/target
+	rm -rf .venv starter_kits/c/build starter_kits/cpp/build starter_kits/go/build starter_kits/java/target starter_kits/rust/target starter_kits/javascript/build starter_kits/javascript/dist \
+	    starter_kits/javascript/node_modules

@@ -1,4 +1,5 @@
-"""`python -m benchmarks`: the cost of a call pinned to one core and free, and the engines' speed, as Markdown."""
+"""`python -m benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, and how
+fast the engines are, as Markdown."""
 
 import json
 import os
@@ -10,13 +11,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.aibg5 import table_of_aibg5
 from benchmarks.calls import ratios
+from benchmarks.kits import table_of_kits
 
 YARDSTICK = "bare trio streams"
 
 
 def main() -> None:
-    """Prints the machine, the table of calls, ratios first, and the table of engines."""
+    """Prints the machine, the table of calls, ratios first, and those of the engines and of the kits."""
     core = str(max(os.sched_getaffinity(0)))
     if shutil.which("taskset") is None:
         sys.exit("the benchmark pins itself with taskset, which is not on this machine (Debian: util-linux)")
@@ -24,8 +27,12 @@ def main() -> None:
     pinned = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.calls"])
     free = run([sys.executable, "-m", "benchmarks.calls"])
     print(table_of_calls(pinned, free), flush=True)
+    aibg5 = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.aibg5"])
+    print(f"\n{table_of_aibg5(aibg5)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
-    print(f"\n{table_of_engines(engines)}")
+    print(f"\n{table_of_engines(engines)}", flush=True)
+    kits = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.kits", "--json"])
+    print(f"\n{table_of_kits(kits)}")
 
 
 def machine() -> str:
@@ -66,9 +73,14 @@ def table_of_engines(engines: dict[str, dict[str, dict[str, float]]]) -> str:
         "| --- |" + " --- |" * len(operations),
     ]
     for game, rates in engines.items():
-        figures = " | ".join(f"{rates[operation]['median']:,.0f}" for operation in operations)
+        figures = " | ".join(figure(rates[operation]["median"]) for operation in operations)
         lines.append(f"| {game} | {figures} |")
     return "\n".join(lines)
+
+
+def figure(rate: float) -> str:
+    """With a decimal where it counts."""
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}"
 
 
 if __name__ == "__main__":

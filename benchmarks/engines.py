@@ -1,4 +1,5 @@
-"""How fast the engines are: calls per second of `apply`, `check`, `copy`, `view`, `calls` and `legal`, game by game.
+"""How fast the engines are: calls per second of `apply`, `check`, `copy`, `view`, `calls` and `legal`, and whole
+matches per second with the parameters of every call, game by game.
 
     python benchmarks/engines.py [--json] [GAME …]
 
@@ -22,7 +23,11 @@ from games.dice import Dice, derive_seed
 
 ROUNDS = 9
 POSITIONS = 600
+MATCHES = 3
 LEGAL_AT_MOST = 500  # a placement has more answers than can be listed
+
+OPTIONS: Mapping[str, Mapping[str, Any]] = {"aibg5": {"rounds": 40}}
+"""For games that nothing but a clock would end."""
 
 Moment = tuple[State, Mapping[Player, Any]]
 
@@ -63,7 +68,8 @@ def measured(game: Game) -> dict[str, dict[str, float]]:
         "key": time_key,
         "legal": time_legal,
     }
-    return timed(operations, middle_game(game, POSITIONS))
+    matches = {"match": lambda seeds: elapsed(lambda seed: whole_match(game, seed), seeds)}
+    return {**timed(operations, middle_game(game, POSITIONS)), **timed(matches, list(range(MATCHES)))}
 
 
 def measured_openspiel() -> dict[str, dict[str, float]]:
@@ -131,13 +137,25 @@ def middle_part(game: Game, match: Iterator[Moment]) -> list[Moment]:
 
 def random_match(game: Game, seed: int) -> Iterator[Moment]:
     """A match of random legal answers: every position and the answers given in it."""
-    names = tuple(f"bot {seat}" for seat in range(game.seats[0]))
-    state = game.new(Setup(seed, names, game.options()))
-    dice = Dice(derive_seed(seed, "benchmark"))
+    state, dice = started(game, seed)
     while state.awaited and state.result is None:
         answers = {player: state.sample(player, dice) for player in state.awaited}
         yield state.copy(), answers
         state.apply(answers)
+
+
+def whole_match(game: Game, seed: int) -> None:
+    """A match of random legal answers with the parameters of every call, as the referee plays it."""
+    state, dice = started(game, seed)
+    while state.awaited and state.result is None:
+        state.apply({call.player: state.sample(call.player, dice) for call in state.calls()})
+
+
+def started(game: Game, seed: int) -> tuple[State, Dice]:
+    """A new match, and the luck of its answers."""
+    names = tuple(f"bot {seat}" for seat in range(game.seats[0]))
+    options = game.options(**OPTIONS.get(game.name, {}))
+    return game.new(Setup(seed, names, options)), Dice(derive_seed(seed, "benchmark"))
 
 
 def time_apply(moments: list[Moment]) -> float:

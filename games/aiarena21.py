@@ -27,6 +27,7 @@ BIKE_COST, BIKE_TURNS, BIKE_STEPS = 30, 3, 3
 PORTAL_GUN_COST, PORTAL_GUN_TURNS = 100, 1
 AUCTION_TURNS = 30
 AUCTIONS_A_TURN = 10
+OPENING_TURNS = 3
 HEAT_REACH = 9
 
 DEFAULT_MAP = """\
@@ -55,7 +56,9 @@ DEFAULT_MAP = """\
 """The map `1.txt`, so that a match needs no file."""
 
 # The wire (section 9).
-Location = Annotated[tuple[int, int], Meta(description="[row, col]: row 0 at the top, column 0 at the left")]
+Row = Annotated[int, Meta(ge=0, title="row")]
+Col = Annotated[int, Meta(ge=0, title="col")]
+Location = Annotated[tuple[Row, Col], Meta(description="[row, col]: row 0 at the top, column 0 at the left")]
 Item = Literal["Onion", "Strawberry", "DragonFruit"]
 PowerUp = Literal["", "bike", "portal gun"]
 
@@ -63,16 +66,16 @@ PowerUp = Literal["", "bike", "portal gun"]
 class Map(Struct, frozen=True):
     """The grid."""
 
-    rows: int
-    cols: int
+    rows: Annotated[int, Meta(ge=1, description="how many")]
+    cols: Annotated[int, Meta(ge=1, description="how many")]
     cells: Annotated[Sequence[str], Meta(description="one text a row: . free, # blocked, S spawn (free too)")]
 
 
 class Player(Struct, frozen=True):
     """What is known of a player: everything but its bids."""
 
-    name: str
-    score: int
+    name: Annotated[str, Meta(description="as on the command line")]
+    score: Annotated[int, Meta(ge=0, description="points")]
     location: Location
     bike: Annotated[bool, Meta(description="a bike is running in this turn")]
     portal_gun: Annotated[bool, Meta(description="a portal gun was bought in this turn")]
@@ -105,89 +108,92 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 class Spawned(Struct, frozen=True):
     """Where the players start, by seat."""
 
-    locations: tuple[Location, Location]
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
 
 
 class Pile(Struct, frozen=True):
     """Fruit on a cell."""
 
     location: Location
-    items: Sequence[Item]
+    items: Annotated[Sequence[Item], Meta(description="what lies there")]
 
 
 class Deployed(Struct, frozen=True):
     """A batch was put down. Piles in row-major order."""
 
-    turn: int
-    piles: Sequence[Pile]
+    turn: Annotated[int, Meta(ge=0, description="the first is 0")]
+    piles: Annotated[Sequence[Pile], Meta(description="row by row")]
 
 
 class Purchase(Struct, frozen=True):
     """A player asked for a power-up; not `bought`: it has not the points, and nothing was charged."""
 
-    player: int
-    power_up: PowerUp
-    bought: bool
-    score: int
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
+    power_up: Annotated[PowerUp, Meta(description="what it asked for")]
+    bought: Annotated[bool, Meta(description="it had the points")]
+    score: Annotated[int, Meta(ge=0, description="its points afterwards")]
 
 
 class Moved(Struct, frozen=True):
     """Where the players stand after their moves and how they got there, by seat."""
 
-    locations: tuple[Location, Location]
-    deltas: tuple[Location, Location]
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
+    deltas: Annotated[
+        tuple[tuple[int, int], tuple[int, int]], Meta(description="[rows, cols] that each has moved by, by seat")
+    ]
 
 
 class Auction(Struct, frozen=True):
     """Both have bid. No winner: a tie, and nobody pays."""
 
-    cause: Literal["meeting", "clock"]
-    bids: tuple[int, int]
-    winner: int | None
-    price: int
+    cause: Annotated[Literal["meeting", "clock"], Meta(description="they met, or 30 turns have passed")]
+    bids: Annotated[tuple[int, int], Meta(description="by seat; an answer that is no bid is 0")]
+    winner: Annotated[int | None, Meta(description="a seat; null: a tie")]
+    price: Annotated[int, Meta(ge=0, description="points that the winner pays")]
 
 
 class Teleported(Struct, frozen=True):
     """An auction put a player elsewhere; not `chosen` by the winner: at random."""
 
-    player: int
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     location: Location
-    chosen: bool
+    chosen: Annotated[bool, Meta(description="by the winner; else at random")]
 
 
 class PickedUp(Struct, frozen=True):
     """A player collected what lay on its cell."""
 
-    player: int
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     location: Location
-    items: Sequence[Item]
-    score: int
+    items: Annotated[Sequence[Item], Meta(description="what lay there")]
+    score: Annotated[int, Meta(ge=0, description="its points afterwards")]
 
 
 class TurnEnded(Struct, frozen=True):
     """The turn with this index is over; pairs by seat."""
 
-    turn: int
-    locations: tuple[Location, Location]
-    scores: tuple[int, int]
+    turn: Annotated[int, Meta(ge=0, description="the first is 0")]
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
+    scores: Annotated[tuple[int, int], Meta(description="by seat")]
 
 
 class FaultCount(Struct, frozen=True):
     """How often a player was at fault in that way."""
 
-    player: int
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     kind: FaultKind
-    count: int
+    count: Annotated[int, Meta(ge=1, description="how often")]
 
 
 class GameEnded(Struct, frozen=True):
     """No winner: a draw. Faults by seat, then in the order of their first time."""
 
-    winner: int | None
-    scores: tuple[int, int]
-    faults: Sequence[FaultCount]
+    winner: Annotated[int | None, Meta(description="a seat; null: a draw")]
+    scores: Annotated[tuple[int, int], Meta(description="by seat")]
+    faults: Annotated[Sequence[FaultCount], Meta(description="by seat, then as they first came")]
 
 
+SHARED = ("game_map", "items", "new_items", "heatmap")
 PLAY_POWERUP = Method(
     "play_powerup",
     Situation,
@@ -195,24 +201,46 @@ PLAY_POWERUP = Method(
     "Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or "
     "nothing. Player 1 sees what player 0 has bought.",
     accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 5",
 )
 PLAY_TURN = Method(
-    "play_turn", Situation, str, 'Where to go: "row,col" in digits, nothing else. Staying is allowed.', accepts=Any
+    "play_turn",
+    Situation,
+    str,
+    'Where to go: "row,col" in digits, nothing else. Staying is allowed.',
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 5",
 )
-PLAY_AUCTION = Method("play_auction", Situation, int, "Your bid, 0 up to your score.", accepts=Any)
+PLAY_AUCTION = Method(
+    "play_auction",
+    Situation,
+    int,
+    "Your bid, 0 up to your score.",
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 6",
+)
 PLAY_TRANSPORT = Method(
-    "play_transport", Situation, str, 'You won the auction: the free cell for your opponent, "row,col".', accepts=Any
+    "play_transport",
+    Situation,
+    str,
+    'You won the auction: the free cell for your opponent, "row,col".',
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 6",
 )
 EVENTS = (
-    Method("spawned", Spawned, None, "For viewers: where the players start."),
-    Method("deployed", Deployed, None, "For viewers: fruit was put down."),
-    Method("purchase", Purchase, None, "For viewers: a power-up was bought, or was too dear."),
-    Method("moved", Moved, None, "For viewers: both players have moved."),
-    Method("auction", Auction, None, "For viewers: both players have bid."),
-    Method("teleported", Teleported, None, "For viewers: an auction put a player elsewhere."),
-    Method("picked_up", PickedUp, None, "For viewers: a player collected fruit."),
-    Method("turn_ended", TurnEnded, None, "For viewers: a turn is over."),
-    Method("game_ended", GameEnded, None, "For viewers: the game is over."),
+    Method("spawned", Spawned, None, "Where the players start.", viewers=True),
+    Method("deployed", Deployed, None, "Fruit was put down.", viewers=True),
+    Method("purchase", Purchase, None, "A power-up was bought, or was too dear.", viewers=True),
+    Method("moved", Moved, None, "Both players have moved.", viewers=True),
+    Method("auction", Auction, None, "Both players have bid.", viewers=True),
+    Method("teleported", Teleported, None, "An auction put a player elsewhere.", viewers=True),
+    Method("picked_up", PickedUp, None, "A player collected fruit.", viewers=True),
+    Method("turn_ended", TurnEnded, None, "A turn is over.", viewers=True),
+    Method("game_ended", GameEnded, None, "The game is over.", viewers=True),
 )
 METHODS = {method.name: method for method in (PLAY_POWERUP, PLAY_TURN, PLAY_AUCTION, PLAY_TRANSPORT, *EVENTS)}
 
@@ -526,6 +554,7 @@ class AIArena21(State):
         self.setup = setup
         self.turns: int = setup.options.turns
         self.ground = ground_of(setup.options)
+        self.warnings = self.ground.warnings
         self.dealer = dealer or Dealer(Dice(setup.seed))
         self.turn = 0
         self.score = [START_SCORE, START_SCORE]
@@ -681,6 +710,7 @@ class AIArena21(State):
         """Deployment, the heatmap; then the first player is asked for a power-up."""
         events: list[Event] = []
         self.awaited = _POWERUP[0]
+        self.in_opening = self.turn < OPENING_TURNS
         self.auctions = 0
         self.deployed, self.new_items = {}, self.ground.no_items
         if self.turn % DEPLOYMENT_TURNS == 0:
@@ -883,6 +913,6 @@ GAME = Game(
     seats=range(2, 3),
     methods=METHODS,
     options=Options,
-    time=TimeControl(per_call_s=2.0),
+    time=TimeControl(per_call_s=2.0, opening_call_s=30.0),
     new=AIArena21,
 )

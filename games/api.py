@@ -104,6 +104,8 @@ class TimeControl(Struct, frozen=True):
     """Added to the bank after every answer in time."""
     per_call_s: float | None = None
     match_s: float | None = None
+    opening_call_s: float | None = None
+    """In place of `per_call_s` while the position says that it is `in_opening`."""
 
 
 class Setup(Struct, frozen=True):
@@ -128,6 +130,13 @@ class Method(Struct, frozen=True):
     """What an answer is decoded as where the rules judge more than the documented type holds; None = `result`."""
     time_s: float | None = None
     """A limit of its own, in place of the time control's: such a call draws on no bank."""
+    shared: tuple[str, ...] = ()
+    """The members of `params` that every seat is shown alike, and that are worth encoding once for all of them. What
+    an engine hands out there is one object for all seats, and is never changed afterwards."""
+    rules: str = ""
+    """Where the game's rules tell which answers are legal, such as `reantics.md, 5`."""
+    viewers: bool = False
+    """True for a notification that only the replay and its viewers hear: no bot is ever sent it."""
 
     @property
     def answer_type(self) -> Any:
@@ -147,6 +156,8 @@ class Game(Struct, frozen=True):
     """A frozen Struct; every field has a default."""
     time: TimeControl
     new: Callable[[Setup], State]
+    fresh: bool = False
+    """Every match is played by processes of its own, also by bots that could be used again."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
 
@@ -158,10 +169,14 @@ class State(ABC):
     """By name, the same mapping as in the `Game`."""
 
     setup: Setup
+    warnings: Sequence[str] = ()
+    """One line each, for whoever chose options that are played, but not quite as they stand."""
     result: Result | None
     """Set exactly once, when decided. Closing calls (`registerWin`, `end`) may still follow."""
     awaited: Mapping[Player, Method]
     """Whose answer is awaited now, to which function; more than one seat = simultaneous; empty = over."""
+    in_opening: bool = False
+    """The calls awaited now have the time control's `opening_call_s`, if there is one."""
 
     def opening(self) -> list[Event]:
         """The notices before the first call. Changes nothing."""

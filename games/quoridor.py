@@ -88,6 +88,7 @@ PLAY = Method(
     Action,
     "Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.",
     accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A7)
+    rules="quoridor.md, A4-A7",
 )
 EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
 METHODS = {method.name: method for method in (PLAY, EVENT)}

@@ -38,8 +38,9 @@ ANTHILL, TUNNEL, GRASS, FOOD = -4, -3, -2, -1
 MOVE_ANT, BUILD, END, UNDO = range(4)
 
 # The wire (section 8).
-Ordinate = Annotated[int, Meta(ge=0, le=9)]
-Coord = Annotated[tuple[Ordinate, Ordinate], Meta(description="[x, y]: column 0-9 from the left, row 0-9 from the top")]
+Column = Annotated[int, Meta(ge=0, le=9, title="x")]
+Row = Annotated[int, Meta(ge=0, le=9, title="y")]
+Coord = Annotated[tuple[Column, Row], Meta(description="[x, y]: column 0-9 from the left, row 0-9 from the top")]
 
 
 class Ant(Struct, frozen=True):
@@ -48,8 +49,8 @@ class Ant(Struct, frozen=True):
     id: Annotated[int, Meta(ge=0, description="stable for the whole game, never used again")]
     coords: Coord
     type: Annotated[int, Meta(ge=0, le=4, description="0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier")]
-    player: Annotated[int, Meta(ge=0, le=1)]
-    health: Annotated[int, Meta(ge=1)]
+    player: Annotated[int, Meta(ge=0, le=1, description="the owner")]
+    health: Annotated[int, Meta(ge=1, description="health left")]
     carrying: Annotated[bool, Meta(description="holds a unit of food")]
     hasMoved: Annotated[bool, Meta(description="has moved, or was built, in this turn")]
 
@@ -68,7 +69,7 @@ class Inventory(Struct, frozen=True):
     """What a player has; the third inventory is the neutral one."""
 
     player: Annotated[int, Meta(ge=0, le=2, description="0 player one, 1 player two, 2 neutral")]
-    foodCount: Annotated[int, Meta(ge=0)]
+    foodCount: Annotated[int, Meta(ge=0, description="units of food stored")]
     ants: Annotated[Sequence[Ant], Meta(description="by absolute x, then y")]
     constrs: Annotated[Sequence[Construction], Meta(description="by absolute x, then y; neutral: as placed")]
 
@@ -134,7 +135,7 @@ class GetAttack(Struct, frozen=True):
 class RegisterWin(Struct, frozen=True):
     """Parameters of `registerWin`."""
 
-    hasWon: bool
+    hasWon: Annotated[bool, Meta(description="you have won; false for both in a draw")]
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True):
@@ -155,6 +156,7 @@ GET_PLACEMENT = Method(
     "Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. "
     "Phase 2: two tiles on the enemy's side (y 6-9) for food.",
     accepts=list[Any],  # what follows the pieces still due is ignored, unseen and unchecked (section 3)
+    rules="reantics.md, 3",
 )
 GET_MOVE = Method(
     "getMove",
@@ -162,6 +164,7 @@ GET_MOVE = Method(
     Move,
     "One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.",
     accepts=AnyMove,
+    rules="reantics.md, 5",
 )
 GET_ATTACK = Method(
     "getAttack",
@@ -169,6 +172,7 @@ GET_ATTACK = Method(
     Coord,
     "The ant that has just moved must attack: name one of `enemyLocations`.",
     accepts=Any,
+    rules="reantics.md, 5.2",
 )
 REGISTER_WIN = Method(
     "registerWin",

@@ -60,6 +60,7 @@ PLAY = Method(
     Action,
     "Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.",
     accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A4)
+    rules="tictactoe.md, A4",
 )
 EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
 METHODS = {method.name: method for method in (PLAY, EVENT)}

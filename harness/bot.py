@@ -76,10 +76,19 @@ class Bot:
     def usage(self) -> Usage:
         return self.meter.usage
 
+    @property
+    def exit_code(self) -> int | None:
+        """Of the process, if it has ended."""
+        return self.process.exit_code
+
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines on its standard error up to now."""
+        self.stderr.catch_up(self.process.stderr)
+        return self.stderr.last_words()
+
     async def greet(self, message: Initialize, log: Callable[[], Path | None]) -> Fault | None:
         """Opens a match, in a new process or in one that is used again. Its standard error goes to the file `log()`."""
-        self.meter.start_match()
-        self.stderr.start_match(log)
+        self.start_match(log)
         frame = self.wire.initialize(message)
         answer = await self._exchange(frame, self.limits.startup_s, self._hello)
         self.calls, self.wall_s = 0, 0.0
@@ -136,14 +145,30 @@ class Bot:
     async def end(self) -> None:
         """An orderly end: `exit`, end of input, a moment of patience; then whatever is left is killed."""
         with trio.CancelScope(shield=True):
-            if self.fault is None:
-                self.tell(self.wire.exit())
-                self.flush()
+            patience_s = await self.say_exit() if self.fault is None else 0.0
             self.process.close_stdin()
             if self.fault is None:
-                await self.process.exited(ORDERLY_END_S)
+                await self.process.exited(patience_s)
             await self.process.end()
         self.meter.close(self.process.cpu_s)
+
+    async def say_exit(self) -> float:
+        """Sends `exit` and all that waits before it, as far as it is read in time: the seconds left for the end."""
+        self.tell(self.wire.exit())
+        self.flush()
+        until = time.perf_counter() + ORDERLY_END_S
+        try:
+            while self._outbox:
+                await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
+                self.flush()
+        except _Late:
+            pass
+        return max(0.0, until - time.perf_counter())
+
+    def start_match(self, log: Callable[[], Path | None]) -> None:
+        """Usage and standard error count from here."""
+        self.meter.start_match()
+        self.stderr.start_match(log)
 
     def end_match(self) -> None:
         """Takes the last reading and the last lines of a match; the process may go on to another."""
@@ -174,7 +199,7 @@ class Bot:
         """Hears of the process's own end when it comes: what it leaves behind may hold its output open for ever."""
         code = await self.process.exited(inf)
         if code is not None and self.fault is None:
-            self._finish(_ended(code))
+            self._finish(gone(code))
 
     def _check_limits(self) -> None:
         passed = passed_limit(self.meter.read(), self.limits)
@@ -273,14 +298,18 @@ class Bot:
         if self.fault is not None:
             return self.fault
         code = self.process.exit_code
-        return Fault(FaultKind.CRASH, f"closed its standard {stream}") if code is None else _ended(code)
+        return Fault(FaultKind.CRASH, f"closed its standard {stream}") if code is None else gone(code)
 
     def _finish(self, fault: Fault) -> Fault:
         """The process is done for; the tree is killed at once, the rest waits for `kill`."""
         self.fault = fault
         self._outbox.clear()
-        self.process.kill()
+        self.kill()
         return fault
+
+    def kill(self) -> None:
+        """Has the whole tree killed; returns at once."""
+        self.process.kill()
 
 
 def _nothing() -> None:
@@ -320,7 +349,8 @@ def _error(error: ErrorObject) -> Fault:
     return Fault(FaultKind.ERROR, f"answered error {error.code}: {quote(error.message.encode())}{data}")
 
 
-def _ended(code: int) -> Fault:
+def gone(code: int) -> Fault:
+    """The fault of a bot whose process is gone."""
     return Fault(FaultKind.CRASH, f"ended by itself, {exit_words(code)}")
 
 

@@ -17,18 +17,23 @@ class Clock:
         self.last_s: float | None = None
         """What the previous call was charged; None before the first."""
 
-    def limit_s(self, own_s: float | None = None) -> float:
+    def per_call_s(self, in_opening: bool) -> float | None:
+        """The limit of a call as the time control has it; None = no such limit."""
+        control = self.control
+        return control.opening_call_s if in_opening and control.opening_call_s is not None else control.per_call_s
+
+    def limit_s(self, own_s: float | None = None, in_opening: bool = False) -> float:
         """How long the next call may take; `own_s`: a limit of its own, which draws on no bank. inf = for ever."""
         if own_s is not None:
             return own_s
-        per_call_s, remaining_s = self.control.per_call_s, self.remaining_s
+        per_call_s, remaining_s = self.per_call_s(in_opening), self.remaining_s
         if remaining_s is None:
             return math.inf if per_call_s is None else per_call_s
         return remaining_s if per_call_s is None or remaining_s < per_call_s else per_call_s
 
-    def charge(self, elapsed_s: float, own_s: float | None = None) -> bool:
+    def charge(self, elapsed_s: float, own_s: float | None = None, in_opening: bool = False) -> bool:
         """Books a call; True = it was in time (exactly the limit still is), and the increment is added."""
-        in_time = elapsed_s <= self.limit_s(own_s)
+        in_time = elapsed_s <= self.limit_s(own_s, in_opening)
         self.last_s = elapsed_s
         if own_s is None and self.remaining_s is not None:
             self.remaining_s = max(0.0, self.remaining_s - elapsed_s)

@@ -8,8 +8,7 @@ from protocol.messages import Encoding
 
 def report(ruling: Ruling, bot: Bot, name: str, method: str, turn: int) -> FaultReport:
     """What is known at the moment of the ruling."""
-    bot.stderr.catch_up(bot.process.stderr)
-    code = bot.process.exit_code
+    code, last_words = bot.exit_code, bot.last_words()
     return FaultReport(
         player=ruling.player,
         name=name,
@@ -24,7 +23,7 @@ def report(ruling: Ruling, bot: Bot, name: str, method: str, turn: int) -> Fault
         cpu_s=bot.charge.cpu_s,
         peak_memory_bytes=bot.usage.peak_memory_bytes,
         exit=None if code is None else exit_words(code),
-        last_words=bot.stderr.last_words(),
+        last_words=last_words,
     )
 
 

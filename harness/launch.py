@@ -204,6 +204,22 @@ def _python(path: Path) -> tuple[str, ...]:
     return (sys.executable, str(path))
 
 
+def _javascript(path: Path) -> tuple[str, ...]:
+    """A file that imports the kit finds it wherever the file lies; any other needs nothing but node."""
+    node = _need("node", path)
+    if b"referee-kit" not in path.read_bytes():
+        return (node, str(path))
+    kit = KITS / "javascript"
+    _build([str(kit / "build.sh")], kit, str(path))
+    return (node, "--import", str(kit / "resolve.js"), str(path))
+
+
+def _typescript(path: Path) -> tuple[str, ...]:
+    node = _need("node", path)
+    _build([str(KITS / "javascript" / "build.sh"), str(path)], path.parent, str(path))
+    return (node, str(path.parent / "build" / f"{path.stem}.js"))
+
+
 def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:
     return lambda path: (_need(program, path), str(path))
 
@@ -220,16 +236,44 @@ def _c_plus_plus(path: Path) -> tuple[str, ...]:
 
 
 def _c(path: Path) -> tuple[str, ...]:
-    return _compiled([_need("gcc", path), "-O2"], path)
+    """With the kit for a file that includes it. Any other keeps its standard output, which the kit would take."""
+    gcc = _need("gcc", path)
+    if b"<referee/" not in path.read_bytes():
+        return _compiled([gcc, "-O2"], path)
+    kit = KITS / "c"
+    library = kit / "build" / "libreferee.a"
+    _build([_need("make", path), "-s", "-C", str(kit), "build/libreferee.a"], kit, str(path))
+    command = [gcc, "-std=c11", "-O2", "-I", str(kit / "include")]
+    needed = [library, *(kit / "include" / "referee").glob("*.h")]
+    return _compiled(command, path, *needed, libraries=(str(library), "-ljson-c", "-lm"))
 
 
-def _compiled(command: list[str], path: Path) -> tuple[str, ...]:
+def _rust(path: Path) -> tuple[str, ...]:
+    """Compiled by `rustc` alone against the kit's library, so it needs no `Cargo.toml` and has no other crates."""
+    kit = KITS / "rust"
+    rustc = _need("rustc", path)
+    _build([_need("cargo", path), "build", "--quiet", "--release", "--lib", "--target-dir", "target"], kit, str(path))
+    made = kit / "target" / "release"
+    library = made / "libreferee_kit.rlib"
+    command = [rustc, "--edition=2021", "--crate-name=bot", "-O", "--extern", f"referee_kit={library}"]
+    return _compiled([*command, "-L", f"dependency={made / 'deps'}"], path, library)
+
+
+def _go(path: Path) -> tuple[str, ...]:
+    """Compiled as if it lay in the kit's module; Go itself knows when nothing has changed."""
+    program = path.parent / "build" / path.name.replace(".", "-")
+    build = [_need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false"]
+    _build([*build, "-o", str(program), str(path)], path.parent, str(path))
+    return (str(program),)
+
+
+def _compiled(command: list[str], path: Path, *needed: Path, libraries: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The program that `path` compiles to, in `build/` beside it, made again when it or the kit has changed."""
     program = path.parent / "build" / path.name.replace(".", "-")
-    sources = [path, *(KITS / "cpp" / "include").rglob("*.hpp")]
+    sources = [path, *needed, *(KITS / "cpp" / "include").rglob("*.hpp")]
     if not program.exists() or program.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         program.parent.mkdir(exist_ok=True)
-        _build([*command, "-o", str(program), str(path)], path.parent, str(path))
+        _build([*command, "-o", str(program), str(path), *libraries], path.parent, str(path))
     return (str(program),)
 
 
@@ -242,8 +286,9 @@ def _need(program: str, path: Path) -> str:
 
 SOURCES: dict[str, Callable[[Path], tuple[str, ...]]] = {
     ".py": _python,
-    ".js": _interpreted("node"),
-    ".mjs": _interpreted("node"),
+    ".js": _javascript,
+    ".mjs": _javascript,
+    ".ts": _typescript,
     ".rb": _interpreted("ruby"),
     ".pl": _interpreted("perl"),
     ".sh": _interpreted("sh"),
@@ -251,6 +296,8 @@ SOURCES: dict[str, Callable[[Path], tuple[str, ...]]] = {
     ".cpp": _c_plus_plus,
     ".cc": _c_plus_plus,
     ".c": _c,
+    ".go": _go,
+    ".rs": _rust,
 }
 
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")

@@ -20,6 +20,7 @@ from harness.launch import Entrant
 from harness.limits import Limits
 from harness.replay import REPLAY_VERSION, Ending, Header, Injection, Opening, Recorder, Stop, state_hash
 from harness.roster import Roster
+from harness.shared import SharedMembers
 from harness.verdict import FaultReport, Seat, Verdict
 from protocol import messages
 from protocol.connection import AnswerDecoder, answer_decoder
@@ -94,6 +95,8 @@ class _Table:
         self.state = match.game.new(match.setup)
         self.clocks = [Clock(match.time) for _ in match.entrants]
         self.call_ms = _call_ms(match.game.name, match.time.per_call_s)
+        self.opening_ms = _call_ms(match.game.name, self.clocks[0].per_call_s(in_opening=True))
+        self.shared = SharedMembers()
         self.decoders = _decoders(match.game.name)
         self.cheats = [player for player, entrant in enumerate(match.entrants) if entrant.injects]
         self.faults: list[FaultReport] = []
@@ -177,7 +180,7 @@ class _Table:
         for player, (entrant, bot) in enumerate(zip(self.match.entrants, self.bots, strict=False)):
             bot.end_match()
             sound = self.state.result is not None and player not in guilty
-            if not roster.keep(entrant, bot, sound):
+            if self.match.game.fresh or not roster.keep(entrant, bot, sound):
                 ended.append(bot)
         if ended:
             await roster.end(ended)
@@ -217,12 +220,15 @@ class _Table:
         return {call.player: answers[call.player] for call in calls}
 
     async def _ask(self, call: Call) -> Any:
-        player, method = call.player, call.method
-        bot, clock = self.bots[player], self.clocks[player]
-        limit_s = clock.limit_s(method.time_s)
-        shown = messages.Clock(self.call_ms[method.name], milliseconds(clock.remaining_s), milliseconds(clock.last_s))
-        answer = await bot.ask(method.name, call.params, shown, self.decoders[method.name], limit_s)
-        clock.charge(bot.charge.wall_s, method.time_s)
+        player, method, params = call.player, call.method, call.params
+        bot, clock, in_opening = self.bots[player], self.clocks[player], self.state.in_opening
+        limit_s = clock.limit_s(method.time_s, in_opening)
+        call_ms = self.opening_ms if in_opening else self.call_ms
+        shown = messages.Clock(call_ms[method.name], milliseconds(clock.remaining_s), milliseconds(clock.last_s))
+        if method.shared and bot.fault is None:
+            params = self.shared.params(method, params, bot.wire)
+        answer = await bot.ask(method.name, params, shown, self.decoders[method.name], limit_s)
+        clock.charge(bot.charge.wall_s, method.time_s, in_opening)
         return answer
 
     def _deliver(self, events: Sequence[Event]) -> None:

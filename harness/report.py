@@ -1,6 +1,8 @@
 """What people read: verdicts, standings, games and replays as text. Nothing here prints by itself."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,6 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from games.api import Fault, Game, State
+from harness import maps
+from harness.check.findings import NOT_TRIED, RULES, CheckReport, Level, Status
+from harness.check.output import in_full
 from harness.judge import Judgement
 from harness.limits import mebibytes
 from harness.replay import Difference, Injection, Opening, Replay, Stop, positions
@@ -88,8 +93,11 @@ def _fault(fault: FaultReport) -> Text:
 
 
 def outcome(series: Outcome, title: str) -> RenderableType:
-    """The standings of several matches."""
-    table = Table(title=f"{title}: {len(series.matches)} games, seed {series.seed}", title_justify="left", box=None)
+    """The standings of several matches, or who won the games of one."""
+    played = f"{len(series.matches)} games"
+    if series.best_of is not None:
+        played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
+    table = Table(title=f"{title}: {played}, seed {series.seed}", title_justify="left", box=None)
     table.add_column("bot")
     for column in ("played", "wins", "draws", "losses", "points", "faults"):
         table.add_column(column, justify="right")
@@ -97,6 +105,15 @@ def outcome(series: Outcome, title: str) -> RenderableType:
         row = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
         table.add_row(Text(printable(line.name)), *map(str, row))
     return table
+
+
+def _larger_match(series: Outcome) -> str:
+    """`one beats two 51–37`."""
+    first, second = sorted(series.standings, key=lambda line: -line.wins)
+    score = f"{first.wins}–{second.wins}"
+    if first.wins == second.wins:
+        return f"a draw {score} between {printable(first.name)} and {printable(second.name)}"
+    return f"{printable(first.name)} beats {printable(second.name)} {score}"
 
 
 def judgement(run: Judgement, title: str) -> RenderableType:
@@ -115,6 +132,34 @@ def judgement(run: Judgement, title: str) -> RenderableType:
     return table
 
 
+def check(run: CheckReport) -> RenderableType:
+    """The rules of a check with what became of each, the findings in full, and the verdict."""
+    title = f"{run.game}: {printable(run.name)} is checked, seed {run.seed}"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("rule", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("what")
+    found = []
+    tried = [checked for checked in run.checks if checked.told != NOT_TRIED or checked.findings]
+    for checked in tried:
+        style = _STATUS_STYLES[checked.status]
+        what = RULES[checked.rule].title + (f": {checked.told}" if checked.told else "")
+        table.add_row(checked.rule, Text(checked.status, style=style), Text(_cut(what)))
+        for finding in checked.findings:
+            text = Text(f"{finding.level} {finding.rule}: ", style=_LEVEL_STYLES[finding.level])
+            lines = [printable(line) for line in in_full(finding).split("\n")]
+            found.append(text.append("\n  ".join(lines), style="none"))
+    counts = [f"{count} {level}{'' if count == 1 else 's'}" for level in Level if (count := run.count(level))]
+    rest = len(run.checks) - len(tried)
+    counts += [f"{rest} rules not tried before that is mended"] if rest else []
+    word, style = ("passed", "bold green") if run.passed else ("refused", "bold red")
+    return Group(table, *found, Text(f"{word}: {', '.join(counts) or 'nothing found'}", style=style))
+
+
+_STATUS_STYLES = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "dim"}
+_LEVEL_STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NOTE: "bold"}
+
+
 def _by_points(line: Standing) -> float:
     return -line.points
 
@@ -130,11 +175,27 @@ def _game(game: Game) -> Iterator[RenderableType]:
     yield Text(f"{game.name}", style="bold").append(f"  {game.title}, {count} seats, {_time(game)}", style="none")
     table = Table(box=None, show_header=False, pad_edge=False)
     for method in game.methods.values():
-        kind = "event" if method.result is None else "function"
+        kind = "viewers" if method.viewers else "event" if method.result is None else "function"
         table.add_row(f"  {kind}", method.name, Text(method.doc))
     for name, default, text in options(game):
         table.add_row("  option", Text(f"{name}={default}"), Text(text))
+    if names := maps.names(game.name):
+        table.add_row("  maps", Text(" ".join(names)), "for --map, or the path of a file")
     yield table
+
+
+def kits(games_by_kit: Mapping[str, Sequence[str]]) -> RenderableType:
+    """The languages that a new bot can be written in, each with its games."""
+    table = Table("--lang", "games", box=None, pad_edge=False, header_style="dim")
+    for lang, names in games_by_kit.items():
+        table.add_row(lang, " ".join(names))
+    return Group(table, Text("referee new GAME --lang LANG [FOLDER]", style="dim"))
+
+
+def written(folder: Path, game: str) -> Text:
+    """A new bot, and what to do next."""
+    text = Text(f"{folder} plays as it is; its README tells what is what\n")
+    return text.append(f"referee --game {game} {shlex.quote(str(folder))} @random", style="bold")
 
 
 def options(game: Game) -> Iterator[tuple[str, str, str]]:

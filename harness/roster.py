@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,14 +12,27 @@ from harness.bot import Bot
 from harness.errors import RunError
 from harness.launch import Entrant, environment
 from harness.limits import Limits
-from harness.sandbox.spawner import Spawner, open_spawner
+from harness.sandbox.spawner import Process, Spawner, open_spawner
+
+Make = Callable[[Process, Limits], Bot]
+"""Makes the bot of a process that was just started: a `Bot`, or one of its kinds."""
+Inside = Callable[[Entrant, Limits], Bot | None]
+
+
+def in_processes(entrant: Entrant, limits: Limits) -> Bot | None:
+    """Every bot has a process of its own."""
+    return None
 
 
 class Roster:
     """Gives out started bots. Made by `open_roster`."""
 
-    def __init__(self, spawner: Spawner, nursery: trio.Nursery, limits: Limits, scratch: Path) -> None:
+    def __init__(
+        self, spawner: Spawner, nursery: trio.Nursery, limits: Limits, scratch: Path, make: Make, inside: Inside
+    ) -> None:
         self.limits = limits
+        self._make = make
+        self._inside = inside
         self._spawner = spawner
         self._nursery = nursery
         self._scratch = scratch
@@ -30,7 +43,9 @@ class Roster:
     async def take(self, entrant: Entrant) -> Bot:
         """A bot for one match, still to be greeted. RunError if its program cannot be started."""
         idle = self._idle.get(entrant)
-        return idle.pop() if idle else await self._start(entrant)
+        if idle:
+            return idle.pop()
+        return self._inside(entrant, self.limits) or await self._start(entrant)
 
     def keep(self, entrant: Entrant, bot: Bot, sound: bool) -> bool:
         """Keeps a bot for the next match, if it is sound and said that it may be used again; else it is to be ended."""
@@ -44,10 +59,12 @@ class Roster:
         bots = list(bots)
         async with trio.open_nursery() as nursery:
             for bot in bots:
-                self._watches.pop(bot).cancel()
+                if bot in self._watches:
+                    self._watches.pop(bot).cancel()
                 nursery.start_soon(bot.end)
         for bot in bots:
-            shutil.rmtree(self._scratches.pop(bot), ignore_errors=True)
+            if bot in self._scratches:
+                shutil.rmtree(self._scratches.pop(bot), ignore_errors=True)
 
     async def close(self) -> None:
         """Ends all bots, those at play too."""
@@ -59,7 +76,7 @@ class Roster:
             process = await self._spawner.start(entrant.argv, entrant.cwd, environment(scratch))
         except RunError as error:
             raise RunError(f"{entrant.name} cannot be started: {error}") from error
-        bot = Bot(process, self.limits)
+        bot = self._make(process, self.limits)
         self._scratches[bot] = scratch
         self._watches[bot] = scope = trio.CancelScope()
         self._nursery.start_soon(self._watch, bot, scope)
@@ -74,11 +91,14 @@ class Roster:
 
 
 @asynccontextmanager
-async def open_roster(limits: Limits) -> AsyncIterator[Roster]:
-    """A roster for a run. When the block ends, however it ends, nothing that it started is alive."""
+async def open_roster(limits: Limits, make: Make = Bot, inside: Inside = in_processes) -> AsyncIterator[Roster]:
+    """A roster for a run. When the block ends, however it ends, nothing that it started is alive.
+
+    `inside` may make a bot that has no process (`harness.debug`); None = it gets one, and `make` the bot.
+    """
     with tempfile.TemporaryDirectory(prefix="referee-", ignore_cleanup_errors=True) as scratch:
         async with open_spawner() as spawner, trio.open_nursery() as nursery:
-            roster = Roster(spawner, nursery, limits, Path(scratch))
+            roster = Roster(spawner, nursery, limits, Path(scratch), make, inside)
             failure: RunError | None = None
             try:
                 yield roster

@@ -34,14 +34,19 @@ def size(text: str, option: str) -> int | None:
     return int(float(found[1]) * _BYTES[found[2].upper()])
 
 
-def time_control(default: TimeControl, clock: str | None, call_time: str | None) -> TimeControl:
+def time_control(
+    default: TimeControl, clock: str | None, call_time: str | None, opening_time: str | None = None
+) -> TimeControl:
     """The game's own time control with what was asked for in its place: a bank `60+2`, a limit a call `1s`."""
     initial_s, increment_s, per_call_s = default.initial_s, default.increment_s, default.per_call_s
+    opening_call_s = default.opening_call_s
     if clock is not None:
         initial_s, increment_s = _bank(clock)
     if call_time is not None:
         per_call_s = seconds(call_time, "--call-time")
-    return TimeControl(initial_s, increment_s, per_call_s, default.match_s)
+    if opening_time is not None:
+        opening_call_s = seconds(opening_time, "--opening-time")
+    return TimeControl(initial_s, increment_s, per_call_s, default.match_s, opening_call_s)
 
 
 def _bank(text: str) -> tuple[float | None, float]:

@@ -76,6 +76,11 @@ class Connection:
         """The encoding in force."""
         return self._codec.encoding
 
+    @property
+    def unread(self) -> bytes:
+        """What has come and is no whole frame yet."""
+        return bytes(self._frames.rest)
+
     def initialize(self, params: Initialize) -> bytes:
         """The frame that begins a match, and opens a call that `hello` closes.
 

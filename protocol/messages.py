@@ -72,6 +72,6 @@ class Clock(Struct, frozen=True):
 class ErrorObject(Struct, frozen=True):
     """A bot's answer that it failed."""
 
-    code: int
-    message: str
-    data: Any = None
+    code: Annotated[int, Meta(description="JSON-RPC's codes, or -32000 for a failure of the bot's own")]
+    message: Annotated[str, Meta(description="what went wrong, in words")]
+    data: Annotated[Any, Meta(description="whatever else the author wants to see")] = None

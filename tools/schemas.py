@@ -1,14 +1,15 @@
 """`python -m tools.schemas [--check]`: the types of the games as JSON Schemas (2020-12) in protocol/schemas/.
 
-One file a game: every type under `$defs`, every function and event under `methods`, the game's public constants
-under `constants`. The starter kits' bindings are made from these files alone (`tools.kits`).
+One file a game: every type under `$defs`, every function and event under `methods` (kind `viewer`: only the replay
+and its viewers hear it), the game's public constants under `constants`. The starter kits' bindings are made from these
+files alone (`tools.kits`).
 """
 
 import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, get_origin
 
 import msgspec
@@ -23,6 +24,20 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REF = "#/$defs/{name}"
 
 CONSTANTS = {
+    "aiarena21": (
+        *("FREE_CHAR", "BLOCK_CHAR", "SPAWN_CHAR", "ONION", "STRAWBERRY", "DRAGON_FRUIT", "DEPLOYMENT_TURNS"),
+        *("BIKE", "BIKE_COST", "BIKE_TURNS", "BIKE_STEPS", "PORTAL_GUN", "PORTAL_GUN_COST", "AUCTION_TURNS"),
+    ),
+    "aibg5": (
+        *("SEATS", "RADIUS", "SIZE", "ATTACK_RANGE", "ASTEROID_HEALTH", "TRAP_TURNS", "BOSS_POWER"),
+        *("LEVEL_XP", "MAX_HEALTH", "POWER"),
+    ),
+    "cardgame": (
+        *("HERO_POWER", "PLACE_MINION", "PLAY_SPELL", "ATTACK", "END_TURN"),
+        *("MOLE", "COBRA", "DEADLY_SHOT", "ARCANE_SHOT", "HATCHLING", "RHINO", "SNAPJAW", "TIMBER_WOLF", "RAPTOR"),
+        *("FIREBALL", "ULTRASAUR", "SCAVENGER", "KILL_COMMAND", "HOUNDS", "HIGHMANE", "ALPHA", "HOUND", "CUB"),
+        *("BOARD_SIZE", "HAND_SIZE", "START_HEALTH", "MAX_MANA", "HERO_POWER_COST", "HERO_POWER_DAMAGE"),
+    ),
     "quoridor": ("BOARD_LENGTH", "WALLS_EACH", "FLIP"),
     "reantics": (
         *("BOARD_LENGTH", "SETUP_PHASE_1", "SETUP_PHASE_2", "PLAY_PHASE", "FOOD_GOAL"),
@@ -55,7 +70,7 @@ def game_schema(game: Game) -> Schema:
     for method in game.methods.values():
         types += [method.params] if method.result is None else [method.params, method.result]
     schemas, defs = msgspec.json.schema_components(types, ref_template=REF)
-    named = dict(_named_types(module))
+    named = {name: schema for name, schema in _named_types(module) if _references(schema) <= defs.keys()}
     schema_of = {repr(wanted): _with_names(schema, named) for wanted, schema in zip(types, schemas, strict=True)}
     return {
         "$schema": DIALECT,
@@ -104,8 +119,9 @@ def wire_schema() -> Schema:
 
 def _method(method: Method, schema_of: Mapping[str, Schema]) -> Schema:
     return {
-        "kind": "event" if method.result is None else "call",
+        "kind": "viewer" if method.viewers else "event" if method.result is None else "call",
         "description": method.doc,
+        "rules": method.rules or None,
         "params": schema_of[repr(method.params)],
         "result": None if method.result is None else schema_of[repr(method.result)],
         "time_ms": None if method.time_s is None else round(method.time_s * 1000),
@@ -113,12 +129,17 @@ def _method(method: Method, schema_of: Mapping[str, Schema]) -> Schema:
 
 
 def _named_types(module: ModuleType) -> Iterator[tuple[str, Schema]]:
-    """The module's public aliases for pairs and for choices, such as `Coord`: msgspec only names its Structs."""
+    """The module's public aliases for pairs, choices and unions, such as `Coord`: msgspec only names its Structs."""
     for name, value in vars(module).items():
-        if not name.startswith("_") and get_origin(value) in (Annotated, Literal):
-            schema = msgspec.json.schema(value)
-            if schema.keys() & {"prefixItems", "enum"}:
+        if not name.startswith("_") and get_origin(value) in (Annotated, Literal, UnionType):
+            (schema,), _ = msgspec.json.schema_components([value], ref_template=REF)
+            if schema.keys() & {"prefixItems", "enum", "discriminator"}:
                 yield name, schema
+
+
+def _references(schema: Schema) -> set[str]:
+    """The types that a union chooses from."""
+    return {choice["$ref"].rpartition("/")[2] for choice in schema.get("anyOf", ())}
 
 
 def _with_names(schema: Any, named: Mapping[str, Schema]) -> Any:

@@ -1,8 +1,9 @@
 """Which starter kits this machine can build, and the step that installs what is missing.
 
-`python tools/toolchains.py` needs nothing but Python: it runs before there is a virtual environment. It installs the
-missing packages where it may (as root, with apt-get) and says what is missing where it may not: then that kit is left
-out, by name. With CI set in the environment nothing may be left out, and it fails.
+`python tools/toolchains.py [KIT …]` (all, with what their tests need, if none is named) needs nothing but Python: it
+runs before there is a virtual environment. It installs the missing packages where it may (as root, with apt-get) and
+says what is missing where it may not: then that kit is left out, by name. With CI set in the environment nothing may be
+left out, and it fails.
 """
 
 import os
@@ -20,27 +21,52 @@ class Toolchain(NamedTuple):
     headers: tuple[str, ...]
     packages: tuple[str, ...]
     """Debian's packages that bring all of it."""
+    test_programs: tuple[str, ...] = ()
+    """What only the kit's own tests need, as the next."""
+    test_headers: tuple[str, ...] = ()
 
 
 TOOLCHAINS: dict[str, Toolchain] = {
-    "cpp": Toolchain(
-        "C++", ("g++", "cmake", "make"), ("nlohmann/json.hpp",), ("g++", "cmake", "make", "nlohmann-json3-dev")
+    "c": Toolchain(
+        "C",
+        ("gcc", "make"),
+        ("json-c/json.h", "msgpack.h"),
+        ("gcc", "make", "libc6-dev", "libjson-c-dev", "libmsgpack-dev", "libcmocka-dev", "valgrind"),
+        test_programs=("valgrind",),
+        test_headers=("cmocka.h",),
     ),
+    "cpp": Toolchain(
+        "C++",
+        ("g++", "cmake", "make"),
+        ("nlohmann/json.hpp",),
+        ("g++", "cmake", "make", "nlohmann-json3-dev", "libgtest-dev"),
+        test_headers=("gtest/gtest.h",),
+    ),
+    "go": Toolchain("Go", ("go",), (), ("golang-go",)),
     "java": Toolchain("Java", ("java", "javac", "mvn"), (), ("default-jdk-headless", "maven")),
+    "rust": Toolchain("Rust", ("cargo", "rustc"), (), ("cargo", "rustc")),
+    "javascript": Toolchain("JavaScript", ("node", "npm"), (), ("nodejs", "npm")),
 }
 
 
-def missing(kit: str) -> list[str]:
-    """The programs and headers that a kit needs and this machine lacks; empty: it can be built."""
+def missing(kit: str, tests: bool = False) -> list[str]:
+    """The programs and headers that a kit needs, with its `tests` or without, and this machine lacks.
+
+    Empty: it can be built.
+    """
     toolchain = TOOLCHAINS[kit]
-    programs = [program for program in toolchain.programs if shutil.which(program) is None]
-    if "g++" in programs:
-        return programs + list(toolchain.headers)
-    return programs + [header for header in toolchain.headers if not _has_header(header)]
+    wanted = toolchain.programs + (toolchain.test_programs if tests else ())
+    headers = toolchain.headers + (toolchain.test_headers if tests else ())
+    programs = [program for program in wanted if shutil.which(program) is None]
+    compiler = toolchain.programs[0]
+    if compiler in programs:
+        return programs + list(headers)
+    return programs + [header for header in headers if not _has_header(compiler, header)]
 
 
-def _has_header(header: str) -> bool:
-    command = ["g++", "-fsyntax-only", "-x", "c++", "-include", header, os.devnull]
+def _has_header(compiler: str, header: str) -> bool:
+    language = "c++" if compiler == "g++" else "c"
+    command = [compiler, "-E", "-x", language, "-include", header, "-o", os.devnull, os.devnull]
     return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -58,15 +84,17 @@ def install(packages: list[str]) -> None:
             print(done.stdout.decode(errors="replace"))
 
 
-def main() -> int:
-    packages = [package for kit, toolchain in TOOLCHAINS.items() if missing(kit) for package in toolchain.packages]
+def main(kits: list[str]) -> int:
+    tests = not kits
+    kits = kits or list(TOOLCHAINS)
+    packages = [package for kit in kits if missing(kit, tests) for package in TOOLCHAINS[kit].packages]
     if packages:
         install(packages)
-    lacking = {toolchain.name: missing(kit) for kit, toolchain in TOOLCHAINS.items() if missing(kit)}
+    lacking = {TOOLCHAINS[kit].name: missing(kit, tests) for kit in kits if missing(kit, tests)}
     for name, what in lacking.items():
         print(f"{name} kit: left out, this machine lacks {', '.join(what)}")
     return 1 if lacking and os.environ.get("CI") else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -28,8 +28,21 @@ def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
 
 
 OPPONENTS: Mapping[str, Opponent] = {
-    "random": Opponent("random", {"aiarena21": None, "quoridor": None, "reantics": None, "tictactoe": None}),
+    "random": Opponent(
+        "random",
+        {
+            "aiarena21": None,
+            "aibg5": None,
+            "cardgame": None,
+            "quoridor": None,
+            "reantics": None,
+            "tictactoe": None,
+        },
+    ),
     "greedy": Opponent("greedy", {"aiarena21": None}),
+    "aggressive": Opponent("aggressive", {"cardgame": None}),
+    "trader": Opponent("trader", {"cardgame": None}),
+    "trainer": Opponent("trainer", {"aibg5": None}),
     "baseline": Opponent("baseline", {"quoridor": None, "tictactoe": None}),
     "advanced": Opponent("advanced", {"quoridor": None, "tictactoe": None}),
     "BASE_AI_O": Opponent("baseline", {"tictactoe": 0}),

@@ -5,12 +5,15 @@ from typing import Any
 import msgspec
 
 from games import aiarena21, reantics
+from games.aibg5 import AIBG5
 from games.api import Player
 from games.arena import Battle
+from games.cardgame import CardGame
 from games.dice import Dice
 from games.quoridor import Quoridor
 from games.reantics import Ant, GameState
 from games.tictactoe import TicTacToe
+from harness.opponents import _aibg5, _cardgame
 from harness.opponents._follow import follow
 from harness.opponents._serve import Handler, Start, UnknownMethod, serve
 from protocol.messages import Initialize
@@ -47,12 +50,14 @@ def follow_reantics(match: Initialize) -> Handler:
     return handle
 
 
-def sample(position: Battle, player: Player, dice: Dice) -> Any:
+def sample(position: AIBG5 | Battle | CardGame, player: Player, dice: Dice) -> Any:
     return position.sample(player, dice)
 
 
 GAMES: dict[str, Start] = {
     "aiarena21": follow_aiarena21,
+    "aibg5": lambda match: _aibg5.follow(match, sample),
+    "cardgame": lambda match: _cardgame.follow(match, sample),
     "quoridor": lambda match: follow(match, Quoridor, sample),
     "reantics": follow_reantics,
     "tictactoe": lambda match: follow(match, TicTacToe, sample),

@@ -11,12 +11,15 @@ from games.api import Event, Fault, FaultKind, Game, Player, Setup, State
 from games.dice import Dice, derive_seed
 
 LONGEST = 20_000  # calls; a random match that takes more does not end
+SHORT: dict[str, dict[str, Any]] = {"aibg5": {"rounds": 40}}
+"""Options for the games that only a clock would end."""
 
 
 def started(game: Game, seed: int, seats: int | None = None, options: Any = None) -> State:
-    """A new match with default options; the least number of seats unless told."""
+    """A new match with default options, or short ones; the least number of seats unless told."""
     names = tuple(f"bot {seat}" for seat in range(seats or game.seats[0]))
-    return game.new(Setup(seed, names, game.options() if options is None else options))
+    short = msgspec.convert(SHORT.get(game.name, {}), game.options)
+    return game.new(Setup(seed, names, short if options is None else options))
 
 
 def random_answers(state: State, dice: Dice, faults: bool = False) -> dict[Player, Any]:

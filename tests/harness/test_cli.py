@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 from scripted import PYTHON, Arena
 
 from harness.cli import main
+from harness.maps import MAPS
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -39,6 +41,7 @@ def run(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
 
 
 MATCH = ("--game", "tictactoe", "winner.py", "loser.py")
+FRUIT = ("--game", "aiarena21", "@random", "@random", "--set", "turns=2")
 
 
 # A match.
@@ -105,12 +108,98 @@ def test_a_record_goes_where_it_is_told_to(run: Run, tmp_path: Path) -> None:
 
 def test_the_options_reach_the_match(run: Run) -> None:
     limits = ("--call-time", "900ms", "--clock", "60+2", "--startup", "7s", "--memory", "100MiB", "--cpu", "3")
+    limits += ("--opening-time", "3s")
     run(*MATCH, *limits, "--set", "flip=auto", "--encoding", "json", "--seed", "1", "--replay", "match.jsonl")
     header = json.loads(Path("match.jsonl").read_text().splitlines()[0])
     assert header["setup"] == {"seed": 1, "names": ["winner", "loser"], "options": {"flip": "auto"}}
-    assert header["time"] == {"initial_s": 60.0, "increment_s": 2.0, "per_call_s": 0.9, "match_s": None}
+    bank = {"initial_s": 60.0, "increment_s": 2.0}
+    assert header["time"] == {**bank, "per_call_s": 0.9, "match_s": None, "opening_call_s": 3.0}
     wanted = {"startup_s": 7.0, "memory_bytes": 100 << 20, "cpu_s": 3.0}
     assert {key: header["limits"][key] for key in wanted} == wanted
+
+
+def test_a_best_of_is_one_match_and_counts_games(run: Run) -> None:
+    code, out, _ = run("--game", "tictactoe", "winner.py", "Lost=faulty.py", "--best-of", "5", "--seed", "3")
+    assert code == 0
+    assert "Tic-tac-toe: winner beats Lost 3–0 after 3 games, best of 5, seed 3" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--best-of", "3", "--games", "2"), "--best-of 3 --games 2: one of the two"),
+        (("--best-of", "0"), "--best-of 0: there must be one game at least"),
+    ],
+)
+def test_a_best_of_that_cannot_be_is_refused(run: Run, options: tuple[str, ...], said: str) -> None:
+    assert run(*MATCH, *options) == (2, "", f"referee: {said}\n")
+
+
+# Maps.
+
+
+def played_map(run: Run, *options: str) -> str:
+    """The map of a match, as its record has it."""
+    assert run(*FRUIT, *options, "--replay", "match.jsonl")[0] == 0
+    return str(json.loads(Path("match.jsonl").read_text().splitlines()[0])["setup"]["options"]["map"])
+
+
+def test_a_map_is_looked_up_as_a_path_and_then_among_those_that_come_along(run: Run, tmp_path: Path) -> None:
+    third = (MAPS / "aiarena21" / "3.txt").read_text("utf-8")
+    assert played_map(run, "--map", "3") == third
+    assert played_map(run, "-m", "3.txt") == third
+    (tmp_path / "3.txt").write_text("S..S\n")
+    assert played_map(run, "-m", "3.txt") == "S..S\n"
+    assert played_map(run, "-m", "3") == third
+    (tmp_path / "3").mkdir()
+    assert played_map(run, "-m", "3") == third, "a folder is no map"
+
+
+def test_every_map_that_comes_along_is_packed_with_the_rest() -> None:
+    settings = tomllib.loads((MAPS.parent / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    assert "maps*" in settings["packages"]["find"]["include"]
+    files = [path for path in MAPS.rglob("*") if path.is_file()]
+    assert files
+    assert [path for path in files if not any(path.match(glob) for glob in settings["package-data"]["*"])] == []
+
+
+def test_a_map_that_is_not_played_as_it_stands_is_told_of_on_standard_error_and_in_the_json(run: Run) -> None:
+    words = "map line 4 has 6 cells; cut to 5, as in line 1"
+    Path("ragged.txt").write_text(".....\n..###\n.....\nS.S...\n")
+    code, _, err = run(*FRUIT, "-m", "ragged.txt")
+    assert (code, err) == (0, f"warning: {words}\n")
+    code, out, err = run(*FRUIT, "-m", "ragged.txt", "--json")
+    assert (code, err) == (0, f"warning: {words}\n")
+    assert json.loads(out)["warnings"] == [words]
+    assert json.loads(run(*FRUIT, "--json")[1])["warnings"] == []
+
+
+# Other forms of a record.
+
+
+def test_a_record_is_written_in_another_form_too(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run(*FRUIT, "--replay", "match.jsonl", "--export", "aiarena21-replay", "deep/replay.txt")
+    assert code == 0
+    assert out.endswith("export  deep/replay.txt\n")
+    assert (tmp_path / "deep" / "replay.txt").read_text().splitlines()[-1] == '[Replay] {"type":"finish"}'
+    export = ("replay", "export", "aiarena21-replay", "match.jsonl")
+    assert run(*export, "again.txt") == (0, "", "")
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "deep" / "replay.txt").read_bytes()
+
+
+def test_of_several_games_each_has_its_number(run: Run, tmp_path: Path) -> None:
+    run(*FRUIT, "--games", "10", "--export", "aiarena21-replay", "replay.txt", "--json")
+    assert sorted(path.name for path in tmp_path.glob("replay-*")) == [f"replay-{n:02}.txt" for n in range(1, 11)]
+
+
+def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Path) -> None:
+    run(*FRUIT, "--replay", "match.jsonl")
+    lines = Path("match.jsonl").read_text().splitlines(keepends=True)
+    Path("match.jsonl").write_text("".join(lines[:2] + lines[3:]))
+    code, out, _ = run("replay", "export", "aiarena21-replay", "match.jsonl", "replay.txt")
+    assert code == 1
+    assert out.startswith("match.jsonl: line 3: ")
+    assert not (tmp_path / "replay.txt").exists()
 
 
 # What cannot be: one line on standard error, and nothing was started.
@@ -130,6 +219,15 @@ def test_the_options_reach_the_match(run: Run) -> None:
         ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
         ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always'"),
         ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
+        (
+            (*FRUIT, "-m", "x"),
+            "--map x: there is no such file; maps that come along for aiarena21: 1, 2, 3, 4, 5, 6, 7",
+        ),
+        ((*FRUIT, "-m", "../aiarena21/1"), "--map ../aiarena21/1: there is no such file"),
+        ((*FRUIT, "-m", "winner.py"), "options of aiarena21: map line 1 is empty; wanted some of '.', '#' and 'S'"),
+        ((*FRUIT, "--export", "text", "x"), "unknown format 'text'; there are aiarena21-replay"),
+        ((*MATCH, "--export", "aiarena21-replay", "x"), "aiarena21-replay is a form of aiarena21 matches"),
+        ((*MATCH, "--export", "aiarena21-replay"), "export"),
         ((*MATCH, "--games", "0"), "--games 0: there must be one at least"),
         ((*MATCH, "--games", "many"), "games"),
         ((*MATCH, "--seed", "x"), "seed"),
@@ -143,6 +241,7 @@ def test_the_options_reach_the_match(run: Run) -> None:
         ((*MATCH, "--fast"), "--fast"),
         (("replay", "verify", "none.jsonl"), "the replay cannot be read: "),
         (("replay", "show", "winner.py"), "winner.py is not a replay: line 1: "),
+        (("replay", "export", "aiarena21-replay", "none.jsonl", "x"), "the replay cannot be read: "),
         (("games", "chess"), "unknown game 'chess'"),
     ],
 )
@@ -199,6 +298,15 @@ def test_games_lists_functions_events_and_options(run: Run) -> None:
     assert "tictactoe Tic-tac-toe, 2 seats, 18+2 s function play" in text
     assert 'option flip="manual"' in text
     assert "function registerWin" in text
+
+
+def test_games_lists_the_maps_that_come_along_and_what_only_viewers_hear(run: Run) -> None:
+    text = " ".join(run("games", "aiarena21")[1].split())
+    assert "function play_powerup Buy a power-up" in text
+    assert "viewers turn_ended A turn is over." in text
+    assert "option turns=100 the length of the game" in text
+    assert "maps 1 2 3 4 5 6 7 for --map" in text
+    assert "maps" not in run("games", "tictactoe")[1]
 
 
 def test_games_of_one_name(run: Run) -> None:

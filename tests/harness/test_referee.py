@@ -11,6 +11,7 @@ import pytest
 import trio
 from scripted import Arena
 
+from games import registry
 from games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
 from games.dice import derive_seed
 from harness.errors import RunError
@@ -140,6 +141,16 @@ async def test_every_call_shows_the_clock(arena: Arena) -> None:
     assert 19000 < clocks[1]["remaining_ms"] <= 20000
     assert clocks[1]["call_ms"] == 19000
     assert clocks[1]["remaining_ms"] + clocks[1]["last_ms"] == pytest.approx(20000, abs=1)
+
+
+async def test_calls_in_the_opening_have_a_limit_of_their_own(arena: Arena) -> None:
+    """aiarena21.md, section 9: 30 s on the turns 0, 1 and 2, afterwards 2 s."""
+    ours = arena.listener("greet()\nwhile True: answer(call(), '')", "ours")
+    rival = arena.bot("greet()\nwhile True: answer(call(), '')", name="rival")
+    time = registry.game("aiarena21").time
+    await arena.play(arena.match(ours, rival, game="aiarena21", turns=5, time=time))
+    limits = [frame["params"]["clock"]["call_ms"] for frame in arena.heard("ours") if frame["method"] == "play_powerup"]
+    assert limits == [30000, 30000, 30000, 2000, 2000]
 
 
 async def test_without_any_limit_the_clock_says_null(arena: Arena) -> None:
@@ -415,6 +426,26 @@ async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> 
 
 
 # A series.
+
+
+async def test_a_best_of_ends_with_the_win_that_decides_it(arena: Arena) -> None:
+    """cardgame.md, section 10: best of N, first to N // 2 + 1; what was not played counts for nobody."""
+    winner = arena.bot("while True:\n    greet(); put('NW'); put('W'); put('SW'); call()", name="winner")
+    ours = arena.bot("greet(); sys.exit(1)", name="quits")
+    plan = Series(arena.match(winner, ours, game="tictactoe"), games=9, swap=True, first_to=5)
+    outcome = await play_series(plan, Limits())
+    assert [line.wins for line in outcome.standings] == [5, 0]
+    assert (len(outcome.matches), outcome.best_of) == (5, 9)
+    assert len({verdict.replay for verdict in outcome.matches}) == 5
+
+
+async def test_a_game_that_wants_it_has_new_processes_for_every_match(arena: Arena) -> None:
+    """cardgame.md, section 10, also for bots that could be used again."""
+    body = "greet(reuse=True); print(os.getpid(), file=open('pids', 'a'))\nwhile True: answer(call(), [4, []])"
+    ours = arena.bot(body, name="ours")
+    await play_series(Series(arena.match(ours, ours, game="cardgame"), games=3), Limits())
+    pids = (arena.folder / "pids").read_text().split()
+    assert len(pids) == len(set(pids)) == 6
 
 
 async def test_a_series_swaps_the_seats_and_draws_its_seeds_from_the_first(arena: Arena) -> None:

@@ -25,8 +25,15 @@ def our_python() -> Iterator[None]:
 
 def need(kit: str) -> None:
     """Skips, by name, what needs a kit that cannot be built here. Where CI is set a skip is a failure."""
-    if lacking := missing(kit):
+    if lacking := missing(kit, tests=True):
         pytest.skip(f"the {TOOLCHAINS[kit].name} kit needs {', '.join(lacking)}")
+
+
+@pytest.fixture(scope="session")
+def c_kit() -> None:
+    """The C kit is built."""
+    need("c")
+    subprocess.run(["make", "-s", "-C", KITS / "c", "all", "build/kit_test"], check=True, timeout=120)
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +51,31 @@ def java_kit() -> None:
     """The Java kit is built."""
     need("java")
     subprocess.run([KITS / "java" / "build.sh"], check=True, timeout=250)
+
+
+@pytest.fixture(scope="session")
+def go_kit() -> None:
+    """The Go kit is built."""
+    need("go")
+    subprocess.run(
+        ["go", "build", "-buildvcs=false", "-o", "build/", "./..."], cwd=KITS / "go", check=True, timeout=250
+    )
+
+
+@pytest.fixture(scope="session")
+def javascript_kit() -> None:
+    """The JavaScript kit is built."""
+    need("javascript")
+    subprocess.run([KITS / "javascript" / "build.sh"], check=True, timeout=250)
+
+
+@pytest.fixture(scope="session")
+def rust_kit() -> None:
+    """The Rust kit is built."""
+    need("rust")
+    subprocess.run(
+        ["cargo", "build", "--quiet", "--release", "--workspace"], cwd=KITS / "rust", check=True, timeout=280
+    )
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,23 @@ from harness.launch import KITS, Entrant, entrant
 
 JAVA = ("java", f"@{KITS / 'java' / 'java.args'}", "-cp", str(KITS / "java" / "target" / "referee-kit.jar"))
 CONFORMANCE = {
+    "c": (str(KITS / "c" / "build" / "conformance"),),
     "cpp": (str(KITS / "cpp" / "build" / "conformance"),),
+    "go": (str(KITS / "go" / "build" / "conformance"),),
     "java": (*JAVA, "referee.kit.Conformance"),
+    "javascript": ("node", str(KITS / "javascript" / "dist" / "conformance.js")),
+    "rust": (str(KITS / "rust" / "target" / "release" / "conformance"),),
     "python": (sys.executable, str(KITS / "python" / "conformance.py")),
 }
-SUFFIXES = {"cpp": ".cpp", "java": ".java", "python": ".py"}
+SUFFIXES = {
+    "c": ".c",
+    "cpp": ".cpp",
+    "go": ".go",
+    "java": ".java",
+    "javascript": ".mjs",
+    "python": ".py",
+    "rust": ".rs",
+}
 
 WriteBot = Callable[[str, str, str], Entrant]
 """Takes a kit, the name of a file without its suffix, and the text; gives the program."""

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
-from driving import NONSENSE, Bot, Cheat, Insists, Passive, Rival, Sly, play, rank, reason, seated
+from driving import NAMES, NONSENSE, Bot, Cheat, Insists, Passive, Rival, Sly, play, rank, reason, seated
 from kits import WriteBot, conformance, example
 
 from games import quoridor, reantics, tictactoe
-from games.api import Game
+from games.api import Game, Notice, Setup
 from protocol.messages import Encoding, ErrorObject
 
 # The wire.
@@ -32,6 +33,8 @@ def test_every_value_comes_back_as_it_was_sent(kit: str, encoding: Encoding, tmp
         bot.initialize("conformance")
         for value in VALUES:
             answer = bot.call("echo", {"value": value})
+            if kit == "javascript" and repr(value) == "1.0":
+                value = 1  # it has one kind of number, and to JSON both are the same
             assert (answer, type(answer)) == (value, type(value))
 
 
@@ -206,9 +209,61 @@ def test_the_templates_play_by_the_rules(
         assert bot.exit() == 0
 
 
+@pytest.mark.parametrize("game", [quoridor.GAME, reantics.GAME, tictactoe.GAME], ids=lambda game: game.name)
+def test_a_templates_luck_comes_from_the_matchs_seed(kit: str, game: Game, tmp_path: Path) -> None:
+    """Its first answers: the same for the same seed, and not always the same."""
+    state = game.new(Setup(1, NAMES, game.options()))
+    shown = [notice for notice in state.opening() if isinstance(notice, Notice) and 0 in notice.to]
+    (call,) = state.calls()
+
+    def first_answers() -> list[Any]:
+        answers = []
+        for seed in range(8):
+            bot.initialize(game.name, seed=seed)
+            for notice in shown:
+                bot.notify(notice.method, msgspec.to_builtins(notice.params))
+            answers.append(bot.call(call.method.name, msgspec.to_builtins(call.params)))
+        return answers
+
+    with Bot(example(kit, f"my_{game.name}"), Encoding.MSGPACK, tmp_path / "log") as bot:
+        answers = first_answers()
+        assert first_answers() == answers
+    assert any(answer != answers[0] for answer in answers)
+
+
 # What a rival may send.
 
 SPIES = {
+    "c": """
+#include <referee/tictactoe.h>
+#include <stdio.h>
+
+typedef struct { char heard[200]; } Spy;
+
+static const char* shown(Match* match, const Value* member) {
+    if (!member) return "-";
+    if (textOf(member)) return member->text;
+    char* text = allocate(match, 40);
+    if (member->kind == VALUE_INT) sprintf(text, "%d", (int)member->integer);
+    if (member->kind == VALUE_LIST) sprintf(text, "[%s]", member->count ? shown(match, item(member, 0)) : "");
+    if (member->kind == VALUE_OBJECT && member->count == 0) return "{}";
+    return text;
+}
+
+static const char* text(const char* member) { return member ? member : "-"; }
+
+static void event(Match* match, const ArenaEvent* e) {
+    Spy* self = match->memory;
+    snprintf(self->heard, sizeof self->heard, "%s %s %s %s %s %s", text(e->youAre), text(e->id), text(e->player),
+             shown(match, e->action), shown(match, e->position), text(e->winner));
+}
+
+static Action play(Match* match, const char* id) { return (void)id, (Action){((Spy*)match->memory)->heard, NULL}; }
+
+int main(void) {
+    return run(&(TicTacToeBot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
+}
+""",
     "python": """
 from referee_kit.tictactoe import *
 
@@ -221,6 +276,56 @@ class Spy(TicTacToeBot):
         return Action(self.heard)
 
 run(Spy)
+""",
+    "javascript": """
+import { run, TicTacToeBot } from "referee-kit/tictactoe";
+
+class Spy extends TicTacToeBot {
+    event(e) {
+        const heard = [e.youAre, e.id, e.player, e.action, e.position, e.winner];
+        const shown = (member) => typeof member === "string" ? member : JSON.stringify(member);
+        this.heard = heard.map((member) => member === undefined ? "-" : shown(member)).join(" ");
+    }
+
+    play(id) {
+        return { action: this.heard };
+    }
+}
+
+run(Spy);
+""",
+    "go": """
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"referee"
+	"referee/tictactoe"
+)
+
+type spy struct{ heard string }
+
+func text(member *string) any {
+	if member == nil {
+		return nil
+	}
+	return *member
+}
+
+func (s *spy) Event(e tictactoe.ArenaEvent) {
+	heard := []string{}
+	for _, member := range []any{text(e.YouAre), text(e.Id), text(e.Player), e.Action, e.Position, text(e.Winner)} {
+		shown := strings.Replace(fmt.Sprint(member), "map[]", "{}", 1)
+		heard = append(heard, strings.Replace(shown, "<nil>", "-", 1))
+	}
+	s.heard = strings.Join(heard, " ")
+}
+
+func (s *spy) Play(id string) tictactoe.Action { return tictactoe.Action{Action: s.heard} }
+
+func main() { tictactoe.Run("Spy", "1", func(*referee.Match) tictactoe.Bot { return &spy{} }) }
 """,
     "java": """
 import java.util.stream.*;
@@ -237,6 +342,34 @@ public class Spy extends TicTacToeBot {
     }
 
     @Override public Action play(String id) { return new Action(heard); }
+}
+""",
+    "rust": """
+use referee_kit::tictactoe::*;
+use referee_kit::{Match, Value};
+
+struct Spy {
+    heard: String,
+}
+
+impl TicTacToeBot for Spy {
+    fn new(_info: Match) -> Self {
+        Spy { heard: String::new() }
+    }
+
+    fn event(&mut self, e: ArenaEvent) {
+        let any = |member: Option<Value>| member.map(|value| value.to_string());
+        let heard = [e.youAre, e.id, e.player, any(e.action), any(e.position), e.winner];
+        self.heard = heard.map(|member| member.unwrap_or("-".to_owned())).join(" ");
+    }
+
+    fn play(&mut self, _id: String) -> Action {
+        Action::new(self.heard.as_str())
+    }
+}
+
+fn main() {
+    run::<Spy>("Spy");
 }
 """,
     "cpp": """

@@ -1,6 +1,7 @@
 """The schemas and the kits' bindings follow from the types of the games."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,13 @@ from protocol.messages import Clock, Encoding, Initialize, Limits
 from tools import generated
 from tools.kits.__main__ import binding_files
 from tools.kits.shapes import Binding, Many, Maybe, Pair, Ref, Scalar
+from tools.pages import page_files
 from tools.schemas import CONSTANTS, DIALECT, dump, game_schema, schema_files
 
 GAMES = sorted(CONSTANTS)
+SHORT = {"aibg5": {"rounds": 40}}
+"""Options for a game that only a clock would end."""
+COORD = Pair("Coord", ("x", "y"))
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -35,7 +40,7 @@ def as_sent(value: Any) -> Any:
 
 
 def test_the_checked_in_files_are_what_the_types_give() -> None:
-    for path, content in {**schema_files(), **binding_files()}.items():
+    for path, content in {**schema_files(), **binding_files(), **page_files()}.items():
         assert (generated.ROOT / path).read_bytes() == content.encode(), f"{path} is stale: make it again"
 
 
@@ -83,28 +88,43 @@ def refs(node: Any) -> list[str]:
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_match_says_fits_the_schema(name: str, seed: int) -> None:
-    game, root, dice = registry.game(name), schema(name), Dice(seed)
-    methods = {
-        method: {part: validator(root, members[part] or {}) for part in ("params", "result")}
-        for method, members in root["methods"].items()
-    }
-    state = game.new(Setup(seed, ("a", "b"), game.options()))
-    events, asked = state.opening(), set()
+    game, dice = registry.game(name), Dice(seed)
+    options = game.options(**SHORT.get(name, {}))
+    state = game.new(Setup(seed, ("a", "b", "c", "d")[: game.seats.start], options))
+    said = _Said(schema(name))
+    events = state.opening()
     for _ in range(400):
         for event in events:
             if isinstance(event, Notice):
-                asked.add(event.method)
-                methods[event.method]["params"].validate(as_sent(event.params))
+                said.fits(event.method, "params", event.params)
         if not state.awaited:
             break
         answers = {}
         for call in state.calls():
-            asked.add(call.method.name)
-            methods[call.method.name]["params"].validate(as_sent(call.params))
+            said.fits(call.method.name, "params", call.params)
             answers[call.player] = None if call.method.result is type(None) else state.sample(call.player, dice)
-            methods[call.method.name]["result"].validate(as_sent(answers[call.player]))
+            said.fits(call.method.name, "result", answers[call.player])
         events = state.apply(answers)
-    assert asked >= {"getPlacement", "getMove"} if name == "reantics" else asked == set(methods)
+    methods = {method for method, _ in said.count}
+    heard = {method.name for method in game.methods.values() if not method.viewers}
+    assert methods >= ({"getPlacement", "getMove"} if name == "reantics" else heard)
+
+
+class _Said:
+    """Holds what is said against a schema: the first twenty of a kind, then every tenth, for some are large."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.validators = {
+            (method, part): validator(root, members[part] or {})
+            for method, members in root["methods"].items()
+            for part in ("params", "result")
+        }
+        self.count: Counter[tuple[str, str]] = Counter()
+
+    def fits(self, method: str, part: str, value: Any) -> None:
+        self.count[method, part] += 1
+        if self.count[method, part] <= 20 or self.count[method, part] % 10 == 0:
+            self.validators[method, part].validate(as_sent(value))
 
 
 WRONG = [
@@ -153,9 +173,9 @@ def test_the_kits_read_every_shape_of_the_schemas() -> None:
     board = next(field for field in binding.records[4].fields if field.name == "board")
     assert board.type == Maybe(Many(Many(Maybe(Ref("Cell")), None), None))
     assert [function.result for function in binding.functions] == [
-        Many(Pair("Coord"), None),
+        Many(COORD, None),
         Ref("Move"),
-        Pair("Coord"),
+        COORD,
         None,
     ]
     assert binding.functions[3].params[0].type == Scalar("bool")
@@ -163,6 +183,35 @@ def test_the_kits_read_every_shape_of_the_schemas() -> None:
 
 def test_a_shape_that_no_kit_knows_is_refused() -> None:
     root = game_schema(tictactoe.GAME)
-    root["$defs"]["Play"]["properties"]["id"] = {"type": "number"}
-    with pytest.raises(ValueError, match=r'no kit knows the shape \{"type": "number"\}'):
+    root["$defs"]["Play"]["properties"]["id"] = {"type": "map"}
+    with pytest.raises(ValueError, match=r'no kit knows the shape \{"type": "map"\}'):
         Binding.read(dump(root), "here")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_page_shows_every_function_event_and_member_and_a_frame_of_each_function(name: str) -> None:
+    text, root = (generated.ROOT / f"docs/{name}.md").read_text("utf-8"), schema(name)
+    for method, members in root["methods"].items():
+        section = text.split(f"\n### {method}\n")[1].split("\n### ")[0]
+        assert members["description"] in section
+        if members["kind"] == "call":
+            assert '-> {"jsonrpc":"2.0","id":' in section, f"{method} has no example"
+            assert f'"method":"{method}"' in section
+    for part in root["$defs"].values():
+        for member in part.get("properties", ()):
+            assert f"| `{member}` |" in text
+
+
+@pytest.mark.parametrize("name", [*GAMES, "wire"])
+def test_every_member_says_what_it_means(name: str) -> None:
+    """In words of its own, or by a type that does. A union's tag, one word, needs none."""
+    defs = schema(name)["$defs"]
+    silent = [
+        f"{kind}.{member}"
+        for kind, part in defs.items()
+        for member, shape in part.get("properties", {}).items()
+        if not shape.get("description")
+        and not defs.get(shape.get("$ref", "").rpartition("/")[2], {}).get("description")
+        and len(shape.get("enum", ())) != 1
+    ]
+    assert silent == []

@@ -1,5 +1,9 @@
-"""The Java starter kit's own: bots in trouble, and its build. What every kit must do stands in test_every_kit.py."""
+"""The Java starter kit's own: its checks, bots in trouble, and its build.
 
+What every kit must do stands in test_every_kit.py.
+"""
+
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,7 +14,16 @@ from kits import WriteBot
 from harness.launch import KITS
 from protocol.messages import Encoding, ErrorObject
 
+KIT = KITS / "java"
+
 pytestmark = pytest.mark.usefixtures("java_kit")
+
+
+def test_the_librarys_own_checks_hold() -> None:
+    done = subprocess.run(["mvn", "-B", "test"], cwd=KIT, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"Tests run: [1-9]\d*, Failures: 0, Errors: 0, Skipped: 0", done.stdout), done.stdout
+
 
 ODD = """
 import java.util.*;
@@ -65,7 +78,7 @@ def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, t
 
 
 def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
-    jar = KITS / "java" / "target" / "referee-kit.jar"
+    jar = KIT / "target" / "referee-kit.jar"
     made = jar.stat().st_mtime_ns
-    subprocess.run([KITS / "java" / "build.sh"], check=True, timeout=2)
+    subprocess.run([KIT / "build.sh"], check=True, timeout=2)
     assert jar.stat().st_mtime_ns == made

@@ -1,8 +1,11 @@
-"""The Python starter kit's own: prints, values and exceptions of the language, luck, a machine without msgpack.
+"""The Python starter kit's own: its checks, prints, values and exceptions of the language, luck, no msgpack.
 
 What every kit must do stands in test_every_kit.py.
 """
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,9 +14,19 @@ import pytest
 from driving import NAMES, Bot
 from kits import WriteBot
 
+from harness.launch import KITS
 from protocol.messages import Encoding, ErrorObject, Hello
 
+KIT = KITS / "python"
 StartBot = Callable[[str], Bot]
+
+
+@pytest.mark.parametrize(("folder", "arguments"), [(KIT, ()), (KIT.parent.parent, ("starter_kits/python/tests",))])
+def test_the_librarys_own_checks_hold(folder: Path, arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"= \d+ passed in ", done.stdout), done.stdout  # and none is skipped
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from tools import generated
-from tools.kits import cpp, java, python
+from tools.kits import c, cpp, go, java, javascript, python, rust
 from tools.kits.shapes import Binding
 from tools.schemas import FOLDER
 
@@ -20,7 +20,13 @@ def binding_files() -> dict[Path, str]:
         game = Binding.read(schema.read_text(encoding="utf-8"), source=f"{FOLDER}/{schema.name}")
         files[KITS / f"python/referee_kit/{game.game}.py"] = python.emit(game)
         files[KITS / f"cpp/include/referee/{game.game}.hpp"] = cpp.emit(game)
+        files[KITS / f"go/{game.game}/{game.game}.go"] = go.emit(game)
+        files[KITS / f"c/include/referee/{game.game}.h"] = c.emit(game)
         files[KITS / f"java/src/main/java/referee/kit/{game.game}/{game.name}Bot.java"] = java.emit(game)
+        files[KITS / f"javascript/src/{game.game}.ts"] = javascript.emit(game)
+        files[KITS / f"rust/src/games/{game.game}.rs"] = rust.emit(game)
+    names = [path.stem for path in files if path.is_relative_to(KITS / "rust")]
+    files[KITS / "rust/src/games/mod.rs"] = rust.modules(names)
     return files
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
 
-SCALARS = {"int": "int", "bool": "bool", "str": "std::string", "any": "Json"}
-INITIAL = {"int": " = 0", "bool": " = false"}
+SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "std::string", "any": "Json"}
+INITIAL = {"int": " = 0", "float": " = 0", "bool": " = false"}
 
 
 def emit(game: Binding) -> str:
@@ -18,19 +18,32 @@ def emit(game: Binding) -> str:
         "",
         "#pragma once",
         "",
-        *(f"#include <{header}>" for header in ("array", "optional", "referee/wire.hpp", "string", "vector")),
+        *(f"#include <{header}>" for header in _headers(game)),
         "",
         f"namespace referee::{game.game} {{",
         "",
         *(_constant(name, value) for name, value in game.constants.items()),
         "",
     ]
+    for pair, doc in game.pairs.items():
+        lines += [*_pair(pair, doc), ""]
     for record in game.records:
         lines += [*_struct(record), ""]
+        for union in game.unions_after(record):
+            lines += [f"using {union.name} = std::variant<{', '.join([name for _, name in union.choices])}>;", ""]
     for record in game.records:
         lines += [*(_to_json(record) if record.sent else _from_json(record)), ""]
+    for union in game.unions:
+        lines += [*_one_of(union), ""]
     lines += [*_bot(game), "", f"}}  // namespace referee::{game.game}"]
+    for pair in game.pairs:
+        lines += ["", *_hash(f"referee::{game.game}::{pair.name}", pair)]
     return "\n".join(lines) + "\n"
+
+
+def _headers(game: Binding) -> list[str]:
+    variants = ["variant"] if game.unions else []
+    return ["array", "optional", "referee/wire.hpp", "string", *variants, "vector"]
 
 
 def _constant(name: str, value: Any) -> str:
@@ -52,7 +65,7 @@ def _type(wanted: Type) -> str:
     match wanted:
         case Scalar(kind):
             return SCALARS[kind]
-        case Pair(name=name) | Ref(name=name):
+        case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(item):
             return f"std::optional<{_type(item)}>"
@@ -60,6 +73,35 @@ def _type(wanted: Type) -> str:
             return f"std::vector<{_type(item)}>"
         case Many(item, length):
             return f"std::array<{_type(item)}, {length}>"
+
+
+def _pair(pair: Pair, doc: str) -> Iterator[str]:
+    name, (a, b) = pair.name, pair.members
+    yield from comment(doc, 0, "// ")
+    yield f"struct {name} {{"
+    yield f"    int {a} = 0;"
+    yield f"    int {b} = 0;"
+    yield "};"
+    yield f"inline bool operator==({name} one, {name} two) {{ return one.{a} == two.{a} && one.{b} == two.{b}; }}"
+    yield f"inline bool operator!=({name} one, {name} two) {{ return !(one == two); }}"
+    yield f"inline bool operator<({name} one, {name} two) {{"
+    yield f"    return one.{a} != two.{a} ? one.{a} < two.{a} : one.{b} < two.{b};"
+    yield "}"
+    yield f"inline void to_json(Json& json, const {name}& pair) {{ json = Json::array({{pair.{a}, pair.{b}}}); }}"
+    yield f"inline void from_json(const Json& json, {name}& pair) {{"
+    yield f"    json.at(0).get_to(pair.{a});"
+    yield f"    json.at(1).get_to(pair.{b});"
+    yield "}"
+
+
+def _hash(name: str, pair: Pair) -> Iterator[str]:
+    a, b = pair.members
+    yield "template <>"
+    yield f"struct std::hash<{name}> {{"
+    yield f"    std::size_t operator()({name} pair) const noexcept {{"
+    yield f"        return std::hash<std::int64_t>()(static_cast<std::int64_t>(pair.{a}) << 32 ^ pair.{b});"
+    yield "    }"
+    yield "};"
 
 
 def _struct(record: Record) -> Iterator[str]:
@@ -82,17 +124,32 @@ def _struct(record: Record) -> Iterator[str]:
 def _from_json(record: Record) -> Iterator[str]:
     variable = _snake(record.name)
     yield f"inline void from_json(const Json& json, {record.name}& {variable}) {{"
-    for field in record.fields:
-        yield f'    read(json, "{field.name}", {variable}.{field.name});'
+    for index, field in enumerate(record.fields):
+        if record.listed:
+            yield f"    json.at({index}).get_to({variable}.{field.name});"
+        else:
+            yield f'    read(json, "{field.name}", {variable}.{field.name});'
     yield "}"
 
 
 def _to_json(record: Record) -> Iterator[str]:
     variable = _snake(record.name)
     yield f"inline void to_json(Json& json, const {record.name}& {variable}) {{"
+    if record.listed:
+        yield f"    json = Json::array({{{', '.join([f'{variable}.{field.name}' for field in record.fields])}}});"
+        yield "}"
+        return
     yield "    json = Json::object();"
     for field in record.fields:
         yield f'    write(json, "{field.name}", {variable}.{field.name});'
+    yield "}"
+
+
+def _one_of(union: OneOf) -> Iterator[str]:
+    yield f"inline void from_json(const Json& json, {union.name}& choice) {{"
+    yield f'    const auto& {union.tag} = json.at("{union.tag}").get_ref<const std::string&>();'
+    for text, name in union.choices:
+        yield f'    if ({union.tag} == "{text}") choice = json.get<{name}>();'
     yield "}"
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
 
-SCALARS = {"int": "int", "bool": "boolean", "str": "String", "any": "Object"}
-BOXED = {"int": "Integer", "bool": "Boolean"}
+SCALARS = {"int": "int", "float": "double", "bool": "boolean", "str": "String", "any": "Object"}
+BOXED = {"int": "Integer", "float": "Double", "bool": "Boolean"}
 WIDTH = 120
 
 
@@ -28,10 +28,13 @@ def emit(game: Binding) -> str:
         *(_constant(name, value) for name, value in game.constants.items()),
         "",
     ]
-    for name, doc in game.pairs.items():
-        lines += [*_pair(name, doc), ""]
+    for pair, doc in game.pairs.items():
+        lines += [*_pair(pair, doc), ""]
+    for union in game.unions:
+        lines += [*_union(union), ""]
     for record in game.records:
-        lines += [*_record(record), ""]
+        unions = [union.name for union in game.unions if record.name in dict(union.choices).values()]
+        lines += [*_record(record, unions), ""]
     for function in game.functions:
         lines += [*_method(function), ""]
     lines += ["    @Override", "    public String game() {", f'        return "{game.game}";', "    }", ""]
@@ -40,9 +43,14 @@ def emit(game: Binding) -> str:
 
 
 def _imports(game: Binding) -> Iterator[str]:
-    if game.pairs:
+    if game.pairs or any(record.listed for record in game.records):
         yield "import com.fasterxml.jackson.annotation.JsonFormat;"
         yield "import com.fasterxml.jackson.annotation.JsonPropertyOrder;"
+    if game.unions:
+        yield "import com.fasterxml.jackson.annotation.JsonSubTypes;"
+        yield "import com.fasterxml.jackson.annotation.JsonTypeInfo;"
+    if any(isinstance(field.type, Many) and _nested(field.type) for call in game.functions for field in call.params):
+        yield "import com.fasterxml.jackson.core.type.TypeReference;"
     yield "import java.util.List;"
     yield "import referee.kit.Bot;"
     yield "import referee.kit.Params;"
@@ -63,7 +71,7 @@ def _type(wanted: Type, boxed: bool = False) -> str:
     match wanted:
         case Scalar(kind):
             return BOXED.get(kind, SCALARS[kind]) if boxed else SCALARS[kind]
-        case Pair(name=name) | Ref(name=name):
+        case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(item):
             return _type(item, boxed=True)
@@ -96,20 +104,43 @@ def _param_docs(fields: tuple[Field, ...]) -> list[str]:
     return docs
 
 
-def _pair(name: str, doc: str) -> Iterator[str]:
-    yield from _doc(doc, [])
+def _listed(members: list[str]) -> Iterator[str]:
+    """The annotations of a record that is a list on the wire."""
     yield "    @JsonFormat(shape = JsonFormat.Shape.ARRAY)"
-    yield '    @JsonPropertyOrder({"x", "y"})'
-    yield f"    public record {name}(int x, int y) {{}}"
+    yield f"    @JsonPropertyOrder({{{', '.join([_literal(member) for member in members])}}})"
+
+
+def _pair(pair: Pair, doc: str) -> Iterator[str]:
+    yield from _doc(doc, [])
+    yield from _listed(list(pair.members))
+    yield f"    public record {pair.name}({', '.join([f'int {member}' for member in pair.members])}) {{}}"
+
+
+def _union(union: OneOf) -> Iterator[str]:
+    names = [name for _, name in union.choices]
+    yield from _doc(f"{' or '.join(names)}; {union.tag} tells which", [])
+    yield "    @JsonTypeInfo("
+    yield "        use = JsonTypeInfo.Id.NAME,"
+    yield "        include = JsonTypeInfo.As.EXISTING_PROPERTY,"
+    yield f'        property = "{union.tag}",'
+    yield "        visible = true)"
+    yield "    @JsonSubTypes({"
+    for text, name in union.choices:
+        yield f'        @JsonSubTypes.Type(value = {name}.class, name = "{text}"),'
+    yield "    })"
+    yield f"    public sealed interface {union.name} permits {', '.join(names)} {{}}"
 
 
 def _arguments(fields: tuple[Field, ...]) -> str:
     return ", ".join(f"{_type(field.type)} {field.name}" for field in fields)
 
 
-def _record(record: Record) -> Iterator[str]:
+def _record(record: Record, unions: list[str]) -> Iterator[str]:
     yield from _doc(record.doc, _param_docs(record.fields))
-    head = f"    public record {record.name}({_arguments(record.fields)}) {{"
+    if record.listed:
+        yield from _listed([field.name for field in record.fields])
+    implements = f" implements {', '.join(unions)}" if unions else ""
+    head = f"    public record {record.name}({_arguments(record.fields)}){implements} {{"
     if not record.sent:
         yield head + "}"
         return
@@ -167,7 +198,13 @@ def _case(function: Function) -> Iterator[str]:
             yield f"                {argument}{');' if number == len(arguments) else ','}"
 
 
+def _nested(wanted: Many) -> bool:
+    return isinstance(wanted.item, Many)
+
+
 def _argument(field: Field) -> str:
+    if isinstance(field.type, Many) and _nested(field.type):
+        return f'params.get("{field.name}", new TypeReference<{_type(field.type)}>() {{}})'
     if isinstance(field.type, Many):
         return f'params.list("{field.name}", {_type(field.type.item, boxed=True)}.class)'
     return f'params.get("{field.name}", {_type(field.type, boxed=True)}.class)'

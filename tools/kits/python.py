@@ -4,19 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Function, Many, Maybe, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
 
-SCALARS = {"int": "int", "bool": "bool", "str": "str", "any": "Any"}
+SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
 WIDTH = 120
 
 
 def emit(game: Binding) -> str:
     """The module's text."""
     body = [f"{name} = {_literal(value)}" for name, value in game.constants.items()]
-    for name, doc in game.pairs.items():
-        body += ["", *comment(doc, 0, "# "), f"{name} = Tuple[int, int]"]
+    for pair, doc in game.pairs.items():
+        body += ["", *comment(doc, 0, "# "), f"{pair.name} = Tuple[int, int]"]
     for record in game.records:
         body += ["", "", *_dataclass(record)]
+        body += [line for union in game.unions_after(record) for line in _union(union)]
     body += ["", "", *_bot(game)]
     lines = [
         f"# {game.origin}",
@@ -31,7 +32,7 @@ def emit(game: Binding) -> str:
 
 def _imports(body: str) -> Iterator[str]:
     yield "from dataclasses import dataclass"
-    used = [name for name in ("Any", "Dict", "List", "Optional", "Tuple") if re.search(rf"\b{name}\b", body)]
+    used = [name for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union") if re.search(rf"\b{name}\b", body)]
     yield f"from typing import {', '.join(used)}"
     yield ""
     readers = [name for name in ("maybe", "optional") if f"{name}(" in body]
@@ -41,8 +42,8 @@ def _imports(body: str) -> Iterator[str]:
 
 def _docstring(text: str, indent: int) -> list[str]:
     text += "" if text.endswith(".") else "."
-    first, *rest = comment(f'"""{text}', indent, "")
-    if not rest and len(first) + len('"""') <= WIDTH:
+    first, *rest = comment(f'"""{text}', indent, "", WIDTH - len('"""'))
+    if not rest:
         return [f'{first}"""']
     return [first, *rest, " " * indent + '"""']
 
@@ -57,7 +58,7 @@ def _type(wanted: Type) -> str:
     match wanted:
         case Scalar(kind):
             return SCALARS[kind]
-        case Pair(name=name) | Ref(name=name):
+        case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(Scalar("any")):
             return "Any"
@@ -72,8 +73,10 @@ def _dataclass(record: Record) -> Iterator[str]:
     yield f"class {record.name}:"
     yield from _docstring(record.doc, indent=4)
     yield ""
-    for field in record.fields:
-        line = f"    {field.name}: {_type(field.type)}{' = None' if isinstance(field.type, Maybe) else ''}"
+    needed = max([index for index, field in enumerate(record.fields) if not isinstance(field.type, Maybe)], default=-1)
+    for index, field in enumerate(record.fields):
+        # Python wants the members with defaults behind all others.
+        line = f"    {field.name}: {_type(field.type)}{' = None' if index > needed else ''}"
         if field.doc and len(line) + len("  # ") + len(field.doc) <= WIDTH:
             yield f"{line}  # {field.doc}"
         else:
@@ -83,12 +86,21 @@ def _dataclass(record: Record) -> Iterator[str]:
     yield from _to_json(record) if record.sent else _from_json(record)
 
 
+def _union(union: OneOf) -> Iterator[str]:
+    yield ""
+    yield ""
+    yield f"{union.name} = Union[{', '.join([name for _, name in union.choices])}]"
+    choices = ", ".join([f'"{text}": {name}' for text, name in union.choices])
+    yield f"_{union.name.upper()}: Dict[str, Any] = {{{choices}}}  # by `{union.tag}`"
+
+
 def _from_json(record: Record) -> Iterator[str]:
     yield "    @classmethod"
-    yield f'    def from_json(cls, json: Dict[str, Any]) -> "{record.name}":'
+    yield f'    def from_json(cls, json: {"List[Any]" if record.listed else "Dict[str, Any]"}) -> "{record.name}":'
     yield "        return cls("
-    for field in record.fields:
-        yield f"            {_member(field.name, field.type)},"
+    for index, field in enumerate(record.fields):
+        member = _value(f"json[{index}]", field.type) if record.listed else _member(field.name, field.type)
+        yield f"            {member},"
     yield "        )"
 
 
@@ -97,6 +109,8 @@ def _member(name: str, wanted: Type) -> str:
     match wanted:
         case Maybe(Scalar("any")):
             return f'json.get("{name}")'
+        case Maybe(Scalar("float")):
+            return f'maybe(json, "{name}", float)'
         case Maybe(Scalar(kind)):
             return f'optional(json, "{name}", {SCALARS[kind]})'
         case Maybe(item):
@@ -113,6 +127,8 @@ def _value(value: str, wanted: Type, depth: int = 0) -> str:
             return f"({value}[0], {value}[1])"
         case Ref(name=name):
             return f"{name}.from_json({value})"
+        case OneOf(name=name, tag=tag):
+            return f'_{name.upper()}[{value}["{tag}"]].from_json({value})'
         case Maybe(item):
             return f"None if {value} is None else {_value(value, item, depth)}"
         case Many(item, _):
@@ -121,6 +137,10 @@ def _value(value: str, wanted: Type, depth: int = 0) -> str:
 
 
 def _to_json(record: Record) -> Iterator[str]:
+    if record.listed:
+        yield "    def to_json(self) -> List[Any]:"
+        yield f"        return [{', '.join([f'self.{field.name}' for field in record.fields])}]"
+        return
     yield "    def to_json(self) -> Dict[str, Any]:"
     always = [f'"{field.name}": self.{field.name}' for field in record.fields if not isinstance(field.type, Maybe)]
     yield f"        json: Dict[str, Any] = {{{', '.join(always)}}}"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Schema = dict[str, Any]
 
@@ -18,19 +19,29 @@ Schema = dict[str, Any]
 class Scalar(Struct, frozen=True):
     """A number, a truth value, a text (choices among texts too) or any JSON value."""
 
-    kind: Literal["int", "bool", "str", "any"]
+    kind: Literal["int", "float", "bool", "str", "any"]
 
 
 class Pair(Struct, frozen=True):
-    """A coordinate (x, y), `[x, y]` on the wire."""
+    """A coordinate, such as `[x, y]` on the wire."""
 
     name: str
+    members: tuple[str, str]
 
 
 class Ref(Struct, frozen=True):
     """A record, by name."""
 
     name: str
+
+
+class OneOf(Struct, frozen=True):
+    """One of several records, which a member of theirs tells apart: its text is the key here."""
+
+    name: str
+    tag: str
+    choices: tuple[tuple[str, str], ...]
+    """Pairs of the tag's text and the record's name."""
 
 
 class Many(Struct, frozen=True):
@@ -47,7 +58,7 @@ class Maybe(Struct, frozen=True):
     item: "Type"
 
 
-Type = Scalar | Pair | Ref | Many | Maybe
+Type = Scalar | Pair | Ref | OneOf | Many | Maybe
 
 
 class Field(Struct, frozen=True):
@@ -66,6 +77,10 @@ class Record(Struct, frozen=True):
     fields: tuple[Field, ...]
     sent: bool
     """True: bots send it. False: bots receive it."""
+    listed: bool
+    """True: on the wire it is a list of its members, in their order."""
+    tag: str | None
+    """The member that tells it from the other choices of a `OneOf`."""
 
 
 class Function(Struct, frozen=True):
@@ -90,8 +105,9 @@ class Binding(Struct, frozen=True):
     doc: str
     source: str
     constants: dict[str, Any]
-    pairs: dict[str, str]
-    """The names of the coordinate types, with their descriptions."""
+    pairs: dict[Pair, str]
+    """The coordinate types, with their descriptions."""
+    unions: tuple[OneOf, ...]
     records: tuple[Record, ...]
     """Each after those that it is made of."""
     functions: tuple[Function, ...]
@@ -101,7 +117,9 @@ class Binding(Struct, frozen=True):
         """The binding of the schema in `text`. ValueError for a shape that is not known."""
         schema = json.loads(text)
         reader = _Reader(schema["$defs"])
-        functions = tuple([reader.function(name, method) for name, method in schema["methods"].items()])
+        functions = tuple(
+            [reader.function(name, method) for name, method in schema["methods"].items() if method["kind"] != "viewer"]
+        )
         return cls(
             game=schema["game"],
             name="".join(word[0].upper() + word[1:] for word in re.split(r"\W+", schema["title"])),
@@ -110,9 +128,16 @@ class Binding(Struct, frozen=True):
             source=source,
             constants=schema["constants"],
             pairs=reader.pairs,
+            unions=tuple(reader.unions.values()),
             records=tuple(reader.records.values()),
             functions=functions,
         )
+
+    def unions_after(self, record: Record) -> list[OneOf]:
+        """The unions whose choices have all been written when `record` has been, and not before it."""
+        written = [each.name for each in self.records]
+        last = {union: max([name for _, name in union.choices], key=written.index) for union in self.unions}
+        return [union for union in self.unions if last[union] == record.name]
 
     @property
     def origin(self) -> str:
@@ -125,7 +150,8 @@ class _Reader:
 
     def __init__(self, defs: dict[str, Schema]) -> None:
         self.defs = defs
-        self.pairs: dict[str, str] = {}
+        self.pairs: dict[Pair, str] = {}
+        self.unions: dict[str, OneOf] = {}
         self.records: dict[str, Record] = {}
 
     def function(self, name: str, method: Schema) -> Function:
@@ -160,11 +186,13 @@ class _Reader:
                 return Many(self.type(items, sent), length=None)
             case {"type": "integer"}:
                 return Scalar("int")
+            case {"type": "number"}:
+                return Scalar("float")
             case {"type": "boolean"}:
                 return Scalar("bool")
             case {"type": "string"} | {"enum": [str(), *_]}:
                 return Scalar("str")
-            case _ if schema.keys() <= {"description"}:
+            case _ if schema.keys() <= {"description", "title"}:
                 return Scalar("any")
         raise ValueError(f"no kit knows the shape {json.dumps(schema)}")
 
@@ -172,17 +200,41 @@ class _Reader:
         schema = self.defs[name]
         if "enum" in schema:
             return self.type(schema, sent)
-        if "prefixItems" in schema:
-            if [item["type"] for item in schema["prefixItems"]] != ["integer", "integer"]:
-                raise ValueError(f"{name}: the kits know named lists of two whole numbers only, as coordinates")
-            self.pairs[name] = schema["description"]
-            return Pair(name)
+        if "discriminator" in schema:
+            return self.union(name, schema["discriminator"], sent)
+        if "prefixItems" in schema and "title" not in schema:
+            return self.pair(name, schema)
         if name not in self.records:
-            record = Record(name, schema["description"], tuple(self.fields(schema, sent)), sent)
-            self.records[name] = record
+            self.records[name] = self.record(name, schema, sent)
         if self.records[name].sent != sent:
             raise ValueError(f"{name} is both sent and received; the kits know one direction for a record")
         return Ref(name)
+
+    def pair(self, name: str, schema: Schema) -> Pair:
+        match schema["prefixItems"]:
+            case [{"type": "integer", "title": str(first)}, {"type": "integer", "title": str(second)}]:
+                pair = Pair(name, (first, second))
+                self.pairs[pair] = schema["description"]
+                return pair
+        raise ValueError(f"{name}: the kits know named lists of two titled whole numbers only, as coordinates")
+
+    def union(self, name: str, discriminator: Schema, sent: bool) -> OneOf:
+        choices = {text: _name({"$ref": ref}) for text, ref in discriminator["mapping"].items()}
+        for choice in choices.values():
+            self.named(choice, sent)
+            self.records[choice] = replace(self.records[choice], tag=discriminator["propertyName"])
+        self.unions[name] = OneOf(name, discriminator["propertyName"], tuple(choices.items()))
+        return self.unions[name]
+
+    def record(self, name: str, schema: Schema, sent: bool) -> Record:
+        listed = "prefixItems" in schema
+        fields = self.items(schema, sent) if listed else self.fields(schema, sent)
+        return Record(name, schema["description"], tuple(fields), sent, listed, tag=None)
+
+    def items(self, schema: Schema, sent: bool) -> Iterator[Field]:
+        """The members of a record that is a list on the wire: their names are the items' titles."""
+        for item in schema["prefixItems"]:
+            yield Field(item["title"], self.type(item, sent), item.get("description", ""))
 
 
 def _name(schema: Schema) -> str:

@@ -37,8 +37,8 @@ class Ant:
     id: int  # stable for the whole game, never used again
     coords: Coord
     type: int  # 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
-    player: int
-    health: int
+    player: int  # the owner
+    health: int  # health left
     carrying: bool  # holds a unit of food
     hasMoved: bool  # has moved, or was built, in this turn
 
@@ -81,7 +81,7 @@ class Inventory:
     """What a player has; the third inventory is the neutral one."""
 
     player: int  # 0 player one, 1 player two, 2 neutral
-    foodCount: int
+    foodCount: int  # units of food stored
     ants: List[Ant]  # by absolute x, then y
     constrs: List[Construction]  # by absolute x, then y; neutral: as placed
 
@@ -152,8 +152,8 @@ class ReAnticsBot(Bot):
     game = "reantics"
 
     def getPlacement(self, currentState: GameState) -> List[Coord]:
-        """Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2: two
-        tiles on the enemy's side (y 6-9) for food.
+        """Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2:
+        two tiles on the enemy's side (y 6-9) for food.
         """
         raise NotImplementedError("getPlacement")
 

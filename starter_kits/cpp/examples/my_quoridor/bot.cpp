@@ -1,7 +1,8 @@
-// Your Quoridor bot: it moves its pawn ahead where it can and puts no wall; make it win. The types are in
-// <referee/quoridor.hpp>.
+// Your Quoridor bot: it plays random legal moves of its pawn as it stands, and puts no wall; make it win. The types are
+// in <referee/quoridor.hpp>.
 
 #include <algorithm>
+#include <random>
 #include <referee/quoridor.hpp>
 
 using namespace referee;
@@ -33,10 +34,8 @@ class MyBot : public QuoridorBot {
 
     Action play(const std::string& /*id*/) override {
         // A wall: {"putWall", "e3h"}. After an invalid answer of the rival the one right answer is {FLIP}: it wins.
-        const int ahead = me_ == 0 ? UP : DOWN;
         const auto squares = targets();
-        return {"move", nameOf(*std::max_element(squares.begin(), squares.end(),
-                                                 [&](int a, int b) { return a * ahead < b * ahead; }))};
+        return {"move", nameOf(squares[std::uniform_int_distribution<std::size_t>(0, squares.size() - 1)(luck_)])};
     }
 
     // Every answer is shown here, the rival's and your own, as it was sent: look before you trust `position`.
@@ -91,6 +90,7 @@ class MyBot : public QuoridorBot {
     int me_ = 0;  // first is 0, second is 1
     std::array<int, 2> pawns_{4, 76};
     std::array<bool, 81> up_, right_;  // whether the step up, or right, from a square is open
+    std::mt19937_64 luck_{match.seed};
 };
 
 int main() { return run<MyBot>("My Quoridor bot"); }

@@ -1,7 +1,9 @@
-// Your tic-tac-toe bot: it takes the first cell that is free; make it win. The types are in <referee/tictactoe.hpp>.
+// Your tic-tac-toe bot: it plays random legal moves as it stands; make it win. The types are in
+// <referee/tictactoe.hpp>.
 
+#include <algorithm>
+#include <random>
 #include <referee/tictactoe.hpp>
-#include <set>
 
 using namespace referee;
 using namespace referee::tictactoe;
@@ -10,18 +12,18 @@ class MyBot : public TicTacToeBot {
    public:
     Action play(const std::string& /*id*/) override {
         // After an invalid move of the rival the one right answer is {FLIP}: it wins.
-        return {"putSymbol", *free_.begin()};
+        return {"putSymbol", free_[std::uniform_int_distribution<std::size_t>(0, free_.size() - 1)(luck_)]};
     }
 
     // Every answer is shown here, the rival's and your own, as it was sent.
     void event(const ArenaEvent& event) override {
-        for (const std::string cell : CELLS) {
-            if (event.action == "putSymbol" && event.position == cell) free_.erase(cell);
-        }
+        if (event.action != "putSymbol") return;
+        free_.erase(std::remove(free_.begin(), free_.end(), event.position), free_.end());
     }
 
    private:
-    std::set<std::string> free_{CELLS.begin(), CELLS.end()};
+    std::vector<std::string> free_{CELLS.begin(), CELLS.end()};
+    std::mt19937_64 luck_{match.seed};
 };
 
 int main() { return run<MyBot>("My tic-tac-toe bot"); }

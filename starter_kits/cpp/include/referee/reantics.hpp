@@ -30,13 +30,29 @@ constexpr int BUILD = 1;
 constexpr int END = 2;
 constexpr int UNDO = 3;
 
+// [x, y]: column 0-9 from the left, row 0-9 from the top
+struct Coord {
+    int x = 0;
+    int y = 0;
+};
+inline bool operator==(Coord one, Coord two) { return one.x == two.x && one.y == two.y; }
+inline bool operator!=(Coord one, Coord two) { return !(one == two); }
+inline bool operator<(Coord one, Coord two) {
+    return one.x != two.x ? one.x < two.x : one.y < two.y;
+}
+inline void to_json(Json& json, const Coord& pair) { json = Json::array({pair.x, pair.y}); }
+inline void from_json(const Json& json, Coord& pair) {
+    json.at(0).get_to(pair.x);
+    json.at(1).get_to(pair.y);
+}
+
 // One ant.
 struct Ant {
     int id = 0;  // stable for the whole game, never used again
     Coord coords;
     int type = 0;  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
-    int player = 0;
-    int health = 0;
+    int player = 0;  // the owner
+    int health = 0;  // health left
     bool carrying = false;  // holds a unit of food
     bool hasMoved = false;  // has moved, or was built, in this turn
 };
@@ -53,7 +69,7 @@ struct Construction {
 // What a player has; the third inventory is the neutral one.
 struct Inventory {
     int player = 0;  // 0 player one, 1 player two, 2 neutral
-    int foodCount = 0;
+    int foodCount = 0;  // units of food stored
     std::vector<Ant> ants;  // by absolute x, then y
     std::vector<Construction> constrs;  // by absolute x, then y; neutral: as placed
 };
@@ -164,3 +180,10 @@ class ReAnticsBot : public Bot {
 };
 
 }  // namespace referee::reantics
+
+template <>
+struct std::hash<referee::reantics::Coord> {
+    std::size_t operator()(referee::reantics::Coord pair) const noexcept {
+        return std::hash<std::int64_t>()(static_cast<std::int64_t>(pair.x) << 32 ^ pair.y);
+    }
+};

@@ -44,20 +44,6 @@ namespace referee {
 
 using Json = nlohmann::json;
 
-// A tile: x is the column, y the row. `[x, y]` on the wire.
-struct Coord {
-    int x = 0;
-    int y = 0;
-};
-inline bool operator==(Coord a, Coord b) { return a.x == b.x && a.y == b.y; }
-inline bool operator!=(Coord a, Coord b) { return !(a == b); }
-inline bool operator<(Coord a, Coord b) { return a.x != b.x ? a.x < b.x : a.y < b.y; }
-inline void to_json(Json& json, const Coord& coord) { json = Json::array({coord.x, coord.y}); }
-inline void from_json(const Json& json, Coord& coord) {
-    json.at(0).get_to(coord.x);
-    json.at(1).get_to(coord.y);
-}
-
 // Reads a member that is always there; throws a Json::exception that names it when it is not.
 template <class T>
 void read(const Json& object, const char* name, T& into) {
@@ -397,13 +383,14 @@ class Server {
         if (match.game != identity_.game) {
             throw std::runtime_error("this bot plays " + identity_.game + ", not " + match.game);
         }
-        if (!agreed_) agreed_ = choose(params.value("encodings", std::vector<std::string>{"json"}));
+        const auto chosen = agreed_ ? *agreed_ : choose(params.value("encodings", std::vector<std::string>{"json"}));
         Bot::starting() = match;
         bot_ = nullptr;  // the last match's bot ends before the next begins
         bot_ = fresh_bot_();
+        agreed_ = chosen;  // only now: a match that the bot's constructor refuses agrees on nothing
         return {{"name", identity_.name},
                 {"version", identity_.version},
-                {"encoding", *agreed_ == Encoding::json ? "json" : "msgpack"},
+                {"encoding", chosen == Encoding::json ? "json" : "msgpack"},
                 {"reuse", true}};
     }
 
@@ -430,10 +417,3 @@ int run(const std::string& name, const std::string& version = "1") {
 }
 
 }  // namespace referee
-
-template <>
-struct std::hash<referee::Coord> {
-    std::size_t operator()(referee::Coord coord) const noexcept {
-        return std::hash<std::int64_t>()(static_cast<std::int64_t>(coord.x) << 32 ^ coord.y);
-    }
-};

@@ -1,10 +1,10 @@
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.IntStream;
 import referee.kit.quoridor.QuoridorBot;
 
-/** A legal bot to start from: it moves its pawn ahead where it can and puts no wall. Fill in your own play. */
+/** A bot to fill in: it plays random legal moves of its pawn as it stands, and puts no wall; make it win. */
 public class MyQuoridor extends QuoridorBot {
     private static final List<String> SIDES = List.of("first", "second");
     private static final List<String> SQUARES = // a1 = 0, b1 = 1, a2 = 9
@@ -12,6 +12,7 @@ public class MyQuoridor extends QuoridorBot {
     private static final int UP = 9, RIGHT = 1, DOWN = -9, LEFT = -1; // what a step adds to a square
     private static final int NOWHERE = -1;
 
+    private final Random luck = new Random(match.seed());
     private int me; // first is 0, second is 1
     private final int[] pawns = {SQUARES.indexOf("e1"), SQUARES.indexOf("e9")};
     private final boolean[] up = new boolean[81]; // whether the step up, or right, from a square is open
@@ -47,8 +48,8 @@ public class MyQuoridor extends QuoridorBot {
     @Override
     public Action play(String id) {
         // A wall: new Action("putWall", "e3h"). Right after an invalid answer of the rival, new Action(FLIP) wins.
-        int ahead = me == 0 ? UP : DOWN;
-        return new Action("move", SQUARES.get(targets().stream().max(Comparator.comparing(s -> s * ahead)).get()));
+        List<Integer> targets = targets();
+        return new Action("move", SQUARES.get(targets.get(luck.nextInt(targets.size()))));
     }
 
     /** The squares that your pawn may move to: one step on, or past the rival's pawn. */

@@ -1,9 +1,11 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import referee.kit.tictactoe.TicTacToeBot;
 
-/** A legal bot to start from: it takes the first free cell. Fill in your own play. */
+/** A bot to fill in: it plays random legal moves as it stands; make it win. */
 public class MyTicTacToe extends TicTacToeBot {
+    private final Random luck = new Random(match.seed());
     private final List<String> free = new ArrayList<>(CELLS);
     private String me;
     private boolean rivalWasInvalid;
@@ -23,6 +25,6 @@ public class MyTicTacToe extends TicTacToeBot {
 
     @Override
     public Action play(String id) {
-        return rivalWasInvalid ? new Action(FLIP) : new Action("putSymbol", free.get(0));
+        return rivalWasInvalid ? new Action(FLIP) : new Action("putSymbol", free.get(luck.nextInt(free.size())));
     }
 }

@@ -1,5 +1,7 @@
-"""A bot to fill in. It moves its pawn ahead where it can and puts no wall. It does not see when to flip the table."""
+"""A bot to fill in. It plays random legal moves of its pawn as it stands, puts no wall and does not see when to flip
+the table; make it win. The kit seeds `random`: the same match gives the same luck."""
 
+import random
 from typing import List
 
 from referee_kit.quoridor import *
@@ -33,8 +35,7 @@ class MyBot(QuoridorBot):
 
     def play(self, id: str) -> Action:
         # A wall: Action("putWall", "e3h"). After an invalid answer of the rival, flip the table and win: Action(FLIP)
-        ahead = UP if self.me == 0 else DOWN
-        return Action("move", SQUARES[max(self.targets(), key=lambda square: square * ahead)])
+        return Action("move", SQUARES[random.choice(self.targets())])
 
     def targets(self) -> List[int]:
         """The squares that your pawn may move to: one step on, or past the rival's pawn."""

@@ -1,5 +1,7 @@
-"""A bot to fill in. It takes the first empty cell, and does not see when it should flip the table."""
+"""A bot to fill in. It plays random legal moves as it stands, and does not see when it should flip the table; make it
+win. The kit seeds `random`: the same match gives the same luck."""
 
+import random
 from typing import Set
 
 from referee_kit.tictactoe import *
@@ -17,7 +19,7 @@ class MyBot(TicTacToeBot):
     def play(self, id: str) -> Action:
         # After an invalid move of the rival, flip the table and win: Action(FLIP)
         empty = [cell for cell in CELLS if cell not in self.taken]
-        return Action("putSymbol", empty[0])
+        return Action("putSymbol", random.choice(empty))
 
 
 if __name__ == "__main__":

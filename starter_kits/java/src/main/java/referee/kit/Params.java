@@ -2,6 +2,7 @@ package referee.kit;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -29,6 +30,12 @@ public final class Params {
 
     /** One parameter, such as {@code params.get("currentState", GameState.class)}; null if it is missing or null. */
     public <T> T get(String name, Class<T> type) throws IOException {
+        JsonNode value = json.get(name);
+        return value == null ? null : READER.forType(type).readValue(value);
+    }
+
+    /** A parameter of a generic type, such as a list of lists; null if it is missing or null. */
+    public <T> T get(String name, TypeReference<T> type) throws IOException {
         JsonNode value = json.get(name);
         return value == null ? null : READER.forType(type).readValue(value);
     }

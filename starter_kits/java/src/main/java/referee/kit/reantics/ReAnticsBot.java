@@ -38,6 +38,8 @@ public abstract class ReAnticsBot extends Bot {
      *
      * @param id stable for the whole game, never used again
      * @param type 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
+     * @param player the owner
+     * @param health health left
      * @param carrying holds a unit of food
      * @param hasMoved has moved, or was built, in this turn
      */
@@ -57,6 +59,7 @@ public abstract class ReAnticsBot extends Bot {
      * What a player has; the third inventory is the neutral one.
      *
      * @param player 0 player one, 1 player two, 2 neutral
+     * @param foodCount units of food stored
      * @param ants by absolute x, then y
      * @param constrs by absolute x, then y; neutral: as placed
      */
@@ -115,7 +118,11 @@ public abstract class ReAnticsBot extends Bot {
     public abstract Coord getAttack(GameState currentState, Ant attackingAnt, List<Coord> enemyLocations)
         throws Exception;
 
-    /** The game is over. The answer is null; a fault here changes nothing. */
+    /**
+     * The game is over. The answer is null; a fault here changes nothing.
+     *
+     * @param hasWon you have won; false for both in a draw
+     */
     public void registerWin(boolean hasWon) throws Exception {}
 
     @Override

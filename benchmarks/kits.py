@@ -1,0 +1,144 @@
+"""What a call costs in each starter kit: a ReAntics state parsed, dispatched to the bot and answered.
+
+    python -m benchmarks.kits [--json] [--calls N] [KIT …]
+
+The bot is the kit's template, which ends its turn at once. Measured is the CPU time of its process, threads included,
+over calls that come one after another, in either encoding; the first round warms up. Kits that this machine cannot
+build are left out, by name.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from games import reantics
+from games.api import Setup
+from games.dice import Dice
+from harness.launch import KITS, Entrant, entrant, environment
+from harness.limits import cpu_clock, cpu_ns
+from protocol.connection import Connection, answer_decoder
+from protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
+from tools.toolchains import TOOLCHAINS, missing
+
+ROUNDS = 7
+CALLS = 1000
+TURNS = 60  # answers into a random match: placements are done, ants are about
+CLOCK = Clock(1000, None, None)
+DECODER = answer_decoder(reantics.Move)
+
+
+def main() -> None:
+    """Prints a Markdown table, or with --json one object: kit -> encoding -> microseconds per call."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kits", nargs="*", metavar="KIT", help="default: all")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--calls", type=int, default=CALLS, help="a round")
+    arguments = parser.parse_args()
+    # `python3` is this interpreter, as in an activated environment: so it has msgpack.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    figures = measured(arguments.kits or sorted(folder.parent.parent.name for folder in templates()), arguments.calls)
+    print(json.dumps(figures) if arguments.json else table_of_kits(figures))
+
+
+def templates() -> list[Path]:
+    """The folders of the kits' ReAntics templates."""
+    return sorted(KITS.glob("*/examples/my_reantics"))
+
+
+def measured(kits: list[str], calls: int) -> dict[str, dict[str, float]]:
+    """Microseconds of CPU time per call, the median of the rounds."""
+    found: dict[str, dict[str, float]] = {}
+    for kit in kits:
+        lacking = missing(kit) if kit in TOOLCHAINS else []
+        if lacking:
+            print(f"{kit}: left out, this machine lacks {', '.join(lacking)}", file=sys.stderr)
+            continue
+        bot = entrant(str(KITS / kit / "examples/my_reantics"))
+        found[kit] = {encoding: statistics.median(rounds(bot, encoding, calls)) for encoding in Encoding}
+    return found
+
+
+def rounds(bot: Entrant, encoding: Encoding, calls: int) -> list[float]:
+    """Microseconds per call, a figure a round."""
+    figures = []
+    with tempfile.TemporaryDirectory() as scratch:
+        process = subprocess.Popen(
+            bot.argv,
+            cwd=bot.cwd,
+            env=environment(Path(scratch)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        player = _Player(process, encoding)
+        for number in range(ROUNDS + 1):
+            before = cpu_ns(cpu_clock(process.pid))
+            for _ in range(calls):
+                player.call()
+            if number:
+                figures.append((cpu_ns(cpu_clock(process.pid)) - before) / calls / 1000)
+        process.communicate(timeout=10)
+    return figures
+
+
+class _Player:
+    """Asks one bot, as the referee would."""
+
+    def __init__(self, process: subprocess.Popen[bytes], encoding: Encoding) -> None:
+        assert process.stdin is not None and process.stdout is not None
+        self.write_to, self.read_from = process.stdin.fileno(), process.stdout.fileno()
+        self.wire = Connection()
+        seed = 1
+        hello = Initialize(1, "reantics", {}, 0, ("mine", "theirs"), (encoding,), Limits(10_000), seed)
+        self._write(self.wire.initialize(hello))
+        while self.wire.hello() is None:
+            self.wire.receive(os.read(self.read_from, 1 << 16))
+        self.params = self.wire.encode(position(seed))
+
+    def call(self) -> None:
+        """One getMove."""
+        self._write(self.wire.call("getMove", self.params, CLOCK))
+        while (answer := self.wire.answer(DECODER)) is NEED_DATA:
+            self.wire.receive(os.read(self.read_from, 1 << 16))
+        if not isinstance(answer, reantics.Move):
+            raise RuntimeError(f"the template answered {answer}")
+
+    def _write(self, frame: bytes) -> None:
+        os.write(self.write_to, frame)
+
+
+def position(seed: int) -> Any:
+    """The parameters of a getMove in the middle of a random match."""
+    state, dice = reantics.GAME.new(Setup(seed, ("mine", "theirs"), reantics.Options())), Dice(seed)
+    for turn in itertools.count():
+        (call,) = state.calls()
+        if turn >= TURNS and call.method.name == "getMove":
+            return call.params
+        state.apply({call.player: state.sample(call.player, dice)})
+    raise AssertionError
+
+
+def table_of_kits(figures: Mapping[str, Mapping[str, float]]) -> str:
+    """One row a kit, with the ratio to the C++ kit's where that was measured too."""
+    lines = [
+        "| one call in a kit, µs of CPU time | " + " | ".join(Encoding) + " | × C++, json |",
+        "| --- |" + " --- |" * (len(Encoding) + 1),
+    ]
+    base = figures.get("cpp", {}).get(Encoding.JSON)
+    for kit, costs in figures.items():
+        ratio = "" if base is None else f"{costs[Encoding.JSON] / base:.2f}"
+        lines.append(f"| {kit} | " + " | ".join([f"{costs[each]:.1f}" for each in Encoding]) + f" | {ratio} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

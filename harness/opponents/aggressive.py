@@ -1,0 +1,31 @@
+"""`@aggressive`: all damage goes to the enemy hero, and all mana is spent."""
+
+from games.api import Player
+from games.cardgame import ATTACK, COST, END_TURN, HERO_POWER, PLACE_MINION, PLAY_SPELL, CardGame
+from games.dice import Dice
+from harness.opponents._cardgame import Answer, follow, lethal
+from harness.opponents._serve import Start, serve
+
+
+def charge(position: CardGame, player: Player, dice: Dice) -> Answer:
+    """The dearest minion first, since auras and charge help at once; then spells, then attacks, then the power."""
+    if (answer := lethal(position, player)) is not None:
+        return answer
+    hand = position.sides[player].hand
+    # Without a target, or with the enemy hero as the target.
+    answers: list[Answer] = [answer for answer in position.legal(player) if answer[1][1:] in ([], [0])]
+    placed = [answer for answer in answers if answer[0] == PLACE_MINION]
+    if placed:
+        return max(placed, key=lambda answer: COST[hand[answer[1][0]]])
+    for action in (PLAY_SPELL, ATTACK, HERO_POWER):
+        for answer in answers:
+            if answer[0] == action:
+                return answer
+    return [END_TURN, []]
+
+
+GAMES: dict[str, Start] = {"cardgame": lambda match: follow(match, charge)}
+
+
+if __name__ == "__main__":
+    serve("aggressive", GAMES)

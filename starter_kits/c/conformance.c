@@ -1,0 +1,53 @@
+// The bot that shows that the library keeps the wire's rules: it plays the pseudo-game "conformance", whose methods
+// are the cases of protocol/vectors.
+
+#include <referee/wire.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_NOTES = 1000 };
+
+typedef struct {
+    const Value* notes[MOST_NOTES];
+    size_t count;
+} Conformance;
+
+static Value limitOf(int64_t ms) { return ms == NO_LIMIT ? (Value){.kind = VALUE_NULL} : newInt(ms); }
+
+static bool answer(Match* match, const char* method, const Value* params, Value* result) {
+    Conformance* self = match->memory;
+    if (strcmp(method, "echo") == 0) {
+        *result = *member(params, "value");
+    } else if (strcmp(method, "fail") == 0) {
+        fail(match, "%s", textOf(member(params, "message")));
+    } else if (strcmp(method, "print") == 0) {
+        printf("%s\n", textOf(member(params, "text")));
+    } else if (strcmp(method, "notes") == 0) {
+        *result = newList();
+        for (size_t i = 0; i < self->count; ++i) append(match, result, *self->notes[i]);
+        self->count = 0;
+    } else if (strcmp(method, "clock") == 0) {
+        *result = newObject();
+        put(match, result, "call_ms", limitOf(match->clock.call_ms));
+        put(match, result, "remaining_ms", limitOf(match->clock.remaining_ms));
+        put(match, result, "last_ms", limitOf(match->clock.last_ms));
+    } else {
+        return strcmp(method, "nothing") == 0;
+    }
+    return true;
+}
+
+static void notice(Match* match, const char* method, const Value* params) {
+    Conformance* self = match->memory;
+    if (strcmp(method, "note") == 0 && self->count < MOST_NOTES) {
+        self->notes[self->count++] = keepValue(match, member(params, "value"));
+    }
+}
+
+int main(void) {
+    return serve(&(Bot){.name = "conformance",
+                        .game = "conformance",
+                        .memory = sizeof(Conformance),
+                        .answer = answer,
+                        .notice = notice});
+}

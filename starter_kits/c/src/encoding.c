@@ -1,0 +1,417 @@
+// JSON by json-c, MessagePack by msgpack-c.
+
+#define _POSIX_C_SOURCE 200809L
+
+#include "encoding.h"
+
+#include <errno.h>
+#include <math.h>
+#include <msgpack/pack.h>
+#include <msgpack/unpack.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEEPEST = 512 };  // twice what the protocol allows
+
+static void* need(void* memory) {
+    if (memory) return memory;
+    fputs("out of memory\n", stderr);
+    exit(1);
+}
+
+// The arena.
+
+struct Chunk {
+    struct Chunk* older;
+    size_t size;
+    alignas(max_align_t) char bytes[];
+};
+
+void* takeFrom(Arena* arena, size_t size) {
+    const size_t unit = alignof(max_align_t), rounded = (size + unit - 1) / unit * unit;
+    if (!arena->last || arena->last->size - arena->used < rounded) {
+        const size_t grown = arena->last ? 2 * arena->last->size : 1 << 16;
+        struct Chunk* fresh = need(malloc(sizeof(struct Chunk) + (grown > rounded ? grown : rounded)));
+        *fresh = (struct Chunk){arena->last, grown > rounded ? grown : rounded};
+        *arena = (Arena){fresh, 0};
+    }
+    char* memory = arena->last->bytes + arena->used;
+    arena->used += rounded;
+    return memset(memory, 0, rounded);
+}
+
+void clearArena(Arena* arena) {
+    if (!arena->last) return;
+    Arena older = {arena->last->older, 0};
+    freeArena(&older);
+    arena->last->older = NULL;
+    arena->used = 0;
+}
+
+void freeArena(Arena* arena) {
+    while (arena->last) {
+        struct Chunk* older = arena->last->older;
+        free(arena->last);
+        arena->last = older;
+    }
+}
+
+static Value copyText(Arena* arena, const char* text, size_t count) {
+    char* copy = takeFrom(arena, count + 1);
+    memcpy(copy, text, count);
+    return (Value){VALUE_TEXT, count, {.text = copy}};
+}
+
+const Value* copied(Arena* arena, const Value* value) {
+    if (!value) return NULL;
+    Value* copy = memcpy(takeFrom(arena, sizeof *copy), value, sizeof *copy);
+    if (value->kind == VALUE_TEXT) *copy = copyText(arena, value->text, value->count);
+    if (value->kind == VALUE_LIST) {
+        copy->items = takeFrom(arena, value->count * sizeof(Value));
+        for (size_t i = 0; i < value->count; ++i) copy->items[i] = *copied(arena, &value->items[i]);
+    }
+    if (value->kind == VALUE_OBJECT) {
+        copy->members = takeFrom(arena, value->count * sizeof(Member));
+        for (size_t i = 0; i < value->count; ++i) {
+            const Member* member = &value->members[i];
+            const char* name = copyText(arena, member->name, strlen(member->name)).text;
+            copy->members[i] = (Member){name, *copied(arena, &member->value)};
+        }
+    }
+    return copy;
+}
+
+// JSON to a value.
+
+static Value fromInteger(const json_object* json) {
+    const int64_t integer = json_object_get_int64(json);
+    if (integer == INT64_MAX && json_object_get_uint64(json) > INT64_MAX) {
+        return (Value){VALUE_LARGE, 0, {.large = json_object_get_uint64(json)}};
+    }
+    return (Value){VALUE_INT, 0, {.integer = integer}};
+}
+
+static Value fromJson(Arena* arena, json_object* json) {
+    Value value = {.kind = VALUE_NULL};
+    switch (json_object_get_type(json)) {
+        case json_type_null:
+            return value;
+        case json_type_boolean:
+            return (Value){VALUE_BOOL, 0, {.truth = json_object_get_boolean(json)}};
+        case json_type_int:
+            return fromInteger(json);
+        case json_type_double:
+            return (Value){VALUE_FLOAT, 0, {.number = json_object_get_double(json)}};
+        case json_type_string:
+            return copyText(arena, json_object_get_string(json), (size_t)json_object_get_string_len(json));
+        case json_type_array:
+            value = (Value){VALUE_LIST, json_object_array_length(json), {0}};
+            value.items = takeFrom(arena, value.count * sizeof(Value));
+            for (size_t i = 0; i < value.count; ++i) {
+                value.items[i] = fromJson(arena, json_object_array_get_idx(json, i));
+            }
+            return value;
+        case json_type_object:
+            value.kind = VALUE_OBJECT;
+            value.members = takeFrom(arena, (size_t)json_object_object_length(json) * sizeof(Member));
+            for (const struct lh_entry* entry = json_object_get_object(json)->head; entry; entry = entry->next) {
+                const char* name = lh_entry_k(entry);
+                value.members[value.count++] = (Member){copyText(arena, name, strlen(name)).text,
+                                                        fromJson(arena, (json_object*)lh_entry_v(entry))};
+            }
+            return value;
+    }
+    return value;
+}
+
+// MessagePack to a value: msgpack-c's own parser, which goes on where the bytes ended. The one inside its library knows
+// 32 levels only, so it is made here, with these functions for what it finds.
+
+#define MSGPACK_EMBED_STACK_SIZE DEEPEST
+#include <msgpack/unpack_define.h>
+
+#define msgpack_unpack_struct(name) struct unpack##name
+#define msgpack_unpack_func(result, name) static result unpack##name
+#define msgpack_unpack_callback(name) on##name
+#define msgpack_unpack_object Value
+#define msgpack_unpack_user Arena*
+
+#define ON_NUMBER(name, type, kind, member)                             \
+    static inline int on_##name(Arena** arena, type number, Value* value) { \
+        (void)arena;                                                    \
+        *value = (Value){kind, 0, {.member = number}};                  \
+        return 0;                                                       \
+    }
+ON_NUMBER(uint8, uint8_t, VALUE_INT, integer)
+ON_NUMBER(uint16, uint16_t, VALUE_INT, integer)
+ON_NUMBER(uint32, uint32_t, VALUE_INT, integer)
+ON_NUMBER(int8, int8_t, VALUE_INT, integer)
+ON_NUMBER(int16, int16_t, VALUE_INT, integer)
+ON_NUMBER(int32, int32_t, VALUE_INT, integer)
+ON_NUMBER(int64, int64_t, VALUE_INT, integer)
+ON_NUMBER(float, float, VALUE_FLOAT, number)
+ON_NUMBER(double, double, VALUE_FLOAT, number)
+
+static inline int on_uint64(Arena** arena, uint64_t number, Value* value) {
+    if (number <= INT64_MAX) return on_int64(arena, (int64_t)number, value);
+    *value = (Value){VALUE_LARGE, 0, {.large = number}};
+    return 0;
+}
+
+static inline Value on_root(Arena** arena) {
+    (void)arena;
+    return (Value){.kind = VALUE_NULL};
+}
+
+static inline int on_nil(Arena** arena, Value* value) {
+    *value = on_root(arena);
+    return 0;
+}
+
+static inline int on_true(Arena** arena, Value* value) {
+    (void)arena;
+    *value = (Value){VALUE_BOOL, 0, {.truth = true}};
+    return 0;
+}
+
+static inline int on_false(Arena** arena, Value* value) {
+    (void)arena;
+    *value = (Value){VALUE_BOOL, 0, {.truth = false}};
+    return 0;
+}
+
+static inline int on_str(Arena** arena, const char* bytes, const char* text, unsigned count, Value* value) {
+    (void)bytes;
+    *value = copyText(*arena, text, count);
+    return 0;
+}
+
+static inline int on_array(Arena** arena, unsigned count, Value* value) {
+    *value = (Value){VALUE_LIST, 0, {.items = takeFrom(*arena, count * sizeof(Value))}};
+    return 0;
+}
+
+static inline int on_array_item(Arena** arena, Value* list, Value item) {
+    (void)arena;
+    list->items[list->count++] = item;
+    return 0;
+}
+
+static inline int on_map(Arena** arena, unsigned count, Value* value) {
+    *value = (Value){VALUE_OBJECT, 0, {.members = takeFrom(*arena, count * sizeof(Member))}};
+    return 0;
+}
+
+static inline int on_map_item(Arena** arena, Value* object, Value name, Value value) {
+    (void)arena;
+    if (name.kind != VALUE_TEXT) return MSGPACK_UNPACK_PARSE_ERROR;
+    object->members[object->count++] = (Member){name.text, value};
+    return 0;
+}
+
+// JSON has neither; the referee sends none.
+static inline int on_bin(Arena** arena, const char* bytes, const char* data, unsigned count, Value* value) {
+    (void)arena, (void)bytes, (void)data, (void)count, (void)value;
+    return MSGPACK_UNPACK_PARSE_ERROR;
+}
+
+static inline int on_ext(Arena** arena, const char* bytes, const char* data, unsigned count, Value* value) {
+    return on_bin(arena, bytes, data, count, value);
+}
+
+#include <msgpack/unpack_template.h>
+
+// A value to bytes.
+
+// The length of the character at `text`, whose zero byte ends it; 0: it is no UTF-8.
+static size_t characterAt(const char* text) {
+    const unsigned char* byte = (const unsigned char*)text;
+    if (byte[0] < 0x80) return 1;
+    const size_t length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : 2;
+    if (byte[0] < 0xc2 || byte[0] > 0xf4) return 0;
+    uint32_t character = byte[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; ++i) {
+        if ((byte[i] & 0xc0) != 0x80) return 0;
+        character = character << 6 | (byte[i] & 0x3f);
+    }
+    const bool overlong = character < (length == 4 ? 0x10000u : length == 3 ? 0x800u : 0x80u);
+    const bool surrogate = character >= 0xd800 && character < 0xe000;
+    return overlong || surrogate || character > 0x10ffff ? 0 : length;
+}
+
+// The text with U+FFFD in the place of each byte that is no UTF-8; the text itself when there is none.
+static Value mended(Arena* arena, Value text) {
+    size_t at = 0, wrong = 0;
+    for (size_t length; at < text.count; at += length ? length : 1) {
+        length = characterAt(text.text + at);
+        wrong += length == 0;
+    }
+    if (wrong == 0) return text;
+    char *copy = takeFrom(arena, text.count + 2 * wrong + 1), *end = copy;
+    for (at = 0; at < text.count;) {
+        const size_t length = characterAt(text.text + at);
+        memcpy(end, length ? text.text + at : "\xef\xbf\xbd", length ? length : 3);
+        end += length ? length : 3;
+        at += length ? length : 1;
+    }
+    return (Value){VALUE_TEXT, (size_t)(end - copy), {.text = copy}};
+}
+
+static json_object* toJson(const Value* value, Arena* arena) {
+    json_object* json = NULL;
+    switch (value->kind) {
+        case VALUE_NULL:
+            return NULL;
+        case VALUE_BOOL:
+            return json_object_new_boolean(value->truth);
+        case VALUE_INT:
+            return json_object_new_int64(value->integer);
+        case VALUE_LARGE:
+            return json_object_new_uint64(value->large);
+        case VALUE_FLOAT:
+            return isfinite(value->number) ? json_object_new_double(value->number) : NULL;
+        case VALUE_TEXT: {
+            const Value text = mended(arena, *value);
+            return json_object_new_string_len(text.text, (int)text.count);
+        }
+        case VALUE_LIST:
+            json = json_object_new_array_ext((int)value->count);
+            for (size_t i = 0; i < value->count; ++i) json_object_array_add(json, toJson(&value->items[i], arena));
+            return json;
+        case VALUE_OBJECT:
+            json = json_object_new_object();
+            for (size_t i = 0; i < value->count; ++i) {
+                const char* name = value->members[i].name;
+                const Value key = mended(arena, (Value){VALUE_TEXT, strlen(name), {.text = name}});
+                json_object_object_add(json, key.text, toJson(&value->members[i].value, arena));
+            }
+            return json;
+    }
+    return json;
+}
+
+static void pack(const Value* value, Arena* arena, msgpack_packer* packer) {
+    switch (value->kind) {
+        case VALUE_NULL:
+            msgpack_pack_nil(packer);
+            break;
+        case VALUE_BOOL:
+            value->truth ? msgpack_pack_true(packer) : msgpack_pack_false(packer);
+            break;
+        case VALUE_INT:
+            msgpack_pack_int64(packer, value->integer);
+            break;
+        case VALUE_LARGE:
+            msgpack_pack_uint64(packer, value->large);
+            break;
+        case VALUE_FLOAT:
+            isfinite(value->number) ? msgpack_pack_double(packer, value->number) : msgpack_pack_nil(packer);
+            break;
+        case VALUE_TEXT: {
+            const Value text = mended(arena, *value);
+            msgpack_pack_str_with_body(packer, text.text, text.count);
+            break;
+        }
+        case VALUE_LIST:
+            msgpack_pack_array(packer, value->count);
+            for (size_t i = 0; i < value->count; ++i) pack(&value->items[i], arena, packer);
+            break;
+        case VALUE_OBJECT:
+            msgpack_pack_map(packer, value->count);
+            for (size_t i = 0; i < value->count; ++i) {
+                const char* name = value->members[i].name;
+                pack(&(Value){VALUE_TEXT, strlen(name), {.text = name}}, arena, packer);
+                pack(&value->members[i].value, arena, packer);
+            }
+            break;
+    }
+}
+
+void encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes) {
+    if (encoding == MSGPACK) {
+        msgpack_packer packer;
+        msgpack_packer_init(&packer, bytes, msgpack_sbuffer_write);
+        pack(frame, arena, &packer);
+        return;
+    }
+    json_object* json = toJson(frame, arena);
+    size_t length;
+    const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
+    const char* text = json_object_to_json_string_length(json, flags, &length);
+    msgpack_sbuffer_write(bytes, text, length);
+    msgpack_sbuffer_write(bytes, "\n", 1);
+    json_object_put(json);
+}
+
+// Bytes to frames.
+
+void openReader(Reader* reader, int fd) {
+    const size_t size = 1 << 16;
+    *reader = (Reader){.fd = fd, .buffer = need(malloc(size)), .size = size};
+    reader->tokener = need(json_tokener_new_ex(DEEPEST));
+    reader->unpacker = need(malloc(sizeof *reader->unpacker));
+    unpack_init(reader->unpacker);
+}
+
+void closeReader(Reader* reader) {
+    free(reader->buffer);
+    free(reader->unpacker);
+    json_tokener_free(reader->tokener);
+}
+
+// Reads what is there, at least a byte; false at the end of the stream.
+static bool fill(Reader* reader) {
+    memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
+    reader->end -= reader->start;
+    reader->start = 0;
+    if (reader->end == reader->size) {
+        reader->size *= 2;
+        reader->buffer = need(realloc(reader->buffer, reader->size));
+    }
+    ssize_t count;
+    do {
+        count = read(reader->fd, reader->buffer + reader->end, reader->size - reader->end);
+    } while (count < 0 && errno == EINTR);
+    if (count > 0) reader->end += (size_t)count;
+    return count > 0;
+}
+
+// Each looks at the bytes that are there and have not been looked at yet. END_OF_STREAM: the frame is not complete.
+
+static Next tryJson(Reader* reader, Arena* arena, Value* frame) {
+    for (;;) {
+        const char* line = reader->buffer + reader->start;
+        const char* feed = memchr(line + reader->seen, '\n', reader->end - reader->start - reader->seen);
+        if (!feed) {
+            reader->seen = reader->end - reader->start;
+            return END_OF_STREAM;
+        }
+        reader->start = (size_t)(feed + 1 - reader->buffer);
+        reader->seen = 0;
+        if (*line == '\n' || *line == '\r') continue;
+        json_tokener_reset(reader->tokener);
+        json_object* json = json_tokener_parse_ex(reader->tokener, line, (int)(feed + 1 - line));
+        if (json) *frame = fromJson(arena, json);
+        json_object_put(json);
+        return json ? FRAME : NO_FRAME;
+    }
+}
+
+static Next tryMessagePack(Reader* reader, Arena* arena, Value* frame) {
+    reader->unpacker->user = arena;
+    const int found = unpack_execute(reader->unpacker, reader->buffer, reader->end, &reader->start);
+    if (found == 0) return END_OF_STREAM;
+    *frame = unpack_data(reader->unpacker);
+    unpack_init(reader->unpacker);
+    return found > 0 ? FRAME : NO_FRAME;
+}
+
+Next nextFrame(Reader* reader, Encoding encoding, Arena* arena, Value* frame) {
+    for (;;) {
+        const Next found = encoding == JSON ? tryJson(reader, arena, frame) : tryMessagePack(reader, arena, frame);
+        if (found != END_OF_STREAM || !fill(reader)) return found;
+    }
+}

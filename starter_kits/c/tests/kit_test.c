@@ -1,0 +1,233 @@
+// Checks of the library that need no referee: `make check`.
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+// cmocka wants the four above it first
+#include <cmocka.h>
+#undef fail  // the library has one too
+#include <msgpack/sbuffer.h>
+#include <referee/reantics.h>
+
+#include "encoding.h"
+
+static Arena arena;
+static Match match = {.call = &arena, .whole_match = &arena};
+
+static int clear(void** state) {
+    (void)state;
+    freeArena(&arena);
+    return 0;
+}
+
+static Value parsed(const char* text) {
+    int ends[2];
+    Value value;
+    Reader reader;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
+    assert_int_equal(write(ends[1], "\n", 1), 1);
+    close(ends[1]);
+    openReader(&reader, ends[0]);
+    assert_int_equal(nextFrame(&reader, JSON, &arena, &value), FRAME);
+    closeReader(&reader);
+    close(ends[0]);
+    return value;
+}
+
+static const char* written(Value value) {
+    msgpack_sbuffer bytes;
+    msgpack_sbuffer_init(&bytes);
+    encode(&value, JSON, &arena, &bytes);
+    char* text = allocate(&match, bytes.size);
+    memcpy(text, bytes.data, bytes.size - 1);
+    msgpack_sbuffer_destroy(&bytes);
+    return text;
+}
+
+static const char* EVERY_VALUE =
+    "[null,true,false,1,-1,200,-100,60000,-30000,4000000000,-2000000000,9223372036854775807,-9223372036854775808,"
+    "18446744073709551615,0.5,\"\",\"a text of more than thirty-one bytes\",\"\\u0000\",[],[1,2,3],{},"
+    "{\"key\":{\"nested\":[1,[2,[3]]]}},[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]]";
+
+// The frames come in pieces of `size` bytes through a pipe; all of them are there before the first is read, or after.
+static void assertFramesInPieces(Encoding encoding, size_t size) {
+    const Value value = parsed(EVERY_VALUE);
+    msgpack_sbuffer bytes;
+    msgpack_sbuffer_init(&bytes);
+    for (int i = 0; i < 3; ++i) encode(&value, encoding, &arena, &bytes);
+    int ends[2];
+    Reader reader;
+    openReader(&reader, -1);
+    size_t frames = 0;
+    for (size_t at = 0; at < bytes.size; at += size) {
+        const size_t count = bytes.size - at < size ? bytes.size - at : size;
+        assert_int_equal(pipe(ends), 0);
+        assert_int_equal(write(ends[1], bytes.data + at, count), count);
+        close(ends[1]);
+        reader.fd = ends[0];
+        for (Value frame; nextFrame(&reader, encoding, &arena, &frame) == FRAME; ++frames) {
+            assert_string_equal(written(frame), EVERY_VALUE);
+        }
+        close(ends[0]);
+    }
+    assert_int_equal(frames, 3);
+    closeReader(&reader);
+    msgpack_sbuffer_destroy(&bytes);
+}
+
+static void frames_are_cut_where_they_end_however_they_arrive(void** state) {
+    (void)state;
+    for (size_t size = 1; size < 2000; size = size * 3 + 1) {
+        assertFramesInPieces(JSON, size);
+        assertFramesInPieces(MSGPACK, size);
+    }
+}
+
+static void bytes_that_are_no_frame_are_told(void** state) {
+    (void)state;
+    const struct {
+        Encoding encoding;
+        const char* bytes;
+    } wrong[] = {
+        {JSON, "{\"a\":\n"}, {JSON, "x\n"}, {MSGPACK, "\xc1"}, {MSGPACK, "\x81\x01\x02"}, {MSGPACK, "\xc4\x01x"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        int ends[2];
+        Value frame;
+        Reader reader;
+        assert_int_equal(pipe(ends), 0);
+        assert_true(write(ends[1], wrong[i].bytes, strlen(wrong[i].bytes)) > 0);
+        close(ends[1]);
+        openReader(&reader, ends[0]);
+        assert_int_equal(nextFrame(&reader, wrong[i].encoding, &arena, &frame), NO_FRAME);
+        closeReader(&reader);
+        close(ends[0]);
+    }
+}
+
+static void what_json_cannot_hold_is_mended(void** state) {
+    (void)state;
+    Value value = newList();
+    for (int i = 0; i < 3; ++i) {
+        const double numbers[] = {NAN, INFINITY, 0.1};
+        append(&match, &value, writeFloat(&match, &numbers[i]));
+    }
+    append(&match, &value, newText("a\xff" "b"));
+    append(&match, &value, newText("\xed\xa0\x80"));  // half of a surrogate pair
+    append(&match, &value, newText("\xe2\x95"));      // cut short
+    append(&match, &value, newText("\xe2\x95\xaf\xf0\x9f\x98\x81"));
+    assert_string_equal(written(value),
+                        "[null,null,0.10000000000000001,\"a\xef\xbf\xbd" "b\","
+                        "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\",\"\xef\xbf\xbd\xef\xbf\xbd\",\"╯😁\"]");
+    msgpack_sbuffer bytes;
+    msgpack_sbuffer_init(&bytes);
+    encode(&value, MSGPACK, &arena, &bytes);
+    assert_memory_equal(bytes.data, "\x97\xc0\xc0\xcb", 4);
+    assert_memory_equal(bytes.data + 12, "\xa5" "a\xef\xbf\xbd" "b", 6);
+    msgpack_sbuffer_destroy(&bytes);
+}
+
+static void lists_and_objects_grow(void** state) {
+    (void)state;
+    Value list = newList(), object = newObject();
+    for (int i = 0; i < 1000; ++i) {
+        append(&match, &list, newInt(i));
+        put(&match, &object, i % 2 ? "odd" : "even", newInt(i));
+    }
+    for (int i = 0; i < 1000; ++i) assert_int_equal(item(&list, (size_t)i)->integer, i);
+    assert_null(item(&list, 1000));
+    assert_int_equal(member(&object, "odd")->integer, 999);  // the last counts
+    assert_null(member(&object, "neither"));
+}
+
+static void what_is_not_there_has_no_members_items_or_text(void** state) {
+    (void)state;
+    const Value number = newInt(5);
+    for (int i = 0; i < 2; ++i) {
+        const Value* value = i == 0 ? NULL : &number;
+        assert_null(member(value, "x"));
+        assert_null(item(value, 0));
+        assert_null(textOf(value));
+        assert_false(isText(value, "x"));
+    }
+    assert_false(isText(&(Value){VALUE_TEXT, 3, {.text = "x\0y"}}, "x"));
+}
+
+static void whole_numbers_that_do_not_fit_are_of_another_type(void** state) {
+    (void)state;
+    const Value list = parsed("[2147483647,2147483648,-2147483649,18446744073709551615,1.0,true,\"1\"]");
+    int number;
+    assert_true(readInt(&match, item(&list, 0), &number));
+    assert_int_equal(number, 2147483647);
+    for (size_t i = 1; i < list.count; ++i) assert_false(readInt(&match, item(&list, i), &number));
+    double real;
+    assert_true(readFloat(&match, item(&list, 3), &real));
+    assert_true(real == 18446744073709551615.0);
+    assert_false(readFloat(&match, item(&list, 5), &real));
+}
+
+static void coordinates_are_values(void** state) {
+    (void)state;
+    const Coord a = {0, 1}, b = {1, 0};
+    assert_true(equalCoord(a, (Coord){0, 1}));
+    assert_false(equalCoord(a, b));
+    assert_true(compareCoord(&a, &b) < 0 && compareCoord(&b, &a) > 0 && compareCoord(&a, &a) == 0);
+    assert_int_equal(hashCoord(a), hashCoord((Coord){0, 1}));
+    assert_int_not_equal(hashCoord(a), hashCoord(b));
+    assert_string_equal(written(writeCoord(&match, &(Coord){3, 9})), "[3,9]");
+}
+
+static void the_state_of_the_document_is_read(void** state) {
+    (void)state;
+    const Value json = parsed(
+        "{\"phase\":3,\"whoseTurn\":1,\"newer\":{},\"inventories\":[{\"player\":0,\"foodCount\":1,\"ants\":[{\"id\":2,"
+        "\"coords\":[4,8],\"type\":1,\"player\":0,\"health\":4,\"carrying\":false,\"hasMoved\":true}],\"constrs\":"
+        "[{\"coords\":[4,8],\"type\":-3,\"player\":0,\"captureHealth\":2,\"movementCost\":1}]},"
+        "{\"player\":1,\"foodCount\":1,\"ants\":[],\"constrs\":[]},{\"player\":2,\"foodCount\":0,\"ants\":[],"
+        "\"constrs\":[{\"coords\":[9,6],\"type\":-2,\"movementCost\":2}]}],"
+        "\"board\":[[null,{\"ant\":2,\"constr\":-3},{\"constr\":-1}]]}");
+    GameState game;
+    assert_true(readGameState(&match, &json, &game));
+    const Inventory* inventories = game.inventories.items;
+    assert_true(equalCoord(inventories[0].ants.items[0].coords, (Coord){4, 8}));
+    assert_true(inventories[0].ants.items[0].hasMoved);
+    assert_int_equal(inventories[0].constrs.items[0].captureHealth.value, 2);
+    assert_false(inventories[2].constrs.items[0].player.present);  // grass has no owner
+    assert_int_equal(game.board.items[0].count, 3);
+    assert_null(game.board.items[0].items[0]);  // an empty tile
+    assert_int_equal(game.board.items[0].items[1]->ant.value, 2);
+    assert_false(game.board.items[0].items[2]->ant.present);
+    const Value two = parsed("{\"phase\":3,\"whoseTurn\":1,\"inventories\":[]}");
+    assert_false(readGameState(&match, &two, &game));
+}
+
+static void moves_are_written_as_the_document_shows_them(void** state) {
+    (void)state;
+    Coord path[] = {{4, 1}, {4, 2}, {5, 2}}, hill[] = {{0, 3}};
+    assert_string_equal(written(writeMove(&match, &(Move){.moveType = END})), "{\"moveType\":2}");
+    assert_string_equal(written(writeMove(&match, &(Move){MOVE_ANT, .coordList = {path, 3}})),
+                        "{\"moveType\":0,\"coordList\":[[4,1],[4,2],[5,2]]}");
+    assert_string_equal(written(writeMove(&match, &(Move){BUILD, .coordList = {hill, 1}, .buildType = some(SOLDIER)})),
+                        "{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}");
+    const Move empty = {MOVE_ANT, .coordList = newCoordList(&match, 0)};
+    assert_string_equal(written(writeMove(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(frames_are_cut_where_they_end_however_they_arrive, clear),
+        cmocka_unit_test_teardown(bytes_that_are_no_frame_are_told, clear),
+        cmocka_unit_test_teardown(what_json_cannot_hold_is_mended, clear),
+        cmocka_unit_test_teardown(lists_and_objects_grow, clear),
+        cmocka_unit_test_teardown(what_is_not_there_has_no_members_items_or_text, clear),
+        cmocka_unit_test_teardown(whole_numbers_that_do_not_fit_are_of_another_type, clear),
+        cmocka_unit_test_teardown(coordinates_are_values, clear),
+        cmocka_unit_test_teardown(the_state_of_the_document_is_read, clear),
+        cmocka_unit_test_teardown(moves_are_written_as_the_document_shows_them, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+package aiarena21
+
+import (
+	"slices"
+	"strconv"
+)
+
+// FAR is the distance of a cell to which no path leads.
+const FAR = 1_000_000
+
+// Grid is a map to walk on: free cells, distances, paths, and where a player may go. A table is a slice of rows:
+// table[row][col], as items and heatmap are.
+type Grid struct {
+	Rows, Cols int
+	Free       []Location // all free cells, row by row
+	cells      []string
+}
+
+// NewGrid takes the game_map of any call: it is the same throughout a match.
+func NewGrid(game_map Map) *Grid {
+	g := &Grid{Rows: game_map.Rows, Cols: game_map.Cols, cells: game_map.Cells}
+	for row := range g.Rows {
+		for col := range g.Cols {
+			if cell := (Location{row, col}); g.IsFree(cell) {
+				g.Free = append(g.Free, cell)
+			}
+		}
+	}
+	return g
+}
+
+// IsFree is false off the map, too.
+func (g *Grid) IsFree(cell Location) bool {
+	return 0 <= cell.Row && cell.Row < g.Rows && 0 <= cell.Col && cell.Col < g.Cols &&
+		g.cells[cell.Row][cell.Col] != BLOCK_CHAR[0]
+}
+
+// Neighbours are the free cells above, to the left, to the right and below.
+func (g *Grid) Neighbours(cell Location) []Location {
+	found := make([]Location, 0, 4)
+	for _, step := range [...]Location{{-1, 0}, {0, -1}, {0, 1}, {1, 0}} {
+		if beside := (Location{cell.Row + step.Row, cell.Col + step.Col}); g.IsFree(beside) {
+			found = append(found, beside)
+		}
+	}
+	return found
+}
+
+// Distances is a table: how many steps each cell is from the nearest of starts, or FAR.
+func (g *Grid) Distances(starts ...Location) [][]int {
+	table := make([][]int, g.Rows)
+	for row := range table {
+		table[row] = slices.Repeat([]int{FAR}, g.Cols)
+	}
+	for _, cell := range starts {
+		table[cell.Row][cell.Col] = 0
+	}
+	queue := slices.Clone(starts)
+	for next := 0; next < len(queue); next++ {
+		cell := queue[next]
+		for _, beside := range g.Neighbours(cell) {
+			if table[beside.Row][beside.Col] == FAR {
+				table[beside.Row][beside.Col] = table[cell.Row][cell.Col] + 1
+				queue = append(queue, beside)
+			}
+		}
+	}
+	return table
+}
+
+// Path is a shortest path, both ends included; empty if there is none.
+func (g *Grid) Path(start, target Location) []Location {
+	table := g.Distances(start)
+	steps := func(cell Location) int { return table[cell.Row][cell.Col] }
+	if steps(target) == FAR {
+		return nil
+	}
+	path := []Location{target}
+	for cell := target; cell != start; path = append(path, cell) {
+		beside := g.Neighbours(cell)
+		cell = beside[slices.IndexFunc(beside, func(other Location) bool { return steps(other) < steps(cell) })]
+	}
+	slices.Reverse(path)
+	return path
+}
+
+// Reach is where Play_turn may go, row by row; to stay is allowed.
+func (g *Grid) Reach(player Player) []Location {
+	if player.Portal_gun {
+		return g.Free
+	}
+	steps := g.Distances(player.Location)
+	found := []Location{}
+	for _, cell := range g.Free {
+		if steps[cell.Row][cell.Col] <= Speed(player) {
+			found = append(found, cell)
+		}
+	}
+	return found
+}
+
+// Speed is how many steps the player may take in a turn.
+func Speed(player Player) int {
+	if player.Bike {
+		return BIKE_STEPS
+	}
+	return 1
+}
+
+// Name is the cell as an answer: "row,col".
+func Name(cell Location) string { return strconv.Itoa(cell.Row) + "," + strconv.Itoa(cell.Col) }

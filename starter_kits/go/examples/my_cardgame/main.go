@@ -1,0 +1,68 @@
+// Your card game bot: it plays random legal actions as it stands; make it win. The types are in the package
+// referee/cardgame.
+package main
+
+import (
+	"math/rand/v2"
+
+	"referee"
+	. "referee/cardgame"
+)
+
+type myBot struct {
+	Base
+	luck      *rand.Rand
+	powerUsed bool // in this turn; the state does not tell
+}
+
+func (b *myBot) Play(state GameState) Action {
+	actions := b.legal(state)
+	answer := actions[b.luck.IntN(len(actions))]
+	b.powerUsed = answer.Action == HERO_POWER || b.powerUsed && answer.Action != END_TURN
+	return answer
+}
+
+// legal gives all that may be done now. Target 0 is the enemy hero, 1 the first enemy minion.
+func (b *myBot) legal(state GameState) []Action {
+	own, enemies := len(state.Player_target)-1, len(state.Opponent_target)-1 // without the heroes
+	actions := []Action{{Action: END_TURN}}
+	add := func(action int, arguments ...int) {
+		actions = append(actions, Action{Action: action, Arguments: arguments})
+	}
+	if state.Player_mana >= HERO_POWER_COST && !b.powerUsed {
+		add(HERO_POWER)
+	}
+	for index, card := range state.Player_hand {
+		switch card := card.(type) {
+		case Minion:
+			if card.Cost <= state.Player_mana && own < BOARD_SIZE {
+				add(PLACE_MINION, index)
+			}
+		case Spell:
+			if card.Cost > state.Player_mana {
+				continue
+			}
+			if card.Id == ARCANE_SHOT || card.Id == FIREBALL || card.Id == KILL_COMMAND {
+				for target := range enemies + 1 {
+					add(PLAY_SPELL, index, target)
+				}
+			} else if enemies > 0 && (card.Id != HOUNDS || own < BOARD_SIZE) {
+				add(PLAY_SPELL, index)
+			}
+		}
+	}
+	for source, attacker := range state.Player_target {
+		if minion, ok := attacker.(Minion); ok && minion.Can_attack {
+			for target := range enemies + 1 {
+				add(ATTACK, source, target)
+			}
+		}
+	}
+	return actions
+}
+
+func main() {
+	Run("My card game bot", "1", func(match *referee.Match) Bot {
+		return &myBot{luck: rand.New(rand.NewPCG(match.Seed, 0))}
+	})
+}

@@ -1,0 +1,35 @@
+package tictactoe
+
+import (
+	"reflect"
+	"testing"
+
+	"referee/wire"
+)
+
+func shown(t *testing.T, text string) ArenaEvent {
+	t.Helper()
+	r := wire.NewReader([]byte(text), wire.JSON)
+	event := readArenaEvent(r)
+	if r.Err() != nil {
+		t.Fatal(r.Err())
+	}
+	return event
+}
+
+func TestAnEventMayShowAnything(t *testing.T) {
+	for text, value := range map[string]any{
+		"null": nil, "7": 7, "1e300": 1e300, `"SE"`: "SE", "[]": []any{}, `{"a":[null]}`: map[string]any{"a": []any{nil}},
+	} {
+		event := shown(t, `{"player":"X","action":`+text+`,"position":`+text+`}`)
+		if *event.Player != "X" || !reflect.DeepEqual(event.Action, value) || !reflect.DeepEqual(event.Position, value) {
+			t.Errorf("%s: %v", text, event)
+		}
+	}
+	if event := shown(t, `{"player":"X","winner":5,"youAre":{},"id":[]}`); event.Winner != nil || event.YouAre != nil {
+		t.Errorf("a rival's nonsense: %v", event)
+	}
+	if event := shown(t, `{"action":"(\u256f\u00b0\u25a1\u00b0)\u256f\ufe35 \u253b\u2501\u253b"}`); event.Action != FLIP {
+		t.Errorf("a flip: %v", event)
+	}
+}

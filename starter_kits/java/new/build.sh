@@ -1,0 +1,7 @@
+#!/bin/sh
+# Makes target/bot.jar, if something is newer than it: Maven itself needs seconds to see that nothing is.
+set -eu
+cd "$(dirname "$0")"
+if [ ! -e target/bot.jar ] || [ -n "$(find pom.xml src/main -newer target/bot.jar | head -n 1)" ]; then
+    mvn -q -B -Dmaven.test.skip=true package
+fi

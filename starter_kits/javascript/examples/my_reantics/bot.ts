@@ -1,0 +1,53 @@
+// A bot to fill in. It plays random legal moves as it stands: it places its pieces anywhere, and any ant takes any step
+// until the turn ends; make it win. The kit seeds Math.random: the same match gives the same luck.
+
+import {
+    type Ant, Coord, END, type GameState, type Move, MOVE_ANT, QUEEN, ReAnticsBot, run, SETUP_PHASE_1,
+} from "referee-kit/reantics";
+
+class MyBot extends ReAnticsBot {
+    /** The anthill, the tunnel and nine grass on our side; later two foods on the enemy's. */
+    getPlacement(currentState: GameState): Coord[] {
+        const [top, count] = currentState.phase === SETUP_PHASE_1 ? [0, 11] : [6, 2];
+        const constrs = currentState.inventories.flatMap((inventory) => inventory.constrs);
+        const taken = new Set(constrs.map((constr) => constr.coords));
+        const side = Array.from({ length: 40 }, (_, i) => new Coord(i % 10, top + Math.floor(i / 10)));
+        const free = side.filter((tile) => !taken.has(tile));
+        return Array.from({ length: count }, () => free.splice(below(free.length), 1)[0]);
+    }
+
+    getMove(currentState: GameState): Move {
+        const me = currentState.inventories[currentState.whoseTurn];
+        console.log(`I have ${me.foodCount} food`); // goes to standard error: print as you like
+        // A path may be longer:     { moveType: MOVE_ANT, coordList: [coords, tile, next] }
+        // The anthill builds:       { moveType: BUILD, coordList: [new Coord(2, 1)], buildType: WORKER }
+        const taken = new Set(currentState.inventories.flatMap(({ ants }) => ants.map((ant) => ant.coords)));
+        const moves: Move[] = [{ moveType: END }];
+        for (const { coords, type, hasMoved } of me.ants) {
+            const last = type === QUEEN ? 3 : 9; // she stays on our side
+            for (const [right, down] of [[-1, 0], [1, 0], [0, -1], [0, 1]]) {
+                const tile = new Coord(coords.x + right, coords.y + down);
+                const isOnBoard = tile.x >= 0 && tile.x <= 9 && tile.y >= 0 && tile.y <= last;
+                if (!hasMoved && isOnBoard && !taken.has(tile)) {
+                    moves.push({ moveType: MOVE_ANT, coordList: [coords, tile] });
+                }
+            }
+        }
+        return moves[below(moves.length)];
+    }
+
+    getAttack(_currentState: GameState, _attackingAnt: Ant, enemyLocations: Coord[]): Coord {
+        return enemyLocations[below(enemyLocations.length)];
+    }
+
+    override registerWin(hasWon: boolean): void {
+        console.log(hasWon ? "won" : "did not win");
+    }
+}
+
+/** A random whole number from 0 up to `count` - 1. */
+function below(count: number): number {
+    return Math.floor(Math.random() * count);
+}
+
+run(MyBot);

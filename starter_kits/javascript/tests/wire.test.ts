@@ -1,0 +1,104 @@
+// What a bot sees: its games' types, its clock, its luck. `npm test`.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as read from "../src/read.js";
+import { Coord, type GameState, type Move, ReAnticsBot } from "../src/reantics.js";
+import { type ArenaEvent, TicTacToeBot } from "../src/tictactoe.js";
+import { Bot, seeded, UnknownMethod } from "../src/wire.js";
+
+const ANT = { id: 7, coords: [2, 1], type: 0, player: 0, health: 10, carrying: false, hasMoved: true, unknown: 5 };
+const GRASS = { coords: [3, 3], type: -2, movementCost: 2, player: null };
+const STATE = {
+    phase: 3,
+    whoseTurn: 1,
+    inventories: [{ player: 0, foodCount: 4, ants: [ANT], constrs: [GRASS] }],
+    board: [[null, { ant: 7 }]],
+};
+
+class Ants extends ReAnticsBot {
+    seen: GameState | undefined;
+
+    getPlacement(state: GameState): Coord[] {
+        this.seen = state;
+        return [new Coord(1, 2)];
+    }
+    async getMove(_state: GameState): Promise<Move> {
+        return { moveType: 2 };
+    }
+    getAttack(_state: GameState, _ant: unknown, enemies: Coord[]): Coord {
+        return enemies[1];
+    }
+}
+
+test("equal coordinates are one object, which nothing can change", () => {
+    assert.equal(new Coord(2, -1), new Coord(2, -1));
+    assert.notEqual(new Coord(2, -1), new Coord(-1, 2));
+    assert.ok(new Set([new Coord(5, 6)]).has(new Coord(5, 6)));
+    assert.throws(() => Object.assign(new Coord(2, 1), { x: 3 }), TypeError);
+    assert.equal(JSON.stringify([new Coord(2, 1)]), "[[2,1]]");
+    assert.equal(`${new Coord(2, 1)}`, "(2, 1)");
+});
+
+test("a state is read with its coordinates, and what is absent is undefined", () => {
+    const bot = new Ants();
+    assert.deepEqual(bot.answer("getPlacement", { currentState: STATE }), [new Coord(1, 2)]);
+    const [{ ants, constrs }] = bot.seen!.inventories;
+    assert.equal(ants[0].coords, new Coord(2, 1));
+    assert.ok(!("unknown" in ants[0]));
+    assert.deepEqual([constrs[0].player, constrs[0].captureHealth], [undefined, undefined]);
+    assert.deepEqual(bot.seen!.board, [[null, { ant: 7, constr: undefined }]]);
+    bot.answer("getPlacement", { currentState: { ...STATE, board: 5 } });
+    assert.equal(bot.seen!.board, undefined);
+});
+
+test("a parameter that is missing is an error that names what was wanted", () => {
+    assert.throws(() => new Ants().answer("getMove", {}), /wanted an object, got undefined/);
+    const inventories = [{ ...STATE.inventories[0], foodCount: 0.5 }];
+    const params = { currentState: { ...STATE, inventories } };
+    assert.throws(() => new Ants().answer("getMove", params), /wanted a whole number, got 0.5/);
+});
+
+test("an unknown method is told from a failure", () => {
+    assert.throws(() => new Ants().answer("getMoves", {}), UnknownMethod);
+    assert.equal(new Ants().notice("whatever", {}), undefined);
+});
+
+test("what a rival sent is shown as it was sent, beside it a wrong type is absent", () => {
+    const heard: ArenaEvent[] = [];
+    class Ear extends TicTacToeBot {
+        override event(event: ArenaEvent): void {
+            heard.push(event);
+        }
+        play(): { action: string } {
+            return { action: "" };
+        }
+    }
+    new Ear().notice("event", { player: "X", action: null, position: { a: [1] }, winner: 7, youAre: ["O"], id: true });
+    const absent = { youAre: undefined, id: undefined, winner: undefined };
+    assert.deepEqual(heard, [{ player: "X", action: null, position: { a: [1] }, ...absent }]);
+});
+
+test("a reader takes its own type and no other", () => {
+    const readers = { number: read.number, integer: read.integer, boolean: read.boolean, text: read.text };
+    const taken = Object.entries(readers).map(([name, reader]) => {
+        const values = [1, 0.5, true, "a", null, undefined, [], {}];
+        return [name, values.filter((value) => read.maybe<unknown>(value, reader) !== undefined)];
+    });
+    assert.deepEqual(Object.fromEntries(taken), { number: [1, 0.5], integer: [1], boolean: [true], text: ["a"] });
+    assert.deepEqual(read.list(read.nullable(read.integer))([1, null]), [1, null]);
+    assert.equal(read.maybe([[1, "a"]], read.list(read.pair)), undefined);
+});
+
+test("a bot begins without a clock", () => {
+    assert.deepEqual(new Bot().clock, {});
+});
+
+test("luck follows from the seed and is spread evenly", () => {
+    assert.equal(seeded(2n ** 64n - 1n)(), seeded(2n ** 64n - 1n)());
+    assert.equal(new Set([0, 1, 2n ** 32n, 2n ** 63n].map((seed) => seeded(seed)())).size, 4);
+    const luck = seeded(5);
+    const draws = Array.from({ length: 10_000 }, luck);
+    assert.ok(draws.every((draw) => draw >= 0 && draw < 1));
+    assert.ok(Math.abs(draws.reduce((sum, draw) => sum + draw) / draws.length - 0.5) < 0.02);
+});

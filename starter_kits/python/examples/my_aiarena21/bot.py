@@ -1,0 +1,62 @@
+"""A bot to fill in. It plays random legal moves as it stands, and buys nothing; make it win. The kit seeds `random`:
+the same match gives the same luck."""
+
+import random
+from typing import List
+
+from referee_kit.aiarena21 import *
+from referee_kit.grid import Grid, name
+
+
+class MyBot(AIArena21Bot):
+    def play_powerup(
+        self,
+        game_map: Map,
+        me: Player,
+        opponent: Player,
+        items: List[List[int]],
+        new_items: List[List[List[str]]],
+        heatmap: List[List[float]],
+        remaining_turns: int,
+    ) -> str:
+        return ""  # or BIKE, or PORTAL_GUN
+
+    def play_turn(
+        self,
+        game_map: Map,
+        me: Player,
+        opponent: Player,
+        items: List[List[int]],
+        new_items: List[List[List[str]]],
+        heatmap: List[List[float]],
+        remaining_turns: int,
+    ) -> str:
+        return name(random.choice(Grid(game_map).reach(me)))
+
+    def play_auction(
+        self,
+        game_map: Map,
+        me: Player,
+        opponent: Player,
+        items: List[List[int]],
+        new_items: List[List[List[str]]],
+        heatmap: List[List[float]],
+        remaining_turns: int,
+    ) -> int:
+        return random.randint(0, me.score)
+
+    def play_transport(
+        self,
+        game_map: Map,
+        me: Player,
+        opponent: Player,
+        items: List[List[int]],
+        new_items: List[List[List[str]]],
+        heatmap: List[List[float]],
+        remaining_turns: int,
+    ) -> str:
+        return name(random.choice(Grid(game_map).free))
+
+
+if __name__ == "__main__":
+    run(MyBot)

@@ -1,0 +1,22 @@
+"""A bot to fill in. It plays random legal moves as it stands; make it win. The kit seeds `random`: the same match gives
+the same luck."""
+
+import random
+from typing import Optional
+
+from referee_kit.aibg5 import *
+from referee_kit.hexgrid import Board, attack, move, neighbours
+
+
+class MyBot(AIBG5Bot):
+    def doAction(self, playerIdx: int, gameState: GameState, message: Optional[str]) -> Action:
+        board = Board(gameState)
+        me = next(player for player in board.players if player.playerIdx == playerIdx)
+        here = (me.q, me.r)
+        actions = [move(cell) for cell in neighbours(here) if board.may_enter(cell)]
+        actions += [attack(cell) for cell in board.targets(here)]
+        return random.choice(actions) if actions else move(here)  # nothing is legal: it costs a tenth of the health
+
+
+if __name__ == "__main__":
+    run(MyBot)

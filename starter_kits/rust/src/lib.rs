@@ -1,0 +1,160 @@
+//! A bot in Rust: the wire is hidden, the games have types.
+//!
+//! A bot implements the trait of its game, such as [`reantics::ReAnticsBot`], and its `main` is
+//! `run::<MyBot>("its name")`. This file is what a bot sees; `wire.rs` cuts and decodes frames, `server.rs` answers them,
+//! `pipes.rs` keeps prints off the wire, `games/` is generated, `grid.rs` helps on the map of AI Arena 21.
+
+mod games;
+pub mod grid;
+pub mod hexgrid;
+mod pipes;
+mod server;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// For the bot's own luck: `Rng::with_seed(info.seed)`.
+pub use fastrand::Rng;
+pub use games::*;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::Serialize;
+pub use serde_json::{json, Value};
+pub use server::run;
+pub use wire::Params;
+
+/// Whatever went wrong: it is told to the referee in its own words. `?` and `"some words".into()` make one.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// The limits of a match in milliseconds; `None` is no such limit.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    pub startup_ms: Option<u64>,
+    pub call_ms: Option<u64>,
+    /// The bank of time that the bot starts with.
+    pub initial_ms: Option<u64>,
+    /// Added to it after every answer.
+    pub increment_ms: Option<u64>,
+    pub cpu_ms: Option<u64>,
+    pub memory_bytes: Option<u64>,
+}
+
+/// The clock as a call shows it, in milliseconds; `None` is no such limit, or not known yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Clock {
+    /// The limit of this call.
+    pub call_ms: Option<u64>,
+    /// What is left in the bank.
+    pub remaining_ms: Option<u64>,
+    /// What the previous call was charged.
+    pub last_ms: Option<u64>,
+}
+
+/// What was told when the match began, and the clock.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default)]
+pub struct Match {
+    pub game: String,
+    /// The game's options, as an object.
+    pub options: Value,
+    /// 0 moves first.
+    pub seat: usize,
+    /// In the order of the seats.
+    pub names: Vec<String>,
+    pub limits: Limits,
+    /// For the bot's own luck: the same match gives the same seed.
+    pub seed: u64,
+    #[serde(skip)]
+    clock: Arc<Mutex<Clock>>,
+}
+
+impl Match {
+    /// The clock of the call that is being answered; every clone of a match shows the same.
+    pub fn clock(&self) -> Clock {
+        *self.clock.lock().expect("nothing panics while it holds the clock")
+    }
+
+    fn set_clock(&self, clock: Clock) {
+        *self.clock.lock().expect("nothing panics while it holds the clock") = clock;
+    }
+}
+
+/// A bot for one match, untyped; the games' modules have typed ones. Each match gets a new one.
+pub trait Bot: Sized {
+    /// The game that it plays.
+    const GAME: &'static str;
+    /// What the referee is told beside the name.
+    const VERSION: &'static str = "1";
+
+    /// Begins a match.
+    fn new(info: Match) -> Self;
+
+    /// Answers a call. An error or a panic goes to the referee as this call's error.
+    fn answer(&mut self, method: &str, params: &Params) -> Result<Value, Error>;
+
+    /// Hears a notification; unknown ones are ignored.
+    #[allow(unused_variables)]
+    fn notice(&mut self, method: &str, params: &Params) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The error of `Bot::answer` for a method that the bot does not know.
+#[derive(Debug)]
+pub struct UnknownMethod(pub String);
+
+impl fmt::Display for UnknownMethod {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "unknown method {}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownMethod {}
+
+/// A result as the values that JSON knows: a number that is none (NaN) becomes null.
+pub fn sent<T: Serialize>(result: T) -> Result<Value, Error> {
+    Ok(serde_json::to_value(result)?)
+}
+
+/// Reads a member that may be absent or null. A value of another type counts as absent too: some events show what a
+/// rival sent, and a rival may send anything. `Option<Value>` tells null from absent.
+fn optional<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    let value = Value::deserialize(from)?;
+    Ok(T::deserialize(value).ok())
+}
+
+/// A coordinate type: a pair of whole numbers, `[a, b]` on the wire.
+macro_rules! pair {
+    ($(#[$doc:meta])* $name:ident($first:ident, $second:ident)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
+        #[serde(from = "(i64, i64)", into = "(i64, i64)")]
+        pub struct $name {
+            pub $first: i64,
+            pub $second: i64,
+        }
+
+        impl $name {
+            pub const fn new($first: i64, $second: i64) -> Self {
+                Self { $first, $second }
+            }
+        }
+
+        impl From<(i64, i64)> for $name {
+            fn from(($first, $second): (i64, i64)) -> Self {
+                Self { $first, $second }
+            }
+        }
+
+        impl From<$name> for (i64, i64) {
+            fn from(pair: $name) -> Self {
+                (pair.$first, pair.$second)
+            }
+        }
+    };
+}
+use pair;

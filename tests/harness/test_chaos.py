@@ -1,0 +1,123 @@
+"""Chaos changes how frames are written and nothing that is said: a correct bot plays the same match."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from defects import bot
+from scripted import HEARD, PREAMBLE, Arena
+
+from games.dice import Dice, derive_seed
+from harness.bot import Bot
+from harness.chaos import CHAOS, ChaoticBot, Manner, _cuts, _reordered
+from harness.cli import main
+from harness.launch import entrant
+from harness.limits import Limits
+from harness.referee import Match, play
+from harness.replay import Replay, verify
+from harness.roster import Make, open_roster
+from harness.sandbox.spawner import Process
+from harness.series import Series, match_of
+from protocol.messages import Encoding
+
+SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)
+"""The correct bot, reading by way of `read`, which keeps what was heard."""
+
+
+async def answers(arena: Arena, match: Match, make: Make) -> list[Any]:
+    """Everything that the record of a match holds but what was measured."""
+    async with open_roster(Limits(), make) as roster:
+        verdict = await play(match, roster)
+    assert verdict.faults == ()
+    assert match.replay is not None
+    assert verify(Replay(match.replay)) == verdict.result
+    lines = [json.loads(line) for line in match.replay.read_text().splitlines()]
+    return [{key: line[key] for key in ("answers", "events", "hash") if key in line} for line in lines]
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("game", "encoding"),
+    [("quoridor", Encoding.JSON), ("quoridor", Encoding.MSGPACK), ("reantics", Encoding.MSGPACK)],
+)
+async def test_a_match_under_chaos_has_the_same_answers(arena: Arena, game: str, encoding: Encoding) -> None:
+    match = arena.match(entrant("@random"), entrant("@random"), game=game, encodings=(encoding,))
+    assert await answers(arena, match, ChaoticBot) == await answers(arena, match, Bot)
+
+
+@pytest.mark.trio
+async def test_chaos_writes_what_no_bot_knows_in_any_order_and_size(arena: Arena) -> None:
+    log = str(arena.folder / "listener.heard")
+    listener = arena.bot(f"{HEARD}\n{SERVE}", log, name="listener")
+    match = arena.match(listener, entrant("@random"))
+    async with open_roster(Limits(), ChaoticBot) as roster:
+        for seed in range(8):
+            assert (await play(msgspec.structs.replace(match, seed=seed), roster)).faults == ()
+    heard = [frame for frame in arena.heard("listener") if isinstance(frame, dict)]
+    assert all(
+        any(name.startswith("unknown") for name in frame) for frame in heard if frame["method"] != "unknownNotice"
+    )
+    assert any(frame["method"] == "unknownNotice" for frame in heard)
+    assert len({tuple(name for name in frame if not name.startswith("unknown")) for frame in heard}) > 4
+    sizes = [len(json.dumps(frame)) for frame in heard]
+    assert any(1_000_000 < size < 1 << 20 for size in sizes)
+
+
+@pytest.mark.trio
+async def test_pieces_and_pauses_are_not_charged(arena: Arena) -> None:
+    match = arena.match(arena.bot(bot("")), entrant("@random"))
+    slow = msgspec.structs.replace(CHAOS, cuts=9, pause_s=0.02)
+    async with open_roster(Limits(), lambda process, limits: ChaoticBot(process, limits, slow)) as roster:
+        verdict = await play(match, roster)
+    assert verdict.faults == ()
+    assert verdict.duration_s > 0.3 > verdict.seats[0].wall_s
+
+
+@pytest.mark.trio
+async def test_the_longest_last_words_are_heard_to_their_end(arena: Arena) -> None:
+    """A last notification may be longer than a pipe is; `exit` comes after it."""
+    bots: list[ChaoticBot] = []
+
+    def make(process: Process, limits: Limits) -> ChaoticBot:
+        bots.append(ChaoticBot(process, limits, Manner(padded=1)))
+        return bots[-1]
+
+    plain = arena.bot(bot('hello["reuse"] = False'))
+    async with open_roster(Limits(), make) as roster:
+        await play(arena.match(plain, plain), roster)
+    assert [ended.process.exit_code for ended in bots] == [0, 0]
+
+
+def test_cuts_are_inside_of_the_frame() -> None:
+    for size in (1, 2, 3, 8, 5000):
+        for seed in range(50):
+            assert all(0 < cut < size for cut in _cuts(size, 9, Dice(seed)))
+    assert _cuts(5000, 9, Dice(1)) == _cuts(5000, 9, Dice(1)) != _cuts(5000, 9, Dice(2))
+
+
+def test_reordered_members_are_the_same_members() -> None:
+    value = {"a": [{"b": 1, "c": {"d": None, "e": 2}}], "f": 0.5, "g": {"h": [], "i": {}}}
+    shuffled = [json.dumps(_reordered(value, Dice(seed))) for seed in range(20)]
+    assert all(json.loads(text) == value for text in shuffled)
+    assert len(set(shuffled)) > 10
+
+
+def test_chaos_draws_the_seats_of_every_match_of_a_series(arena: Arena) -> None:
+    first = arena.match(entrant("@random"), entrant("@random"), seed=3)
+    orders = [match_of(Series(first, 40, chaos=True), number)[1] for number in range(40)]
+    assert 10 < orders.count((0, 1)) < 30
+    assert orders.count((0, 1)) + orders.count((1, 0)) == 40
+    assert orders == [match_of(Series(first, 40, chaos=True), number)[1] for number in range(40)]
+    assert orders[0] == ((0, 1), (1, 0))[derive_seed(3, "seats") % 2]
+
+
+def test_a_match_can_be_played_under_chaos_from_the_command_line(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(arena.folder)
+    assert main(["--game", "tictactoe", "@random", "@random", "--chaos", "--games", "2", "--strict", "--json"]) == 0
+    outcome = json.loads(capsys.readouterr().out)
+    assert len(outcome["matches"]) == 2
+    assert main(["--game", "tictactoe", "@BASE_AI_O", "@random", "--chaos"]) == 2
+    assert "@BASE_AI_O plays tictactoe at seat 0 only" in capsys.readouterr().err

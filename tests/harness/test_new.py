@@ -1,0 +1,310 @@
+"""`referee new`: what is written for every language and game, and what is refused."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from games import registry
+from harness import new
+from harness.cli import main
+from harness.launch import KITS
+from tools.toolchains import TOOLCHAINS
+
+ROOT = KITS.parent
+BOTS = [(lang, game) for lang, kit in new.kits().items() for game in new.games(lang, kit)]
+MARKERS = r"@(game|title|language|needs|main|class|test|packages|referee)@"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in an empty folder: exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = main(argv)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def files(folder: Path) -> dict[str, str]:
+    """The text of every file, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+
+
+# What is written.
+
+
+def test_every_language_has_bots_for_these_games_at_least() -> None:
+    languages = {"c", "cpp", "go", "java", "javascript", "python", "rust"}
+    assert {(lang, game) for lang in languages for game in ("quoridor", "reantics", "tictactoe")} <= set(BOTS)
+
+
+@pytest.mark.parametrize(("lang", "game"), BOTS)
+def test_a_new_bot_has_all_its_files(lang: str, game: str, tmp_path: Path) -> None:
+    new.write(registry.game(game), lang, tmp_path / "bot")
+    written = files(tmp_path / "bot")
+    kit = new.kits()[lang]
+    assert tomllib.loads(written["bot.toml"])["run"]
+    assert f"A bot for {registry.game(game).title}, in {kit.name}" in written["README.md"]
+    assert len(written["README.md"].splitlines()) <= 12
+    assert any("test" in Path(path).name.lower() for path in written if not path.endswith(".jsonl"))
+    for path, text in written.items():
+        assert re.search(MARKERS, text) is None, path
+    (template,) = (KITS / lang).glob(next(iter(kit.bot.values()))[0].replace("@game@", game))
+    assert template.read_text("utf-8") in written.values()
+
+
+@pytest.mark.parametrize(("lang", "game"), BOTS)
+def test_every_file_of_the_kit_says_first_where_it_came_from(lang: str, game: str, tmp_path: Path) -> None:
+    new.write(registry.game(game), lang, tmp_path / "bot")
+    version, origins = metadata.version("referee"), set()
+    for path, text in files(tmp_path / "bot").items():
+        first, _, rest = text.partition("\n\n")
+        origin = re.search(rf" From Referee {re.escape(version)}, (starter_kits/\S+) \(MIT licence\)", first)
+        if origin is not None:
+            assert (ROOT / origin[1]).read_text("utf-8") == rest, path
+            origins.add(ROOT / origin[1])
+    kit = new.kits()[lang]
+    patterns = chain(*kit.kit.values(), *kit.also.get(game, {}).values())
+    assert origins == {file for pattern in patterns for file in (KITS / lang).glob(pattern.replace("@game@", game))}
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_first_call_is_a_conversation_that_a_bot_can_answer(game: str) -> None:
+    frames = [json.loads(line) for line in new.first_call(registry.game(game)).splitlines()]
+    assert (frames[0]["method"], frames[0]["params"]["game"]) == ("initialize", game)
+    assert (frames[-2]["id"], frames[-1]["method"]) == (1, "exit")
+    assert all("id" not in frame for frame in frames[1:-2])
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.opponents.random"],
+        cwd=ROOT,
+        input=new.first_call(registry.game(game)),
+        capture_output=True,
+        timeout=30,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["id"] for answer in answers if "result" in answer] == [0, 1], done.stderr
+    assert done.returncode == 0
+
+
+def test_without_a_game_it_lists_what_there_is(run: Run) -> None:
+    code, out, _ = run("new")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines()[1:-1]]
+    assert [(lang, game) for lang, *games in rows for game in games] == BOTS
+
+
+def test_the_folder_is_named_by_game_and_language_unless_another_is_given(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for given, made in (((), "my_tictactoe_python"), (("a/b",), "a/b"), (("empty",), "empty")):
+        code, out, _ = run("new", "tictactoe", "--lang", "python", *given)
+        assert code == 0
+        assert out.splitlines()[-1] == f"referee --game tictactoe {made} @random"
+        assert (tmp_path / made / "bot.py").is_file()
+
+
+def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> None:
+    run("new", "tictactoe", "--lang", "python", "bot")
+    with zipfile.ZipFile("bot.zip", "w") as archive:
+        for path in sorted(Path("bot").rglob("*")):
+            archive.write(path)
+    code, out, _ = run("check", "bot.zip", "--game", "tictactoe")
+    assert (code, out.splitlines()[-1].split(":")[0]) == (0, "passed")
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["tictactoe"], "new tictactoe: needs --lang; there are c, cpp, "),
+        (["tictactoe", "--lang", "cobol"], "no starter kit for 'cobol'; there are c, cpp, "),
+        (["chess", "--lang", "python"], "unknown game 'chess'; there are aiarena21, "),
+    ],
+)
+def test_what_there_is_not_is_refused_in_one_line_with_what_there_is(run: Run, argv: list[str], words: str) -> None:
+    code, out, err = run("new", *argv)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"referee: {words}")
+    assert err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+def test_a_game_that_a_kit_has_no_template_for_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = tmp_path / "kits" / "python"
+    shutil.copytree(KITS / "python" / "examples" / "my_quoridor", kit / "examples" / "my_quoridor")
+    shutil.copy(KITS / "python" / "new.toml", kit)
+    monkeypatch.setattr(new, "KITS", kit.parent)
+    code, _, err = run("new", "tictactoe", "--lang", "python")
+    assert (code, err) == (2, "referee: the Python kit has no bot to begin with for tictactoe; it has quoridor\n")
+
+
+@pytest.mark.parametrize("taken", ["bot/notes.txt", "bot"])
+def test_nothing_is_written_over(run: Run, tmp_path: Path, taken: str) -> None:
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("mine")
+    code, _, err = run("new", "tictactoe", "--lang", "python", "bot")
+    assert (code, err) == (2, "referee: bot is there already; nothing is written over\n")
+    assert files(tmp_path) == {taken: "mine"}
+
+
+def test_a_folder_that_cannot_be_made_is_a_failed_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = run("new", "tictactoe", "--lang", "python", "file/bot")
+    assert code == 3
+    assert err.startswith("referee: file/bot cannot be written: ")
+
+
+def test_an_installation_without_kits_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new, "KITS", tmp_path)
+    code, _, err = run("new")
+    assert code == 3
+    assert err.startswith("referee: this installation of the referee has no starter kits: ")
+
+
+# One place for each truth.
+
+
+def test_a_java_bot_stands_on_the_libraries_of_the_kit() -> None:
+    def libraries(pom: Path) -> set[tuple[str, ...]]:
+        space = {"": "http://maven.apache.org/POM/4.0.0"}
+        found = ElementTree.parse(pom).getroot().iterfind("./dependencies/dependency", space)
+        every = [tuple(str(member.text) for member in dependency) for dependency in found]
+        return {library for library in every if library[-1] != "test"}
+
+    assert libraries(KITS / "java" / "new" / "pom.xml") == libraries(KITS / "java" / "pom.xml") != set()
+
+
+def test_a_typescript_bot_stands_on_the_libraries_of_the_kit() -> None:
+    kit, bot = KITS / "javascript", KITS / "javascript" / "new"
+    ours = json.loads((kit / "package.json").read_text())
+    assert json.loads((bot / "referee-kit" / "package.json").read_text())["dependencies"] == ours["dependencies"]
+    assert json.loads((bot / "package.json").read_text())["devDependencies"] == ours["devDependencies"]
+
+    def pinned(lock: Path) -> dict[str, str]:
+        packages = json.loads(lock.read_text())["packages"]
+        return {name: package["integrity"] for name, package in packages.items() if "integrity" in package}
+
+    assert pinned(bot / "package-lock.json") == pinned(kit / "package-lock.json") != {}
+    assert "http" not in (bot / "package-lock.json").read_text()
+
+
+@pytest.mark.parametrize("lang", sorted({*new.kits()} & {*TOOLCHAINS}))
+def test_the_packages_that_a_workflow_installs_are_those_of_the_toolchain(lang: str) -> None:
+    assert set(new.kits()[lang].packages) <= set(TOOLCHAINS[lang].packages)
+
+
+# The workflow.
+
+
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> None:
+    new.write(registry.game("tictactoe"), lang, tmp_path / "bot")
+    workflow = yaml.safe_load((tmp_path / "bot" / ".github" / "workflows" / "check.yml").read_text())
+    scripts = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
+    assert all("${{" not in script for script in scripts)
+    packages = new.kits()[lang].packages
+    assert [script.split(" -qqy ")[1].split() for script in scripts if "apt-get" in script] == [packages][
+        : len(packages)
+    ]
+    assert scripts[-2:] == ["referee check . --game tictactoe --seed 1 --junit check.xml", new.kits()[lang].test]
+
+
+def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
+    """As a runner would; what pip would install is here. Without an address it is said what is missing."""
+    bot = tmp_path / "bot"
+    new.write(registry.game("tictactoe"), "python", bot)
+    workflow = yaml.safe_load((bot / ".github" / "workflows" / "check.yml").read_text())
+    install, check, test = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+
+    def run(script: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["bash", "-e", "-c", script], cwd=bot, env=env, capture_output=True, text=True)
+
+    refused = run(install)
+    assert refused.returncode == 1
+    assert refused.stdout.startswith("::error::set the variable REFEREE")
+    env |= {"REFEREE": "referee", "PIP_NO_INDEX": "1"}  # installed already, so that nothing is fetched
+    for script in (install, check, test):
+        done = run(script)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert 'failures="0"' in (bot / "check.xml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("record", "wanted"),
+    [
+        (None, "referee==1.2"),
+        ({"url": "file:///home/me/referee", "dir_info": {"editable": True}}, ""),
+        ({"url": "https://example.org/referee.whl", "archive_info": {}}, "referee @ https://example.org/referee.whl"),
+        (
+            {"url": "https://example.org/referee", "vcs_info": {"vcs": "git", "commit_id": "abc123"}},
+            "referee @ git+https://example.org/referee@abc123",
+        ),
+    ],
+)
+def test_the_workflow_installs_the_referee_from_where_it_came_from(
+    record: dict[str, object] | None, wanted: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "referee-1.2.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    if record is not None:
+        (folder / "direct_url.json").write_text(json.dumps(record))
+    assert new.requirement(metadata.Distribution.at(folder)) == wanted
+
+
+# The installed referee.
+
+
+def test_a_wheel_carries_the_kits_and_nothing_that_was_built_in_them(tmp_path: Path) -> None:
+    source, site = tmp_path / "source", tmp_path / "site"
+    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache")
+    for name in ("games", "harness", "maps", "protocol", "starter_kits"):
+        shutil.copytree(ROOT / name, source / name, ignore=made)
+    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, source)
+    kits = files(source / "starter_kits")
+    for folder in ("cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"):
+        (source / "starter_kits" / folder).mkdir(parents=True)
+        (source / "starter_kits" / folder / "made").write_text("made")
+    (source / "starter_kits" / "javascript" / "node_modules" / "referee-kit").symlink_to("..")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    install = [
+        "install",
+        "--no-compile",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "--target",
+        str(site),
+        str(source),
+    ]
+    subprocess.run([*pip, *install], check=True, timeout=120)
+    assert files(site / "starter_kits") == kits
+    command = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main(['new']))"]
+    listed = subprocess.run(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=30
+    )
+    assert [line.split()[0] for line in listed.stdout.splitlines()[1:-1]] == list(new.kits()), listed.stderr

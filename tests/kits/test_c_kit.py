@@ -1,0 +1,404 @@
+"""The C starter kit's own: its checks, bots in trouble, the memory of its programs, its build, and every shape that a
+schema can have. What every kit must do stands in test_every_kit.py."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import NAMES, Bot, Rival, play, seated
+from kits import example, readme_bot
+
+from games import aiarena21, quoridor, reantics, tictactoe
+from games.api import Game
+from harness.launch import KITS, Entrant
+from protocol.messages import Encoding, ErrorObject
+from tools.kits import c
+from tools.kits.shapes import Binding
+
+KIT = KITS / "c"
+BUILD = KIT / "build"
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
+
+pytestmark = pytest.mark.usefixtures("c_kit")
+
+
+def compiled(source: Path, *flags: str | Path) -> Entrant:
+    """The program of one source file, which must compile without a warning."""
+    program = source.with_suffix("")
+    command = ["gcc", "-std=c11", *WARNINGS, *flags, "-I", KIT / "include", "-o", program, source]
+    subprocess.run([*command, BUILD / "libreferee.a", "-ljson-c"], check=True, timeout=120)
+    return Entrant(program.name, (str(program),), program.parent)
+
+
+def test_the_librarys_own_checks_hold() -> None:
+    done = subprocess.run([BUILD / "kit_test"], stderr=subprocess.PIPE, text=True, timeout=20)
+    assert (done.returncode, "FAILED" in done.stderr) == (0, False)
+    assert "[  PASSED  ] " in done.stderr
+
+
+def test_the_library_and_the_readmes_bot_compile_without_a_warning(tmp_path: Path) -> None:
+    source = tmp_path / "mybot.c"
+    source.write_text(readme_bot("c"), "utf-8")
+    command = ["gcc", "-std=c11", *WARNINGS, "-fsyntax-only", "-I", KIT / "include"]
+    subprocess.run([*command, *(KIT / "src").glob("*.c")], check=True, timeout=60)
+    subprocess.run([*command, "-Wno-unused-parameter", source], check=True, timeout=60)
+
+
+ODD = """
+#include <referee/wire.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { uint64_t luck; int calls; } Odd;
+
+__attribute__((constructor(65535))) static void early(void) { puts("before main"); }
+
+static void begin(Match* match) {
+    if (match->seat == 7) fail(match, "no seat %d", match->seat);
+    ((Odd*)match->memory)->luck = match->seed * 6364136223846793005u + 1442695040888963407u;
+}
+
+static bool answer(Match* match, const char* method, const Value* params, Value* result) {
+    Odd* self = match->memory;
+    ++self->calls;
+    if (strcmp(method, "match") == 0) {
+        *result = newList();
+        append(match, result, newText(match->game));
+        append(match, result, newInt(match->seat));
+        for (size_t i = 0; i < match->names.count; ++i) append(match, result, newText(match->names.items[i]));
+        append(match, result, (Value){VALUE_LARGE, 0, {.large = match->seed}});
+        append(match, result, newInt(match->limits.startup_ms));
+        append(match, result, newInt(match->limits.call_ms));
+        append(match, result, *member(match->options, "deep"));
+        return true;
+    }
+    if (strcmp(method, "luck") == 0) return *result = newInt((int64_t)(self->luck >> 1)), true;
+    if (strcmp(method, "calls") == 0) return *result = newInt(self->calls), true;
+    if (strcmp(method, "bytes") == 0) return *result = newText("a\\xff" "b"), true;
+    if (strcmp(method, "badWords") == 0) fail(match, "\\xff");
+    if (strcmp(method, "stdin") == 0) return *result = newInt(getchar()), true;
+    if (strcmp(method, "child") == 0) return *result = newInt(system("echo from a child; ls /dev/fd/ | wc -l")), true;
+    if (strcmp(method, "large") == 0) return *result = newInt(((char*)allocate(match, 1 << 25))[1 << 24]), true;
+    return (void)params, false;
+}
+
+static void notice(Match* match, const char* method, const Value* params) {
+    (void)params;
+    fail(match, "in %s", method);
+}
+
+int main(void) {
+    return serve(&(Bot){.name = "Odd", .version = "2.1", .game = "odd", .memory = sizeof(Odd), .begin = begin,
+                        .answer = answer, .notice = notice});
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
+    source = tmp_path_factory.mktemp("odd") / "odd.c"
+    source.write_text(ODD, "utf-8")
+    return compiled(source)
+
+
+def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+    with Bot(odd, encoding, tmp_path / "log") as bot:
+        hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"deep": [{"a": "b"}]})
+        assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
+        assert bot.call("match") == ["odd", 1, *NAMES, 2**64 - 1, 10_000, -1, [{"a": "b"}]]
+        assert bot.call("bytes") == "a\ufffdb"
+        assert bot.call("badWords") == ErrorObject(-32000, "\ufffd")
+        assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
+        bot.notify("trouble", {})
+        assert bot.call("stdin") == -1  # the frames are not the bot's to read
+        assert bot.call("child") == 0
+        assert bot.call("large") == 0
+        assert bot.exit() == 0
+        log = bot.said().splitlines()
+    assert log[0] == "before main"
+    assert any(line.endswith("in notice: in trouble") for line in log)
+    assert log[-2:] == ["from a child", "4"]  # 0, 1, 2 and the folder that is listed: not the pipes
+
+
+def test_each_match_has_fresh_memory_and_the_seed_repeats_its_luck(
+    odd: Entrant, encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(odd, encoding, tmp_path / "log") as bot:
+        draws = []
+        for seed in (7, 7, 8):
+            assert bot.initialize("odd", seed=seed, options={"deep": 1}).encoding is encoding
+            draws.append(bot.call("luck"))
+            assert bot.call("calls") == 2
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_match_that_a_bot_cannot_play_is_refused(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+    for seat, game, words in ((0, "quoridor", "this bot plays odd, not quoridor"), (7, "odd", "no seat 7")):
+        with Bot(odd, encoding, tmp_path / "log") as bot:
+            assert bot.initialize(game, seat) == ErrorObject(-32000, words)
+            assert bot.exit() == 0
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        (reantics.GAME, reantics.Options(draw_after=6)),
+        (tictactoe.GAME, tictactoe.Options()),
+        (quoridor.GAME, quoridor.Options(max_turns=6)),
+        (aiarena21.GAME, aiarena21.Options(map="S....\n..#..\n.#...\n....S\n", turns=32)),
+    ],
+    ids=["reantics", "tictactoe", "quoridor", "aiarena21"],
+)
+def test_the_examples_touch_only_their_own_memory_and_free_it(
+    game: Game, options: Any, encoding: Encoding, tmp_path: Path
+) -> None:
+    bot = example("c", game.name)
+    watched = Entrant(bot.name, ("valgrind", "-q", "--leak-check=full", "--error-exitcode=9", *bot.argv), bot.cwd)
+    with Bot(watched, encoding, tmp_path / "log") as one:
+        for seat in (0, 1):
+            play(game, seated(seat, one, Rival()), 3, options)
+        assert (one.exit(), one.said()) == (0, "")
+
+
+def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
+    for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
+        folder, command = KIT / "examples" / name, f"make -s -C ../.. build/{name}_bot"
+        assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")
+        program = BUILD / f"{name}_bot"
+        made = program.stat().st_mtime_ns
+        subprocess.run(["/bin/sh", "-c", command], cwd=folder, check=True, timeout=5)
+        assert program.stat().st_mtime_ns == made
+
+
+# The bindings of a game that has every shape.
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def many(item: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": item}
+
+
+def maybe(item: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [item, {"type": "null"}]}
+
+
+def record(required: str, **members: Any) -> dict[str, Any]:
+    return {"type": "object", "description": "A record.", "properties": members, "required": required.split()}
+
+
+def listed(**members: Any) -> dict[str, Any]:
+    items = [{**schema, "title": name} for name, schema in members.items()]
+    return {"type": "array", "title": "Listed", "description": "A list.", "prefixItems": items}
+
+
+def union(tag: str, **choices: str) -> dict[str, Any]:
+    mapping = {text: f"#/$defs/{name}" for text, name in choices.items()}
+    return {"anyOf": [], "discriminator": {"propertyName": tag, "mapping": mapping}}
+
+
+def call(params: str, result: dict[str, Any]) -> dict[str, Any]:
+    return {"kind": "call", "description": "A call.", "params": ref(params), "result": result}
+
+
+INT, FLOAT, BOOL, STR = ({"type": kind} for kind in ("integer", "number", "boolean", "string"))
+ANY = {"description": "anything"}
+SHAPES: dict[str, Any] = {
+    "title": "Shapes",
+    "description": "A game of shapes.",
+    "game": "shapes",
+    "constants": {"SIZE": 3, "RATE": 0.5, "NAME": 'a"b', "SIZES": [1, 2], "NAMES": ["a", "b"], "RATES": [1, 2.5]},
+    "methods": {
+        "play": call("Play", ref("Answer")),
+        "choose": call("Choose", maybe(ref("Order"))),
+        "list": call("Lists", ref("Row")),
+        "end": call("Lists", {"type": "null"}),
+        "heard": {"kind": "event", "description": "An event.", "params": ref("Heard"), "result": None},
+    },
+    "$defs": {
+        "Place": {
+            "description": "a place",
+            "type": "array",
+            "prefixItems": [{"type": "integer", "title": "row"}, {"type": "integer", "title": "col"}],
+        },
+        "Dot": record("kind place", kind={"enum": ["dot"]}, place=ref("Place")),
+        "Bank": record("kind coins", kind={"enum": ["the bank"]}, coins=INT, open=maybe(BOOL)),
+        "Piece": union("kind", **{"dot": "Dot", "the bank": "Bank"}),
+        "State": record(
+            "here pieces grid three",
+            here=ref("Place"),
+            goal=maybe(ref("Place")),
+            pieces=many(ref("Piece")),
+            own=maybe(ref("Piece")),
+            grid=many(many(FLOAT)),
+            holes=maybe(many(many(maybe(ref("Place"))))),
+            three={"type": "array", "prefixItems": [FLOAT, FLOAT, FLOAT]},
+        ),
+        "Play": record("state factor word", state=ref("State"), factor=FLOAT, word=STR, thing=ANY, few=maybe(INT)),
+        "Answer": record(
+            "at rich far grid",
+            at=ref("Place"),
+            goal=maybe(ref("Place")),
+            rich=BOOL,
+            far=many(ref("Place")),
+            grid=many(many(FLOAT)),
+            note=maybe(STR),
+            thing=ANY,
+            few=maybe(INT),
+            rate=maybe(FLOAT),
+            sure=maybe(BOOL),
+        ),
+        "Choose": record("places", places=many(ref("Place"))),
+        "Go": record("kind places", kind={"enum": ["go"]}, places=many(ref("Place")), why=maybe(STR)),
+        "Wait": record("kind", kind={"enum": ["wait"]}),
+        "Order": union("kind", go="Go", wait="Wait"),
+        "Pairing": {**listed(first=INT, words=many(STR)), "title": "Pairing"},
+        "Lists": record("pairing", pairing=ref("Pairing")),
+        "Row": {**listed(number=INT, words=maybe(many(STR)), place=ref("Place")), "title": "Row"},
+        "Heard": record("", piece=maybe(ref("Piece")), count=maybe(INT), rate=maybe(FLOAT), value=ANY),
+    },
+}
+SHAPES_BOT = """
+#include "shapes.h"
+#include <stdio.h>
+
+static Answer play(Match* match, const State* state, double factor, const char* word, const Value* thing,
+                   MaybeInt few) {
+    Answer answer = {.at = state->here, .goal = state->goal, .note = word, .thing = thing, .few = few,
+                     .rate = some(RATE + RATES[1]), .sure = some(state->three.items[2] > SIZES[1])};
+    answer.grid = newFloatListList(match, state->grid.count);
+    for (size_t i = 0; i < state->grid.count; ++i) {
+        const FloatList from = state->grid.items[i];
+        FloatList row = newFloatList(match, from.count);
+        for (size_t j = 0; j < from.count; ++j) row.items[row.count++] = from.items[j] * factor;
+        answer.grid.items[answer.grid.count++] = row;
+    }
+    answer.rich = state->own && state->own->is == Piece_Bank && state->own->bank.coins > 9;
+    answer.far = newPlaceList(match, state->pieces.count + 1);
+    for (size_t i = 0; i < state->pieces.count; ++i) {
+        const Piece* piece = &state->pieces.items[i];
+        if (piece->is == Piece_Dot) answer.far.items[answer.far.count++] = piece->dot.place;
+    }
+    if (state->holes.items && state->holes.items[0].items[0].present && !state->holes.items[0].items[1].present) {
+        answer.far.items[answer.far.count++] = state->holes.items[0].items[0].value;
+    }
+    return answer;
+}
+
+static const Order* choose(Match* match, PlaceList places) {
+    Order* order = allocate(match, sizeof *order);
+    if (places.count == 0) return NULL;
+    if (places.count == 1) *order = (Order){.is = Order_Wait};
+    if (places.count > 1) *order = (Order){.is = Order_Go, .go = {.places = places, .why = NAME}};
+    return order;
+}
+
+static Row list(Match* match, const Pairing* pairing) {
+    (void)match;
+    return (Row){pairing->first, pairing->words.count ? pairing->words : (TextList){NULL, 0}, {SIZE, NAMES_COUNT}};
+}
+
+static void heard(Match* match, const Heard* heard) {
+    (void)match;
+    const Piece* piece = heard->piece;
+    printf("%s %d %g %d\\n", !piece ? "-" : piece->is == Piece_Dot ? "dot" : piece->bank.open.present ? "open" : "bank",
+           heard->count.present ? heard->count.value : -1, heard->rate.present ? heard->rate.value : -1,
+           heard->value ? (int)heard->value->kind : -1);
+}
+
+int main(void) {
+    return run(&(ShapesBot){.name = "Shapes", .play = play, .choose = choose, .list = list, .heard = heard});
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def shapes(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
+    folder = tmp_path_factory.mktemp("shapes")
+    (folder / "shapes.h").write_text(c.emit(Binding.read(json.dumps(SHAPES), "here")), "utf-8")
+    (folder / "shapes.c").write_text(SHAPES_BOT, "utf-8")
+    return compiled(folder / "shapes.c")
+
+
+STATE = {
+    "here": [1, -2],
+    "goal": [3, 4],
+    "pieces": [{"kind": "dot", "place": [5, 6]}, {"kind": "the bank", "coins": 1}],
+    "own": {"coins": 10, "kind": "the bank", "open": None},
+    "grid": [[1, 2.5], []],
+    "holes": [[[7, 8], None]],
+    "three": [1.0, 2.0, 3],
+}
+ANSWER = {
+    "at": [1, -2],
+    "goal": [3, 4],
+    "rich": True,
+    "far": [[5, 6], [7, 8]],
+    "grid": [[2.0, 5.0], []],
+    "note": "w",
+    "thing": {"a": [None]},
+    "few": 7,
+    "rate": 3.0,
+    "sure": True,
+}
+
+
+def test_every_shape_is_read_and_written(shapes: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+    with Bot(shapes, encoding, tmp_path / "log") as bot:
+        bot.initialize("shapes")
+        more = {"factor": 2, "word": "w", "thing": {"a": [None]}, "few": 7}
+        assert bot.call("play", {"state": STATE, **more}) == ANSWER
+        least = {key: STATE[key] for key in ("here", "pieces", "grid", "three")}
+        answer = bot.call("play", {"state": {**least, "holes": 5, "own": {"kind": "no"}}, "factor": 2.0, "word": ""})
+        assert answer == {
+            **{key: ANSWER[key] for key in ("at", "grid", "rate", "sure")},
+            "rich": False,
+            "far": [[5, 6]],
+            "note": "",
+        }
+        assert bot.call("choose", {"places": []}) is None
+        assert bot.call("choose", {"places": [[1, 2]]}) == {"kind": "wait"}
+        go = {"kind": "go", "places": [[1, 2], [3, 4]], "why": 'a"b'}
+        assert bot.call("choose", {"places": [[1, 2], [3, 4]]}) == go
+        assert bot.call("list", {"pairing": [4, ["x", "y"], "newer"]}) == [4, ["x", "y"], [3, 2]]
+        assert bot.call("list", {"pairing": [4, []]}) == [4, None, [3, 2]]
+        assert bot.call("end", {"pairing": [4, []]}) is None
+
+
+def test_what_is_heard_may_be_anything(shapes: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+    events = [
+        ({"piece": {"kind": "dot", "place": [1, 2]}, "count": 3, "rate": 2, "value": 5}, "dot 3 2 2"),
+        ({"piece": {"kind": "the bank", "coins": 2, "open": False}, "value": None}, "open -1 -1 0"),
+        ({"piece": {"kind": "the bank", "coins": "2"}, "count": 1.5, "rate": "x"}, "- -1 -1 -1"),
+        ({"piece": {"kind": ["dot"]}, "count": True, "rate": 0.5, "value": {}}, "- -1 0.5 7"),
+        ({"piece": [], "count": 2**40}, "- -1 -1 -1"),
+    ]
+    with Bot(shapes, encoding, tmp_path / "log") as bot:
+        bot.initialize("shapes")
+        for event, _ in events:
+            bot.notify("heard", event)
+        assert bot.exit() == 0
+        assert bot.said().splitlines() == [heard for _, heard in events]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"state": {**STATE, "three": [1.0, 2.0]}}, "play: state is not what the rules say"),
+        ({"state": {**STATE, "pieces": [{"kind": "no"}]}}, "play: state is not what the rules say"),
+        ({"word": 5}, "play: word is not what the rules say"),
+    ],
+    ids=["a list of another length", "a choice that is none", "a text that is none"],
+)
+def test_what_is_needed_and_wrong_is_an_error_that_names_it(
+    shapes: Entrant, change: dict[str, Any], words: str, encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(shapes, encoding, tmp_path / "log") as bot:
+        bot.initialize("shapes")
+        answer = bot.call("play", {"state": STATE, "factor": 2.0, "word": "w", **change})
+        assert answer == ErrorObject(-32000, words)

@@ -1,0 +1,378 @@
+"""The Go starter kit's own: its checks, bots in trouble, its build, and the bindings of a game that has every shape.
+
+What every kit must do stands in test_every_kit.py.
+"""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import NAMES, Bot
+from kits import WriteBot, readme_bot
+
+from harness.launch import KITS, entrant
+from protocol.messages import Encoding, ErrorObject
+from tools.kits import go
+from tools.kits.shapes import Binding
+
+KIT = KITS / "go"
+BUILD = "go build -C ../.. -buildvcs=false -o build/ ./examples/{}"
+
+pytestmark = pytest.mark.usefixtures("go_kit")
+
+
+def run_go(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["go", *args], cwd=KIT, capture_output=True, text=True, timeout=250)
+
+
+def test_the_librarys_own_checks_hold() -> None:
+    done = run_go("test", "./...")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_all_go_code_is_formatted_and_vetted(tmp_path: Path) -> None:
+    (tmp_path / "mybot.go").write_text(readme_bot("go"), "utf-8")
+    done = subprocess.run(["gofmt", "-l", KIT, tmp_path], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    for what in ("./...", str(tmp_path / "mybot.go")):
+        done = run_go("vet", what)
+        assert done.returncode == 0, done.stderr
+
+
+ODD = """
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+
+	"referee"
+	"referee/wire"
+)
+
+var _, _ = fmt.Println("before main")
+
+type odd struct {
+	match *referee.Match
+	luck  *rand.Rand
+}
+
+func (o *odd) Answer(method string, params *referee.Params, result *wire.Writer) error {
+	switch method {
+	case "match":
+		m := o.match
+		result.Any([]any{m.Game, m.Seat, m.Names, m.Options, m.Limits.StartupMs, m.Limits.CallMs, m.Seed})
+	case "luck":
+		result.Uint(o.luck.Uint64())
+	case "child":
+		child := exec.Command("sh", "-c", "echo a child; exit 3")
+		child.Stdout = os.Stdout
+		result.Any(child.Run() != nil)
+	case "stdin":
+		text, _ := io.ReadAll(os.Stdin)
+		result.String(string(text))
+	case "nil":
+		var nobody *odd
+		result.Any(nobody.match.Seat)
+	case "odd":
+		panic(o.match.Limits)
+	case "background":
+		go func() { select {} }()
+		result.Null()
+	default:
+		return referee.ErrUnknownMethod
+	}
+	return nil
+}
+
+func (o *odd) Notice(method string, params *referee.Params) error { return fmt.Errorf("in %s", method) }
+
+func fresh(match *referee.Match) referee.Bot {
+	if match.Seat == 7 {
+		panic("no seat 7")
+	}
+	return &odd{match, rand.New(rand.NewPCG(match.Seed, 0))}
+}
+
+func main() {
+	println("in main")
+	referee.Run(referee.Program{Name: "Odd", Version: "2.1", Game: "odd"}, fresh)
+}
+"""
+
+
+def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+    with Bot(written("go", "odd", ODD), encoding, tmp_path / "log") as bot:
+        hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"board": False})
+        assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
+        assert bot.call("match") == ["odd", 1, [*NAMES], {"board": False}, 10_000, None, 2**64 - 1]
+        assert bot.call("nil") == ErrorObject(
+            -32000, "runtime error: invalid memory address or nil pointer dereference"
+        )
+        failure = bot.call("odd")
+        assert isinstance(failure, ErrorObject)
+        assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
+        bot.notify("trouble", {})
+        assert bot.call("stdin") == ""  # the frames are not the bot's to read
+        assert bot.call("child") is True
+        assert bot.call("background") is None
+        assert bot.exit() == 0
+        log = bot.said()
+    assert log.startswith("before main\nin main\nnil: panic: runtime error: ")
+    assert "\tin main.(*odd).Answer, " in log
+    assert "trouble: in trouble\n" in log
+    assert log.endswith("a child\n")
+
+
+def test_each_match_has_a_fresh_bot_and_the_seed_repeats_its_luck(
+    encoding: Encoding, written: WriteBot, tmp_path: Path
+) -> None:
+    with Bot(written("go", "odd", ODD), encoding, tmp_path / "log") as bot:
+        draws = []
+        for seed in (7, 7, 8):
+            assert bot.initialize("odd", seed=seed).encoding is encoding
+            draws.append(bot.call("luck"))
+    assert draws[0] == draws[1] != draws[2]
+
+
+def test_a_match_that_a_bot_cannot_play_is_refused(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+    with Bot(written("go", "odd", ODD), encoding, tmp_path / "log") as bot:
+        assert bot.initialize("odd", seat=7) == ErrorObject(-32000, "no seat 7")
+
+
+def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
+    program = Path(entrant(str(KIT / "examples" / "reantics")).argv[0])
+    made = program.stat().st_ino  # Go sets the time even of what it leaves alone
+    subprocess.run(
+        ["/bin/sh", "-c", BUILD.format("reantics")], cwd=KIT / "examples" / "reantics", check=True, timeout=5
+    )
+    assert program.stat().st_ino == made
+
+
+def test_a_bot_folder_names_that_build() -> None:
+    for name in ("quoridor", "reantics", "tictactoe"):
+        settings = (KIT / "examples" / name / "bot.toml").read_text("utf-8")
+        assert f'build = "{BUILD.format(name)}"' in settings
+
+
+def test_a_copy_of_a_template_needs_only_the_way_to_the_kit(tmp_path: Path) -> None:
+    copy = tmp_path / "mine"
+    shutil.copytree(KIT / "examples" / "my_tictactoe", copy, ignore=shutil.ignore_patterns("build"))
+    settings = (copy / "bot.toml").read_text("utf-8")
+    (copy / "bot.toml").write_text(settings.replace("../..", str(KIT)), "utf-8")
+    with Bot(entrant(str(copy)), Encoding.JSON, tmp_path / "log") as bot:
+        assert bot.initialize("tictactoe").name == "My tic-tac-toe bot"
+
+
+# The bindings of a game that has every shape.
+
+
+def ref(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def maybe(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def many(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": schema}
+
+
+def record(doc: str, required: str = "", **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "description": doc, "properties": properties, "required": required.split()}
+
+
+def union(tag: str, **choices: str) -> dict[str, Any]:
+    mapping = {text: f"#/$defs/{name}" for text, name in choices.items()}
+    return {
+        "anyOf": [ref(name) for name in choices.values()],
+        "discriminator": {"propertyName": tag, "mapping": mapping},
+    }
+
+
+INT, FLOAT, BOOL, STR = ({"type": kind} for kind in ("integer", "number", "boolean", "string"))
+SHAPES: dict[str, Any] = {
+    "title": "Every shape",
+    "description": "A game of shapes.",
+    "game": "shapes",
+    "constants": {"SIZE": 3, "RATE": 0.5, "NAME": "a", "SIZES": [1, 2], "NAMES": ["a", "b"], "RATES": [0.5]},
+    "methods": {
+        "look": {
+            "kind": "call",
+            "description": "Look.",
+            "params": ref("Look"),
+            "result": many(maybe(ref("Order"))),
+        },
+        "range": {"kind": "call", "description": "Range.", "params": ref("Range"), "result": ref("Listed")},
+        "end": {"kind": "call", "description": "End.", "params": ref("Range"), "result": {"type": "null"}},
+        "heard": {"kind": "event", "description": "Heard.", "params": ref("Everything"), "result": None},
+        "drawn": {"kind": "viewer", "description": "Drawn.", "params": ref("Range"), "result": None},
+    },
+    "$defs": {
+        "Tile": {
+            "description": "a tile",
+            "type": "array",
+            "prefixItems": [{"type": "integer", "title": "row"}, {"type": "integer", "title": "col"}],
+        },
+        "Minion": record("A minion.", "type health", type={"enum": ["minion"]}, health={"description": "left", **INT}),
+        "Spell": record("A spell.", "type", type={"enum": ["spell"]}, at=maybe(ref("Tile"))),
+        "Card": union("type", minion="Minion", spell="Spell"),
+        "Go": record("Goes.", "kind to", kind={"enum": ["go"]}, to=ref("Tile"), why=maybe(STR)),
+        "Wait": record("Waits.", "kind", kind={"enum": ["wait"]}, rate=maybe(FLOAT), extra={"description": "anything"}),
+        "Order": union("kind", go="Go", wait="Wait"),
+        "Point": {
+            "description": "A point in space.",
+            "title": "Point",
+            "type": "array",
+            "prefixItems": [{"title": "name", **STR}, {"title": "place", **many(FLOAT)}],
+        },
+        "Listed": {
+            "description": "An answer.",
+            "title": "Listed",
+            "type": "array",
+            "prefixItems": [
+                {"title": "action", **INT},
+                {"title": "arguments", **maybe(many(INT))},
+                {"title": "tile", **ref("Tile")},
+            ],
+        },
+        "Everything": record(
+            "All of it.",
+            "number rate truth text",
+            number=INT,
+            rate=FLOAT,
+            truth=BOOL,
+            text=STR,
+            value={"description": "anything"},
+            tile=maybe(ref("Tile")),
+            card=maybe(ref("Card")),
+            hand=maybe(many(maybe(ref("Card")))),
+            grid=maybe(many(many(maybe(ref("Tile"))))),
+            three={"type": "array", "prefixItems": [FLOAT, FLOAT, FLOAT]},
+            point=maybe(ref("Point")),
+            left=maybe(INT),
+        ),
+        "Look": record("Look.", "all cards", all=ref("Everything"), cards=many(ref("Card")), type=maybe(INT)),
+        "Range": record("Range.", "map", map=many(many(FLOAT))),
+    },
+}
+
+SHAPES_TEST = """
+package shapes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"referee"
+	"referee/wire"
+)
+
+type bot struct{ Base }
+
+func (bot) Look(all Everything, cards []Card, type_ *int) []Order {
+	orders := []Order{nil, Wait{}}
+	for _, card := range cards {
+		switch card := card.(type) {
+		case Minion:
+			orders = append(orders, Wait{Rate: referee.Some(float64(card.Health)), Extra: []any{card.Type}})
+		case Spell:
+			orders = append(orders, Go{To: *card.At, Why: referee.Some("why")})
+		}
+	}
+	return orders
+}
+
+func (bot) Range(map_ [][]float64) Listed {
+	if len(map_) == 0 {
+		return Listed{Action: SIZE}
+	}
+	return Listed{int(map_[0][0]), []int{}, Tile{Row: 1, Col: 2}}
+}
+
+const everything = `{"number":1,"rate":2,"truth":true,"text":"x","value":{"a":null},"tile":[3,4],
+	"card":{"health":5,"type":"minion"},"hand":[null,{"type":"spell","at":[6,7]},{"type":"spell"}],"grid":[[null,[8,9]],[]],"three":[0.5,1,1.5],
+	"point":["p",[1,2.5]],"left":null,"newer":[1]}`
+
+const nonsense = `{"number":1,"rate":2.5,"truth":true,"text":"x","tile":[3],"card":{"type":"dragon"},
+	"hand":[{"type":"minion","health":0.5}],"grid":[[["a"]]],"point":{"name":1},"left":0.5}`
+
+func params(text string) (in [2]*wire.Reader) {
+	in[0] = wire.NewReader([]byte(text), wire.JSON)
+	w := &wire.Writer{}
+	w.Reset(wire.Msgpack)
+	w.Any(wire.NewReader([]byte(text), wire.JSON).Any())
+	in[1] = wire.NewReader(w.Bytes(), wire.Msgpack)
+	return in
+}
+
+func TestEverythingIsRead(t *testing.T) {
+	for _, r := range params(everything) {
+		all := readEverything(r)
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		equal(t, "1 2 true x map[a:<nil>]", all.Number, all.Rate, all.Truth, all.Text, all.Value)
+		equal(t, "{3 4} {minion 5} {8 9}", *all.Tile, all.Card, *all.Grid[0][1])
+		equal(t, "[0.5 1 1.5] {p [1 2.5]}", all.Three, *all.Point)
+		first, second, third := all.Hand[0], all.Hand[1].(Spell), all.Hand[2].(Spell)
+		equal(t, "<nil> {6 7} true true", first, *second.At, third.At == nil, all.Left == nil)
+		equal(t, "true 1", all.Grid[0][0] == nil, map[Tile]int{*all.Tile: 1}[Tile{Row: 3, Col: 4}])
+	}
+}
+
+func TestNonsenseReadsAsAbsent(t *testing.T) {
+	for _, r := range params(nonsense) {
+		all := readEverything(r)
+		if r.Err() != nil {
+			t.Fatal(r.Err())
+		}
+		equal(t, "<nil> <nil> [<nil>] true", all.Value, all.Card, all.Hand, all.Three == nil)
+		equal(t, "true true true true", all.Tile == nil, all.Point == nil, all.Left == nil, all.Grid[0][0] == nil)
+	}
+}
+
+func TestAnswersAreWritten(t *testing.T) {
+	w := &wire.Writer{}
+	w.Reset(wire.JSON)
+	cards := []Card{Minion{Type: "minion", Health: 7}, Spell{At: &Tile{Row: 1, Col: 2}}}
+	w.List(3)
+	for _, order := range (bot{}).Look(Everything{}, cards, nil) {
+		writeOrder(w, order)
+	}
+	writeListed(w, bot{}.Range(nil))
+	writeListed(w, bot{}.Range([][]float64{{4}}))
+	w.EndList()
+	orders := `null,{"kind":"wait"},{"kind":"wait","rate":7.0,"extra":["minion"]},{"kind":"go","to":[1,2],"why":"why"}`
+	equal(t, "["+orders+`,[3,null,[0,0]],[4,[],[1,2]]]`, string(w.Bytes()))
+	equal(t, "3 0.5 a [1 2] [a b] [0.5]", SIZE, RATE, NAME, SIZES, NAMES, RATES)
+}
+
+func equal(t *testing.T, wanted string, got ...any) {
+	t.Helper()
+	if text := strings.TrimSuffix(fmt.Sprintln(got...), "\\n"); text != wanted {
+		t.Errorf("got %s, wanted %s", text, wanted)
+	}
+}
+
+var _ Bot = bot{}
+"""
+
+
+def test_the_bindings_of_every_shape_are_formatted_compile_and_say_what_they_should(tmp_path: Path) -> None:
+    (tmp_path / "shapes.go").write_text(go.emit(Binding.read(json.dumps(SHAPES), "here")), "utf-8")
+    (tmp_path / "shapes_test.go").write_text(SHAPES_TEST.lstrip(), "utf-8")
+    (tmp_path / "go.mod").write_text("module shapes\n\ngo 1.24.0\n")
+    (tmp_path / "go.work").write_text(f"go 1.24.0\n\nuse (\n\t.\n\t{KIT}\n)\n")
+    for command in (["gofmt", "-d", "."], ["go", "vet", "."], ["go", "test", "."]):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=250)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert command[0] == "go" or done.stdout == ""
