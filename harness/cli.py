@@ -1,4 +1,4 @@
-"""The command line: argv to one call, what it prints, and the exit code. The only module that does either.
+"""The command line: argv to one call, what it prints, and the exit code. The only module that reads argv.
 
 Exit codes: 0 played (or verified, or a check passed), 1 played, but a bot was at fault under `--strict` (or a replay
 differs, or a check refuses the bot), 2 usage, 3 the run itself failed, 130 interrupted.
@@ -8,50 +8,37 @@ import os
 import secrets
 import sys
 import tempfile
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import trio
 from cyclopts import App, CycloptsError, Parameter
-from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
 from games import registry
-from games.api import Call, Event, Game, Setup, State, TimeControl
-from harness import exports, maps, new, report
+from games.api import Game
+from harness import exports, new, report
 from harness.check import output
 from harness.check.archive import bot_in
-from harness.check.course import check
+from harness.check.course import Check, check
 from harness.check.findings import Checked, CheckReport, Level
 from harness.debug import script_of
 from harness.errors import RunError, UsageError
 from harness.judge import Judged, Judgement, course, judge
 from harness.launch import Entrant, check_seats, entrant, entrants
 from harness.limits import Limits
+from harness.options import LimitOptions, RuleOptions, TimeOptions, find_game
 from harness.referee import Match
-from harness.replay import Difference, Replay, verify
+from harness.replay import Difference, Replay, unused, verify
+from harness.screen import Screen, err, out, progress
 from harness.series import Outcome, Series, numbered, play_series
-from harness.units import seconds, size, time_control
-from harness.verdict import Verdict
 from protocol.messages import Encoding
 
 PLAYED, AT_FAULT, USAGE, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
-LIVE_EVERY_S = 0.2
 
-
-class _Console(Console):
-    """Leaves it to `main` to end when nobody reads on: rich would exit with 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-out = _Console(highlight=False, soft_wrap=True)
-err = Console(highlight=False, soft_wrap=True, stderr=True)
+Flag = Annotated[bool, Parameter(negative=())]
 
 app = App(
     name="referee",
@@ -69,24 +56,19 @@ def match(
     game: str,
     seed: int | None = None,
     games: int = 1,
+    swap: Flag = False,
     best_of: int | None = None,
-    swap: bool = False,
-    map: Annotated[str | None, Parameter(name=["--map", "-m"])] = None,
-    set: Annotated[Sequence[str], Parameter(negative=())] = (),
-    call_time: str | None = None,
-    opening_time: str | None = None,
-    clock: str | None = None,
-    startup: str = "10s",
-    memory: str = "256MiB",
-    cpu: str = "none",
+    rules: RuleOptions = RuleOptions(),
+    times: TimeOptions = TimeOptions(),
+    uses: LimitOptions = LimitOptions(),
     encoding: Encoding | None = None,
-    chaos: Annotated[bool, Parameter(negative=())] = False,
+    chaos: Flag = False,
     replay: Path | None = None,
-    export: tuple[str, Path] | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    strict: Annotated[bool, Parameter(negative=())] = False,
+    export: Annotated[tuple[str, Path] | None, Parameter(negative=())] = None,
+    json: Flag = False,
+    strict: Flag = False,
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
-    debug: Annotated[bool, Parameter(negative=())] = False,
+    debug: Flag = False,
 ) -> int:
     """Plays a game between bots.
 
@@ -101,26 +83,10 @@ def match(
         The seed of all luck. Without it one is drawn, and printed.
     games
         How many games to play, each with a seed of its own that follows from the seed.
-    best_of
-        Play one match of so many games at most: it ends when a bot has won more than half. The seats change every game.
     swap
         Exchange the seats in every second game.
-    map
-        A file with a map, or the name of one that comes along (`referee games` lists them), for games that have one.
-    set
-        KEY=VALUE, an option of the game's rules; may be given more than once.
-    call_time
-        The limit of one call: 1s, 250ms, none.
-    opening_time
-        The limit of one call in the opening, for games that grant more time there; none: the same as later.
-    clock
-        A time bank for each bot, in seconds, and what every answer in time adds to it: 60+2, none.
-    startup
-        The limit of start-up, from the start of the process to its greeting.
-    memory
-        What a bot with everything that it starts may hold: 256MiB, none.
-    cpu
-        CPU time that a bot may use in one game: 10s, none.
+    best_of
+        Play one match of so many games at most: it ends when a bot has won more than half. The seats change every game.
     encoding
         Offer only this encoding to the bots.
     chaos
@@ -138,31 +104,37 @@ def match(
     debug
         Run bots of the Python kit inside this process, without isolation and limits, so that a debugger stops in them.
     """
-    startup_s = seconds(startup, "--startup")
-    if startup_s is None:
-        raise UsageError(f"--startup {startup}: the start needs a limit")
-    limits = Limits(startup_s=startup_s, memory_bytes=size(memory, "--memory"), cpu_s=seconds(cpu, "--cpu"))
-    if export is not None:
-        exports.find(export[0], _game(game).name)
-    if chaos:
-        check_seats(bots, _game(game).name, every_seat=True)
+    played = find_game(game)
+    limits, time, options = uses.limits(), times.time(played), rules.options(played, _seats(bots, played))
     games, swap, first_to = _length(games, swap, best_of, len(bots))
-    series = _series(bots, game, seed, games, swap, map, set, call_time, opening_time, clock, encoding, replay)
-    series = msgspec.structs.replace(series, first_to=first_to, chaos=chaos)
+    check_seats(bots, played.name, every_seat=swap or chaos)
+    if export is not None:
+        exports.find(export[0], played.name)
+    seed = _seed(seed)
+    path = Path("replays", unused(f"{played.name}-{seed}") + ".jsonl") if replay is None else replay
+    encodings = tuple(Encoding) if encoding is None else (encoding,)
+    first = Match(played, entrants(bots), seed, options, time, encodings, path)
+    series = Series(first, games, swap, first_to, chaos)
     if debug:
         series = _debugged(series)
-    warnings = _warnings(series.match)
+    return _played(series, limits, export, json, strict, verbose)
+
+
+def _played(
+    series: Series, limits: Limits, export: tuple[str, Path] | None, json: bool, strict: bool, verbose: bool
+) -> int:
+    """Plays it, prints it, and returns the exit code."""
+    warnings = tuple(series.match.game.new(series.match.setup).warnings)
     for warning in warnings:
         err.print(Text.assemble(("warning: ", "bold yellow"), report.printable(warning)))
-    outcome = trio.run(_play, series, limits, _Screen(series, json, verbose))
+    outcome = trio.run(_play, series, limits, Screen(series, json, verbose))
     outcome = msgspec.structs.replace(outcome, warnings=warnings)
     exported = [] if export is None else _export(*export, outcome)
     if json:
-        sys.stdout.buffer.write(msgspec.json.encode(outcome) + b"\n")
-        sys.stdout.flush()
-    elif len(outcome.matches) > 1:
-        out.print(report.outcome(outcome, series.match.game.title))
-    if not json:
+        _print_json(outcome)
+    else:
+        if len(outcome.matches) > 1:
+            out.print(report.outcome(outcome, series.match.game.title))
         for path in exported:
             out.print(Text(f"export  {path}", style="dim"))
     return AT_FAULT if strict and any(played.faults for played in outcome.matches) else PLAYED
@@ -177,7 +149,7 @@ def games(name: str | None = None) -> int:
     name
         Only this game.
     """
-    out.print(report.games([_game(name)] if name is not None else [_game(name) for name in registry.names()]))
+    out.print(report.games([find_game(name)] if name is not None else [find_game(name) for name in registry.names()]))
     return PLAYED
 
 
@@ -188,7 +160,7 @@ def judge_bot(
     game: str,
     seed: int | None = None,
     replay: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
 ) -> int:
     """Plays a bot against every built-in case of an Arena game: 100 points in all.
 
@@ -205,15 +177,14 @@ def judge_bot(
     json
         Print one machine-readable object on standard output and nothing else.
     """
-    judged = _game(game)
+    judged = find_game(game)
     cases = len(course(judged.name).cases)
     check_seats([bot], judged.name, every_seat=True)
-    seed = secrets.randbits(32) if seed is None else seed
-    folder = Path("replays", _free_stem(f"{judged.name}-judged-{seed}")) if replay is None else replay
+    seed = _seed(seed)
+    folder = Path("replays", unused(f"{judged.name}-judged-{seed}")) if replay is None else replay
     judgement = trio.run(_judge, judged.name, entrant(bot), seed, folder, cases)
     if json:
-        sys.stdout.buffer.write(msgspec.json.encode(judgement) + b"\n")
-        sys.stdout.flush()
+        _print_json(judgement)
     else:
         out.print(report.judgement(judgement, judged.title))
         out.print(Text(f"replays  {folder}", style="dim"))
@@ -226,15 +197,14 @@ def check_bot(
     *,
     game: str,
     seed: int | None = None,
-    call_time: str | None = None,
-    clock: str | None = None,
-    startup: str = "10s",
-    memory: str = "256MiB",
-    chaos: Annotated[bool, Parameter(negative=())] = False,
+    rules: RuleOptions = RuleOptions(),
+    times: TimeOptions = TimeOptions(),
+    uses: LimitOptions = LimitOptions(),
+    chaos: Flag = False,
     junit: Path | None = None,
     sarif: Path | None = None,
-    json: Annotated[bool, Parameter(negative=())] = False,
-    strict: Annotated[bool, Parameter(negative=())] = False,
+    json: Flag = False,
+    strict: Flag = False,
 ) -> int:
     """Checks a bot before it is handed in: every call, every seat, both encodings, pipes, limits, whole matches.
 
@@ -248,14 +218,6 @@ def check_bot(
         The game's name.
     seed
         The seed of all luck. Without it one is drawn, and printed.
-    call_time
-        The limit of one call: 1s, 250ms, none. Default: the game's own.
-    clock
-        A time bank in seconds, and what every answer in time adds to it: 60+2, none. Default: the game's own.
-    startup
-        The limit of start-up, from the start of the process to its greeting.
-    memory
-        What the bot with everything that it starts may hold: 256MiB, none.
     chaos
         Play the whole matches too with frames in every form that the protocol allows.
     junit
@@ -267,21 +229,15 @@ def check_bot(
     strict
         Refuse the bot for warnings too.
     """
-    checked = _game(game)
-    startup_s = seconds(startup, "--startup")
-    if startup_s is None:
-        raise UsageError(f"--startup {startup}: the start needs a limit")
-    limits = Limits(startup_s=startup_s, memory_bytes=size(memory, "--memory"))
-    time = time_control(checked.time, clock, call_time)
-    seed = secrets.randbits(32) if seed is None else seed
+    checked = find_game(game)
+    limits, time, options = uses.limits(), times.time(checked), rules.options(checked, checked.seats.start)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch))
         check_seats([spec], checked.name, every_seat=True)
-        run = trio.run(_check, checked, entrant(spec), seed, limits, time, chaos)
+        run = trio.run(_check, Check(checked, entrant(spec), _seed(seed), options, limits, time, chaos))
     _write_check(run, bot, junit, sarif, strict)
     if json:
-        sys.stdout.buffer.write(msgspec.json.encode(run) + b"\n")
-        sys.stdout.flush()
+        _print_json(run)
     else:
         out.print(report.check(run))
     return AT_FAULT if not run.passed or (strict and run.count(Level.WARNING)) else PLAYED
@@ -305,7 +261,7 @@ def new_bot(game: str | None = None, folder: Path | None = None, *, lang: str | 
         return PLAYED
     if lang is None:
         raise UsageError(f"new {game}: needs --lang; there are {', '.join(new.kits())}")
-    written = _game(game)
+    written = find_game(game)
     folder = Path(f"my_{written.name}_{lang}") if folder is None else folder
     new.write(written, lang, folder)
     out.print(report.written(folder, written.name))
@@ -407,42 +363,30 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-# From options to what is to be played.
+# What the commands are made of.
 
 
-def _series(
-    bots: Sequence[str],
-    game_name: str,
-    seed: int | None,
-    games: int,
-    swap: bool,
-    map: str | None,
-    settings: Sequence[str],
-    call_time: str | None,
-    opening_time: str | None,
-    clock: str | None,
-    encoding: Encoding | None,
-    replay: Path | None,
-) -> Series:
-    """Everything is checked before anything is built or started."""
-    game = _game(game_name)
+def _seed(seed: int | None) -> int:
+    return secrets.randbits(32) if seed is None else seed
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.flush()
+
+
+def _seats(bots: Sequence[str], game: Game) -> int:
+    """How many bots play."""
     if len(bots) not in game.seats:
         wanted = " or ".join(str(count) for count in game.seats)
         raise UsageError(f"{game.name} is played by {wanted} bots; {len(bots)} were named")
-    if games < 1:
-        raise UsageError(f"--games {games}: there must be one at least")
-    options = _options(game, settings, map)
-    time = time_control(game.time, clock, call_time, opening_time)
-    check_seats(bots, game.name, swap)
-    seed = secrets.randbits(32) if seed is None else seed
-    encodings = (Encoding.JSON, Encoding.MSGPACK) if encoding is None else (encoding,)
-    path = _free_replay(game, seed) if replay is None else replay
-    _check_setup(game, seed, len(bots), options)
-    return Series(Match(game, entrants(bots), seed, options, time, encodings, path), games, swap)
+    return len(bots)
 
 
 def _length(games: int, swap: bool, best_of: int | None, seats: int) -> tuple[int, bool, int | None]:
     """How many games, whether the seats change, and how many wins decide."""
+    if games < 1:
+        raise UsageError(f"--games {games}: there must be one at least")
     if best_of is None:
         return games, swap, None
     if games != 1:
@@ -466,44 +410,14 @@ def _debugged(series: Series) -> Series:
     return msgspec.structs.replace(series, match=msgspec.structs.replace(match, time=endless), debug=True)
 
 
-def _game(name: str) -> Game:
-    try:
-        return registry.game(name)
-    except KeyError as error:
-        raise UsageError(error.args[0]) from error
-
-
-def _options(game: Game, settings: Sequence[str], map: str | None) -> Any:
-    """The game's options from KEY=VALUE (a value is JSON, or else text) and the content of a map."""
-    given: dict[str, Any] = {}
-    known = [field.encode_name for field in msgspec.structs.fields(game.options)]
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals or key not in known:
-            wanted = ", ".join(known) or "none"
-            raise UsageError(f"--set {setting}: wanted is KEY=VALUE; options of {game.name}: {wanted}")
-        given[key] = _value(value)
-    if map is not None:
-        if "map" not in known:
-            raise UsageError(f"--map {map}: {game.name} has no maps")
-        given["map"] = maps.read(game.name, map)
-    try:
-        return msgspec.convert(given, game.options)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"options of {game.name}: {error}") from error
-
-
-def _check_setup(game: Game, seed: int, seats: int, options: Any) -> None:
-    """Makes the first position, so that a map which the game refuses is refused before anything is built."""
-    try:
-        game.new(Setup(seed, tuple(map(str, range(seats))), options))
-    except ValueError as error:
-        raise UsageError(f"options of {game.name}: {error}") from error
-
-
-def _warnings(match: Match) -> tuple[str, ...]:
-    """What the game says about its options, a map for example, though it plays with them."""
-    return tuple(match.game.new(match.setup).warnings)
+async def _play(series: Series, limits: Limits, screen: Screen) -> Outcome:
+    with screen:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(screen.refresh)
+            try:
+                return await play_series(series, limits, screen.turned, screen.played)
+            finally:
+                nursery.cancel_scope.cancel()
 
 
 def _export(name: str, path: Path, outcome: Outcome) -> list[Path]:
@@ -515,60 +429,24 @@ def _export(name: str, path: Path, outcome: Outcome) -> list[Path]:
     return paths
 
 
-def _value(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text
-
-
-def _free_replay(game: Game, seed: int) -> Path:
-    """A file in ./replays that is not there yet: a record is never written over unless it was asked for by name."""
-    return Path("replays", _free_stem(f"{game.name}-{seed}") + ".jsonl")
-
-
-def _free_stem(stem: str) -> str:
-    """`stem`, or that with a number where ./replays has records of that name."""
-    folder = Path("replays")
-    free, number = stem, 1
-    while (folder / free).exists() or list(folder.glob(f"{free}.*")) or list(folder.glob(f"{free}-*.jsonl")):
-        number += 1
-        free = f"{stem}.{number}"
-    return free
-
-
-# What is shown while it plays.
-
-
-async def _play(series: Series, limits: Limits, screen: "_Screen") -> Outcome:
-    with screen:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(screen.refresh)
-            try:
-                return await play_series(series, limits, screen.turned, screen.played)
-            finally:
-                nursery.cancel_scope.cancel()
-
-
 async def _judge(game: str, bot: Entrant, seed: int, folder: Path, cases: int) -> Judgement:
     done: list[Judged] = []
-    with Live(console=err, auto_refresh=False, transient=True) as live:
+    with progress() as show:
 
         def judged(case: Judged) -> None:
             done.append(case)
-            points = sum(case.points for case in done)
-            live.update(Text(f"case {len(done)}/{cases}  {points} points", style="cyan"), refresh=err.is_terminal)
+            show(f"case {len(done)}/{cases}  {sum(case.points for case in done)} points")
 
         return await judge(game, bot, seed, Limits(), folder, judged)
 
 
-async def _check(game: Game, bot: Entrant, seed: int, limits: Limits, time: TimeControl, chaos: bool) -> CheckReport:
-    with Live(console=err, auto_refresh=False, transient=True) as live:
+async def _check(wanted: Check) -> CheckReport:
+    with progress() as show:
 
         def told(checked: Checked) -> None:
-            live.update(Text(f"{checked.rule} {checked.status}", style="cyan"), refresh=err.is_terminal)
+            show(f"{checked.rule} {checked.status}")
 
-        return await check(game, bot, seed, limits, time, chaos, told)
+        return await check(wanted, told)
 
 
 def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool) -> None:
@@ -580,62 +458,6 @@ def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | N
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in output.annotations(run):
             err.print(Text(line))
-
-
-class _Screen:
-    """A live line on standard error, if that is a terminal; verdicts, and turns if asked for, on standard output."""
-
-    def __init__(self, series: Series, quiet: bool, verbose: bool) -> None:
-        self.series = series
-        self.quiet = quiet
-        self.verbose = verbose
-        self.started = time.monotonic()
-        self.turn = 0
-        self.matches: list[Verdict] = []
-        self.points = [0.0] * len(series.match.entrants)
-        # Refreshed by our own task: a thread of rich's would take the interpreter in the middle of somebody's call.
-        self.live = Live(console=err, auto_refresh=False, transient=True)
-
-    def __enter__(self) -> "_Screen":
-        if not self.quiet and not self.series.debug and err.is_terminal:  # a debugger has the terminal to itself
-            self.live.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.live.stop()
-
-    async def refresh(self) -> None:
-        """Draws the live line, a few times a second."""
-        while self.live.is_started:
-            self.live.update(self._line(), refresh=True)
-            await trio.sleep(LIVE_EVERY_S)
-
-    def turned(self, state: State, calls: Sequence[Call], answers: Mapping[int, Any], events: Sequence[Event]) -> None:
-        """A turn was played."""
-        self.turn += 1
-        if self.verbose and not self.quiet:
-            out.print(report.turn(self.turn, state.setup.names, answers, events))
-
-    def played(self, match: Verdict, order: tuple[int, ...]) -> None:
-        """A match was played."""
-        self.matches.append(match)
-        self.turn = 0
-        for player, index in enumerate(order):
-            self.points[index] += match.result.scores[player]
-        if not self.quiet:
-            title = self.series.match.game.title
-            several = self.series.games > 1 and not match.faults
-            out.print(report.headline(match, title) if several else report.verdict(match, title))
-
-    def _line(self) -> Text:
-        series = self.series
-        score = "  ".join(
-            f"{report.printable(entrant.name)} {points:g}"
-            for entrant, points in zip(series.match.entrants, self.points, strict=True)
-        )
-        number = min(len(self.matches) + 1, series.games)
-        elapsed = time.monotonic() - self.started
-        return Text(f"game {number}/{series.games}  turn {self.turn}  {score}  {elapsed:.1f} s", style="cyan")
 
 
 if __name__ == "__main__":

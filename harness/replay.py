@@ -149,6 +149,17 @@ def _create(path: Path) -> int:
     return os.open(path, flags | os.O_TRUNC, 0o666)
 
 
+def unused(stem: str) -> str:
+    """`stem`, or that with a number where ./replays has records of that name: a record is never written over unless it
+    was asked for by name."""
+    folder = Path("replays")
+    free, number = stem, 1
+    while (folder / free).exists() or list(folder.glob(f"{free}.*")) or list(folder.glob(f"{free}-*.jsonl")):
+        number += 1
+        free = f"{stem}.{number}"
+    return free
+
+
 def state_hash(state: State) -> str:
     """16 hexadecimal digits that change with anything that decides how the match goes on."""
     return blake2b(state.key(), digest_size=8).hexdigest()

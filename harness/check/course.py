@@ -8,9 +8,10 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import msgspec
+from msgspec import Struct
 
 from games.api import FaultKind, Game, Player, TimeControl
 from games.dice import derive_seed
@@ -49,28 +50,32 @@ BOTH = (Encoding.MSGPACK, Encoding.JSON)
 Told = Callable[[Checked], None]
 
 
-async def check(
-    game: Game,
-    bot: Entrant,
-    seed: int,
-    limits: Limits,
-    time: TimeControl,
-    chaos: bool = False,
-    told: Told | None = None,
-) -> CheckReport:
-    """Tries all rules; `told` hears of each. `chaos`: the whole matches are played in that manner too.
+class Check(Struct, frozen=True):
+    """What is to be checked."""
 
-    RunError if the program cannot be started, or if one of our own fails.
-    """
-    async with open_roster(limits, partial(Probe, manner=CHAOS if chaos else PLAIN)) as roster:
-        course = _Course(game, bot, seed, limits, time, roster)
+    game: Game
+    bot: Entrant
+    seed: int
+    options: Any
+    """`game.options`."""
+    limits: Limits
+    time: TimeControl
+    chaos: bool = False
+    """The whole matches are played in that manner too."""
+
+
+async def check(wanted: Check, told: Told | None = None) -> CheckReport:
+    """Tries all rules; `told` hears of each. RunError if the program cannot be started, or if one of our own fails."""
+    manner = CHAOS if wanted.chaos else PLAIN
+    async with open_roster(wanted.limits, partial(Probe, manner=manner)) as roster:
+        course = _Course(wanted, roster)
         for rule in RULES:
             await course.attempt(rule)
             if told is not None:
                 told(course.checked(rule))
     checks = tuple(course.checked(rule) for rule in RULES)
     passed = all(check.status is not Status.FAILED for check in checks)
-    return CheckReport(game.name, seed, bot.name, course.program, passed, checks, course.costs())
+    return CheckReport(wanted.game.name, wanted.seed, wanted.bot.name, course.program, passed, checks, course.costs())
 
 
 def best_opponent(game: str) -> str | None:
@@ -84,11 +89,9 @@ class _Skip(Exception):
 
 
 class _Course:
-    def __init__(
-        self, game: Game, entrant: Entrant, seed: int, limits: Limits, time: TimeControl, roster: Roster
-    ) -> None:
-        self.game, self.entrant, self.seed = game, entrant, seed
-        self.limits, self.time, self.roster = limits, time, roster
+    def __init__(self, wanted: Check, roster: Roster) -> None:
+        self.game, self.entrant, self.seed, self.options = wanted.game, wanted.bot, wanted.seed, wanted.options
+        self.limits, self.time, self.roster = wanted.limits, wanted.time, roster
         self.findings: list[Finding] = []
         self.program: str | None = None
         self.encodings: list[Encoding] = [Encoding.JSON]
@@ -304,7 +307,7 @@ class _Course:
         if encodings is None:
             encodings = (self.encodings[number % len(self.encodings)],)
         seed = derive_seed(self.seed, "check", number)
-        return Plan(self.game, seat, seed, self.time, encodings, calls, breaks_off=breaks_off)
+        return Plan(self.game, seat, seed, self.options, self.time, encodings, calls, breaks_off=breaks_off)
 
     async def _take(self, manner: Manner) -> Probe:
         bot = cast(Probe, await self.roster.take(self.entrant))
@@ -363,7 +366,7 @@ class _Course:
             entrants = [entrant(rival)] * seats
             entrants[seat] = self.entrant
             seed = derive_seed(self.seed, rule, seat)
-            match = Match(self.game, tuple(entrants), seed, self.game.options(), control, tuple(reversed(BOTH)))
+            match = Match(self.game, tuple(entrants), seed, self.options, control, tuple(reversed(BOTH)))
             verdict = await play(match, self.roster)
             self._rule(rule, verdict, seat)
             points += verdict.result.scores[seat]

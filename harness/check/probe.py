@@ -102,6 +102,8 @@ class Plan(Struct, frozen=True):
     game: Game
     seat: Player
     seed: int
+    options: Any
+    """`game.options`."""
     time: TimeControl
     encodings: tuple[Encoding, ...]
     calls: int
@@ -116,7 +118,7 @@ class Plan(Struct, frozen=True):
     @property
     def setup(self) -> Setup:
         seats = self.game.seats.start if self.seat < self.game.seats.start else self.seat + 1
-        return Setup(self.seed, NAMES[:seats], self.game.options())
+        return Setup(self.seed, NAMES[:seats], self.options)
 
 
 class Asked(Struct, frozen=True):

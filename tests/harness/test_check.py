@@ -24,7 +24,7 @@ from scripted import Arena
 from games import registry
 from games.api import TimeControl
 from harness.check.archive import unpack
-from harness.check.course import best_opponent, check
+from harness.check.course import Check, best_opponent, check
 from harness.check.findings import RULES, CheckReport, Finding, Level, Status
 from harness.check.output import annotations, junit, sarif
 from harness.cli import main
@@ -41,8 +41,9 @@ LUCKY = "import random\ndef choose(): return cell(random.SystemRandom().choice(f
 SEEDED = "import random\ndef choose(): return cell(random.Random(seed + len(free)).choice(free))"
 
 
-async def run(program: Entrant, limits: Limits = LIMITS, game: str = "tictactoe", **options: Any) -> CheckReport:
-    return await check(registry.game(game), program, 7, limits, TimeControl(per_call_s=1.0), **options)
+async def run(program: Entrant, limits: Limits = LIMITS, name: str = "tictactoe", **more: Any) -> CheckReport:
+    game = registry.game(name)
+    return await check(Check(game, program, 7, game.options(), limits, TimeControl(per_call_s=1.0), **more))
 
 
 def found(report: CheckReport) -> list[Finding]:
@@ -292,6 +293,23 @@ def test_a_warning_refuses_under_strict_only(command: Callable[..., tuple[int, s
     report = json.loads(out)
     assert report["passed"] is True
     assert [check["findings"][0]["level"] for check in report["checks"] if check["findings"]] == ["warning"]
+
+
+def test_a_bot_is_checked_under_the_options_and_limits_of_its_competition(
+    arena: Arena, command: Callable[..., tuple[int, str, str]]
+) -> None:
+    particular = """
+plain = begin
+def begin(params):
+    if params["options"]["flip"] != "auto" or params["limits"]["cpu_ms"] != 5000:
+        sys.exit(7)
+    plain(params)
+"""
+    arena.bot(bot(particular), name="particular")
+    assert command("particular.py", "--set", "flip=auto", "--cpu", "5s")[0] == 0
+    assert command("particular.py", "--set", "flip=auto")[0] == 1
+    assert command("particular.py", "--set", "flip=never")[0] == 2
+    assert command("particular.py", "--map", "1")[2] == "referee: --map 1: tictactoe has no maps\n"
 
 
 def test_on_github_the_findings_are_annotations(
