@@ -13,6 +13,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import dropwhile, islice, takewhile
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from games import registry
 from games.api import Game, Player, Setup, State
 from games.dice import Dice, derive_seed
+from games.quoridor import Quoridor
 
 ROUNDS = 9
 POSITIONS = 600
@@ -74,11 +76,10 @@ def measured(game: Game) -> dict[str, dict[str, float]]:
 
 def measured_openspiel() -> dict[str, dict[str, float]]:
     """The same for OpenSpiel's Quoridor, where it has the operation. Its board is ours upside down."""
-    import pyspiel
-
-    game = pyspiel.load_game("quoridor")
+    game = import_module("pyspiel").load_game("quoridor")
     states = []
     for state, _ in middle_game(registry.game("quoridor"), POSITIONS):
+        assert isinstance(state, Quoridor)
         states.append(game.new_initial_state())
         for shown in state.shown:
             states[-1].apply_action(states[-1].string_to_action(mirrored(shown["position"])))

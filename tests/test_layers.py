@@ -35,4 +35,4 @@ def test_ruff_would_format_nothing_anew() -> None:
 
 
 def test_types_are_strict() -> None:
-    run("-m", "mypy", "--strict", "-p", "protocol", "-p", "games", "-p", "harness", "-p", "tools")
+    run("-m", "mypy", "--strict", "-p", "protocol", "-p", "games", "-p", "harness", "-p", "tools", "-p", "benchmarks")
