@@ -73,9 +73,11 @@ def bid(ground: Ground, shown: Situation) -> int:
 
 
 def transport(ground: Ground, shown: Situation) -> str:
-    """The free cell that is the farthest walk from any fruit; one with no way to fruit is best of all."""
-    steps = walks(ground, _worth(ground, shown.items))
-    return _named(ground, max(ground.free, key=lambda cell: (steps.get(cell, len(ground.free)), -cell)))
+    """The free cell that is the farthest walk from any fruit; one with no way to fruit is best of all. Never the own
+    cell: another auction would follow."""
+    here, steps = _cell(ground, shown.me.location), walks(ground, _worth(ground, shown.items))
+    elsewhere = [cell for cell in ground.free if cell != here]
+    return _named(ground, max(elsewhere, key=lambda cell: (steps.get(cell, len(ground.free)), -cell)))
 
 
 def walks(ground: Ground, starts: Iterable[Cell]) -> dict[Cell, int]:

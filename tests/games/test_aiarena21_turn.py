@@ -7,6 +7,7 @@ import pytest
 from orchard import asked, begun, buy, fault_of, move, place, places, refusal, rulings, shown, told, wait
 
 from games.aiarena21 import (
+    GAME,
     METHODS,
     AIArena21,
     Deployed,
@@ -19,7 +20,7 @@ from games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from games.api import Fault, FaultKind, Notice, Result, Setup
+from games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
 
 LINE = "S" + "." * 39 + "S"
 """One long row, its ends the spawns: nobody meets."""
@@ -352,6 +353,22 @@ def test_no_fault_ends_the_game_or_costs_points(kind: FaultKind) -> None:
     assert state.result == Result((1, 1), (100.0, 100.0), "equal_points")
     assert places(state) == ((1, 5), (1, 9)), "the auction of turn 30 was a tie"
     assert told(events, "game_ended")[0].faults == [FaultCount(0, kind, 81), FaultCount(1, kind, 81)]
+
+
+def test_the_calls_of_the_first_three_turns_have_thirty_seconds_and_all_others_two() -> None:
+    assert GAME.time == TimeControl(per_call_s=2.0, opening_call_s=30.0)
+    state = begun("S...S", turns=5, at=((0, 1), (0, 2)))
+    opening = []
+    while state.result is None:
+        opening.append((asked(state), state.turn, state.in_opening))
+        if asked(state) == "play_turn":
+            state.apply({0: "0,2", 1: "0,2"})
+        else:  # player 0 wins every auction
+            answers = {"play_powerup": "", "play_auction": 1, "play_transport": "0,3"}
+            state.apply({player: answers[asked(state)] if player == 0 else "0" for player in state.awaited})
+    assert {method for method, _, _ in opening} == {"play_powerup", "play_turn", "play_auction", "play_transport"}
+    assert {turn for _, turn, granted in opening if granted} == {0, 1, 2}
+    assert {turn for _, turn, granted in opening if not granted} == {3, 4}
 
 
 def test_faults_are_counted_by_player_and_kind() -> None:

@@ -132,3 +132,11 @@ def test_greedy_sends_the_loser_where_the_walk_to_fruit_is_longest() -> None:
     assert greedy.transport(ROW, situation(ROW, (0, 10), {(0, 10): 2})) == "0,29"
     pocket = load("...#.")
     assert greedy.transport(pocket, situation(pocket, (0, 0), {(0, 0): 2})) == "0,4"
+
+
+def test_greedy_never_sends_the_loser_to_its_own_cell() -> None:
+    """That would call the next auction, ten times a turn."""
+    assert greedy.transport(ROW, situation(ROW, (0, 0), {})) == "0,1"
+    assert greedy.transport(ROW, situation(ROW, (0, 29), {(0, 0): 2})) == "0,28"
+    pair = load("S#S")
+    assert greedy.transport(pair, situation(pair, (0, 0), {(0, 2): 2})) == "0,2"
