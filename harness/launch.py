@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 import msgspec
@@ -49,14 +50,23 @@ class BotFile(Struct, forbid_unknown_fields=True):
 
 
 def entrants(specs: Iterable[str]) -> tuple[Entrant, ...]:
-    """The programs that are named, built if they say how. UsageError for a wrong name before anything is built;
-    RunError for a failed build."""
-    return tuple([ready() for ready in [_find(spec) for spec in specs]])
+    """The programs that are named, built if they say how; of those of one name the later ones get a number, as in
+    `@random 2`. UsageError for a wrong name before anything is built; RunError for a failed build."""
+    return tuple(_told_apart([ready() for ready in [_find(spec) for spec in specs]]))
 
 
 def entrant(spec: str) -> Entrant:
     """The program that `spec` names; see `entrants`."""
     return entrants([spec])[0]
+
+
+def _told_apart(found: Iterable[Entrant]) -> Iterator[Entrant]:
+    taken: set[str] = set()
+    for entrant in found:
+        numbers = (f"{entrant.name} {number}" for number in count(2))
+        name = next(name for name in chain([entrant.name], numbers) if name not in taken)
+        taken.add(name)
+        yield msgspec.structs.replace(entrant, name=name)
 
 
 def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:

@@ -105,6 +105,11 @@ def test_an_executable_runs_in_its_own_folder(arena: Arena) -> None:
     assert wins(arena, bot)
 
 
+def test_bots_of_one_name_are_told_apart() -> None:
+    specs = ["A=@random", "A=@random", "A 2=@random", "B=@random", "A=@random", "@random"]
+    assert [entrant.name for entrant in entrants(specs)] == ["A", "A 2", "A 2 2", "B", "A 3", "@random"]
+
+
 def test_a_relative_path_is_seen_from_here(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(arena.folder / "den" / "mybot")
     monkeypatch.chdir(arena.folder)
