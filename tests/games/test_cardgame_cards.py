@@ -90,6 +90,18 @@ def test_attacking_makes_tired_and_being_attacked_does_not() -> None:
     assert state.sides[1].board[0].attacks == 0
 
 
+def test_a_combat_and_a_spell_take_health_and_leave_growth_age_and_tiredness() -> None:
+    state = duel([ARCANE_SHOT], [minion(SCAVENGER, growth=2, turns=3)], [minion(SNAPJAW, turns=5)])
+    act(state, ATTACK, 1, 1)
+    assert state.sides[0].board == (minion(SCAVENGER, damage=2, growth=2, turns=3, attacks=1),)
+    assert state.sides[1].board == (minion(SNAPJAW, damage=6, turns=5),)
+    for action in ((ATTACK, 1, 1), (PLAY_SPELL, 0, 1)):
+        state = duel([ARCANE_SHOT], [RAPTOR], [minion(SCAVENGER, growth=4, turns=5)])
+        act(state, *action)
+        damage = 3 if action[0] == ATTACK else 2
+        assert state.sides[1].board == (minion(SCAVENGER, damage=damage, growth=4, turns=5),)
+
+
 # Cobra (6.2)
 
 
@@ -125,6 +137,18 @@ def test_a_cobras_victim_triggers_as_any_death() -> None:
     act(state, ATTACK, 1, 1)
     assert ids(state, 1) == [SCAVENGER, CUB, CUB]
     assert stats(state, 1)[0] == (4, 3)
+
+
+def test_a_cobra_and_a_deadly_shot_destroy_a_scavenger_however_much_it_has_grown() -> None:
+    """Its maximum health of 12 counts, not the printed 2."""
+    grown = minion(SCAVENGER, growth=10)
+    for action in ((ATTACK, 1, 1), (PLAY_SPELL, 0)):
+        state = duel([DEADLY_SHOT], [COBRA], [grown])
+        act(state, *action)
+        assert ids(state, 1) == []
+    state = duel([], [grown], [COBRA])
+    act(state, ATTACK, 1, 1)
+    assert (ids(state, 0), ids(state, 1)) == ([], [])
 
 
 # Spells (6.3, 6.4, 6.8)
@@ -246,6 +270,17 @@ def test_a_scavenger_grows_by_2_and_1_for_good_when_another_of_its_side_dies() -
     assert shown(state, 0)["player_target"][1]["max_health"] == 3
     end_turn(state, 2)
     assert stats(state, 0) == [(4, 2)]
+
+
+def test_a_scavenger_that_grows_is_as_tired_and_as_old_as_before() -> None:
+    tired, new = minion(SCAVENGER, attacks=1, turns=3), fresh(SCAVENGER)
+    state = duel([], [HATCHLING, tired, new], [SNAPJAW])
+    act(state, ATTACK, 1, 1)
+    assert state.sides[0].board == (
+        minion(SCAVENGER, attacks=1, turns=3, growth=1),
+        minion(SCAVENGER, turns=0, growth=1),
+    )
+    assert ready(state, 0) == [False, False]
 
 
 def test_every_scavenger_grows_once_for_each_of_several_deaths() -> None:

@@ -111,6 +111,12 @@ def test_the_state_is_that_of_the_document_key_for_key() -> None:
     assert in_order(state.view(0)) == in_order(expected)
 
 
+def test_damaged_is_said_from_the_first_point_of_damage_on() -> None:
+    state = duel([], [minion(SNAPJAW, damage=1), SNAPJAW, minion(SCAVENGER, growth=1)], health=(29, 30))
+    assert [each["damaged"] for each in shown(state, 0)["player_target"]] == [True, True, False, False]
+    assert shown(state, 0)["opponent_target"][0]["damaged"] is False
+
+
 def test_start_has_no_parameters_and_end_has_victory() -> None:
     state = begun()
     assert [in_order(call.params) for call in state.calls()] == ["{}", "{}"]
@@ -245,6 +251,24 @@ def test_a_seed_deals_the_same_whatever_the_hidden_cards_really_are() -> None:
     assert other.key() != state.key()
     for seed in range(5):
         assert other.copy(seed).key() == state.copy(seed).key()
+
+
+def test_a_burnt_card_is_among_those_that_a_seed_deals() -> None:
+    """It was seen by nobody, so it may as well lie in the deck, or in the rival's hand."""
+    rival_hand, rival_deck = [MOLE] * 10, [FIREBALL, COBRA]
+    state = duel(rival_hand=rival_hand, rival_deck=rival_deck)
+    end_turn(state)
+    assert state.sides[1].burnt == (FIREBALL,)
+    end_turn(state)
+    hands, decks = set(), set()
+    for seed in range(30):
+        rival = state.copy(seed).sides[1]
+        assert (len(rival.hand), len(rival.deck), len(rival.burnt)) == (10, 1, 1)
+        assert Counter(rival.hand + rival.deck + rival.burnt) == Counter(rival_hand + rival_deck)
+        hands.add(FIREBALL in rival.hand)
+        decks.add(rival.deck)
+    assert hands == {True, False}
+    assert len(decks) > 1
 
 
 def test_a_seed_replaces_the_draws_of_deadly_shot() -> None:
