@@ -331,7 +331,7 @@ class MapCell(Struct, frozen=True, forbid_unknown_fields=True):
     r: int
     type: TileType
     entity: Literal["NONE", "BLACKHOLE", "WORMHOLE", "FENCE", "BOSS"]
-    id: int | UnsetType = UNSET
+    id: Annotated[int, Meta(ge=-(1 << 31), le=(1 << 31) - 1)] | UnsetType = UNSET  # the kits read it into an int
 
 
 _KIND_OF = {

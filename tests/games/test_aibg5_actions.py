@@ -71,6 +71,7 @@ from games.api import Fault, FaultKind
         # 5: neither move nor attack
         ("foo,1,-12", "unknown_action"),
         ("Move,1,-12", "unknown_action"),
+        ("ATTACK,0,-11", "unknown_action"),
         (",1,-12", "unknown_action"),
         # 6: move: dist ≠ 1
         ("move,0,-12", "move_not_adjacent"),

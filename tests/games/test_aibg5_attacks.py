@@ -110,6 +110,14 @@ def test_a_player_in_a_black_hole_may_be_attacked_and_takes_the_shot_on_a_line()
     assert (seen(state, 2)["health"], seen(state, 3)["health"]) == (700, 1000)
 
 
+def test_a_free_player_on_a_hole_is_a_player_like_any_other() -> None:
+    state = begun({off((2, 0)): "BLACKHOLE"}, at={1: AT, 2: off((2, 0)), 3: off((3, 0))})
+    act(state, 1, attack((2, 0)))
+    act(state, 1, attack((3, 0)))
+    assert (seen(state, 2)["health"], seen(state, 3)["health"]) == (700, 1000)
+    assert seen(state, 2)["trapped"] is False
+
+
 # Asteroids and the boss
 
 
@@ -223,6 +231,14 @@ def test_the_experience_of_a_kill_is_checked_after_each_gain() -> None:
     assert (state.ships[0].level, state.ships[0].xp) == (2, 100)
 
 
+def test_the_experience_of_the_kill_itself_may_lift_the_shooter() -> None:
+    state = begun(at={1: AT, 2: off((1, 0))})
+    give(state, 1, xp=880, health=3)
+    give(state, 2, health=1)
+    act(state, 1, attack((1, 0)))
+    assert (state.ships[0].level, state.ships[0].xp, state.ships[0].health) == (2, 10, 1300)
+
+
 def test_the_hit_that_lifts_the_shooter_still_has_the_old_power() -> None:
     state = begun(at={1: AT, 2: off((1, 0))})
     give(state, 1, xp=999)
@@ -269,6 +285,23 @@ def test_a_player_comes_back_on_its_start_or_above_or_below_or_near(victim: int,
     give(state, victim, health=1)
     boss_turn(state)
     assert place(state, victim) == (start, above, below, near)[taken]
+
+
+@pytest.mark.parametrize("entity", ["FENCE", "BLACKHOLE", "0"])
+def test_the_nearest_cell_to_come_back_on_is_an_empty_one(entity: str) -> None:
+    """All neighbours of (-7,-7) are taken: of the cells two steps away, the first is the east's east."""
+    state = begun({(-6, -7): entity, (-7, -6): entity}, at={1: (2, 0), 2: (-7, -7), 3: (-6, -8), 4: (-8, -6)})
+    give(state, 1, health=1)
+    boss_turn(state)
+    assert place(state, 1) == (-5, -7)
+
+
+def test_an_item_near_the_start_is_passed_over() -> None:
+    dice = Scripted([(0, 10), (-6, -7)])
+    state = begun(dice=dice, at={1: (2, 0), 2: (-7, -7), 3: (-6, -8), 4: (-8, -6)})
+    give(state, 1, health=1)
+    boss_turn(state)
+    assert (place(state, 1), kind(state, (-6, -7))) == ((-7, -6), "EXPERIENCE")
 
 
 @pytest.mark.parametrize("victim", [1, 2, 3, 4])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hexes import NAMES, Place, map_rows
 
@@ -105,6 +106,14 @@ def dropped(row: int, column: int) -> Callable[[Rows], Any]:
         (changed(1, 1, entity="WORMHOLE"), "map row 1 cell 1: a WORMHOLE needs an id"),
         (changed(1, 1, id=1), "map row 1 cell 1: NONE has no id"),
         (
+            changed(1, 1, entity="WORMHOLE", id=1 << 31),
+            "map row 1 cell 1: Expected `int` <= 2147483647 - at `$.id`",
+        ),
+        (
+            changed(1, 1, entity="WORMHOLE", id=-(1 << 64)),
+            "map row 1 cell 1: Expected `int` >= -2147483648 - at `$.id`",
+        ),
+        (
             changed(1, 1, entity="WORMHOLE", id=7),
             "the map's wormhole id 7, (0,-14), has 1 tiles; wanted 2",
         ),
@@ -125,6 +134,26 @@ def test_an_invalid_map_is_refused_with_its_place(change: Callable[[Rows], Any],
     with pytest.raises(ValueError) as error:
         load(json.dumps(rows))
     assert str(error.value) == words
+
+
+@pytest.mark.parametrize("start", START_TILES)
+@pytest.mark.parametrize(
+    ("entity", "kind"), [("FENCE", "ASTEROID"), ("BLACKHOLE", "BLACKHOLE"), ("0", "WORMHOLE")], ids=str
+)
+def test_nothing_may_be_on_any_of_the_four_start_tiles(start: Place, entity: str, kind: str) -> None:
+    tiles = {start: entity} | ({(0, 9): "0"} if entity == "0" else {})
+    with pytest.raises(ValueError) as error:
+        load(json.dumps(map_rows(tiles)))
+    assert str(error.value) == f"the map's start tile ({start[0]},{start[1]}) is {kind}; wanted NONE"
+
+
+def test_the_ids_of_wormholes_may_be_any_of_32_bits_and_are_shown_as_they_are() -> None:
+    tiles = {(9, 0): str((1 << 31) - 1), (-9, 0): str((1 << 31) - 1)}
+    state = AIBG5(Setup(1, NAMES, Options(map=json.dumps(map_rows(tiles)))))
+    wormhole = '{"q":9,"r":0,"entity":{"type":"WORMHOLE","id":2147483647},"tileType":"NORMAL"}'
+    assert wormhole in msgspec.json.encode(state.game_state()).decode()
+    lowest = json.dumps(map_rows(tiles)).replace(str((1 << 31) - 1), str(-(1 << 31)))
+    assert set(load(lowest).ids.values()) == {-(1 << 31)}
 
 
 @pytest.mark.parametrize("text", ["{", "", "[[[1]]", "\ud800", "[" * 100_000])

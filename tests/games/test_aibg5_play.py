@@ -26,17 +26,19 @@ from games.aibg5 import (
     AIBG5,
     CELLS,
     DEFAULT_MAP,
+    GAME,
     METHODS,
     PAUSES,
     TILES_ABOVE,
     TILES_BELOW,
+    BossAttack,
     GameOver,
     GameState,
     Options,
     drawn,
     from_view,
 )
-from games.api import Fault, FaultKind, Notice, Result, Setup
+from games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
 from games.hexgrid import distance
 
 PLAYER = (
@@ -137,6 +139,14 @@ def test_a_disqualified_player_is_left_alone_by_the_boss() -> None:
     assert state.ships[0].health == 1000
 
 
+def test_a_disqualified_player_is_not_hit_by_a_pattern() -> None:
+    state = begun(at={1: (-6, -2)})
+    act(state, 1, LATE)
+    boss_turn(state)
+    assert told(boss_turn(state), "bossAttack") == [BossAttack("A", [], [])]
+    assert state.ships[0].health == 1000
+
+
 def test_the_removal_of_a_trapped_player_frees_the_hole() -> None:
     state = begun({(-6, -7): "BLACKHOLE"}, at={2: (-5, -7)})
     act(state, 1, "move,-6,-7")
@@ -205,6 +215,12 @@ def test_too_few_that_join_end_the_game(late: tuple[int, ...], reason: str, firs
 # The ends
 
 
+def test_a_match_has_four_seats_three_minutes_and_three_seconds_a_call() -> None:
+    assert GAME.seats == range(4, 5)
+    assert GAME.time == TimeControl(per_call_s=3.0, match_s=180.0)
+    assert Options() == Options(map="", rounds=None, trapped_penalty=True)
+
+
 def test_a_limit_in_rounds_ends_the_game_after_the_bosss_turn() -> None:
     state = begun(rounds=2, at={3: (2, 0)})
     for _ in range(7):
@@ -226,6 +242,7 @@ def test_without_a_limit_the_match_clock_ends_it_in_mid_round() -> None:
     give(state, 3, score=150)
     events = state.stop("match_time")
     assert state.result == Result((4, 2, 1, 3), (0.0, 0.0, 150.0, 0.0), "match_time")
+    assert {type(score) for score in state.result.scores} == {float}
     assert [player.playerIdx for player in told(events, "gameOver")[0].players] == [3, 2, 4, 1]
     assert state.calls() == ()
 
@@ -387,6 +404,7 @@ def test_a_position_can_be_made_from_what_a_player_is_shown() -> None:
     wire = msgspec.json.decode(msgspec.json.encode(state.game_state()))
     again = from_view(msgspec.convert(wire, GameState), 1, state.options)
     assert msgspec.json.encode(again.game_state()) == msgspec.json.encode(state.game_state())
+    assert [ship.xp for ship in again.ships] == [0, 0, 0, 0]
     assert (again.kinds, again.asteroids, again.on) == (state.kinds, state.asteroids, state.on)
     assert list(again.legal(1)) == list(state.legal(1))
     for answer in ("attack,1,0", "pass"):

@@ -10,6 +10,7 @@ from games.aibg5 import (
     AIBG5,
     ASTEROID,
     BLACKHOLE,
+    BOSS,
     BOSS_CELLS,
     CELLS,
     DO_ACTION,
@@ -20,11 +21,11 @@ from games.aibg5 import (
     Ground,
     Options,
 )
-from games.api import Event, Notice, Ruling, Setup
+from games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
 from games.dice import Dice
 from harness.opponents import random, trainer
 from harness.opponents._serve import Handler, Start, UnknownMethod
-from harness.opponents.trainer import hunt, nearest
+from harness.opponents.trainer import first_step, hunt, nearest, step_cost
 from protocol.messages import Encoding, Initialize, Limits
 
 RANDOM, TRAINER = random.GAMES["aibg5"], trainer.GAMES["aibg5"]
@@ -118,6 +119,46 @@ def test_trainer_that_cannot_get_anywhere_does_anything_legal() -> None:
     state.ground = Ground(state.ground.kinds, {INDEX[place]: number // 2 for number, place in enumerate(ring)})
     state.awaited = {0: DO_ACTION}
     assert hunt(state, 0, Dice(1)) in list(state.legal(0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "health", "level", "cost"),
+    [
+        (EMPTY, 0, 1, 1),
+        (BLACKHOLE, 0, 1, 3),
+        (ASTEROID, 350, 1, 4),
+        (ASTEROID, 300, 1, 3),
+        (ASTEROID, 50, 1, 2),
+        (ASTEROID, 350, 2, 3),
+        (ASTEROID, 350, 5, 2),
+    ],
+)
+def test_a_step_costs_one_two_more_for_a_hole_and_the_shots_that_an_asteroid_takes(
+    kind: int, health: int, level: int, cost: int
+) -> None:
+    state = position({}, {(0, 9): kind})
+    state.asteroids[INDEX[0, 9]] = health
+    state.ships[0].level = level
+    assert step_cost(state, 0, INDEX[0, 9]) == cost
+
+
+@pytest.mark.parametrize("kind", [WORMHOLE, BOSS])
+def test_trainer_goes_round_a_wormhole_and_the_boss(kind: int) -> None:
+    state = position({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): kind})
+    step = first_step(state, 0, INDEX[-6, 2])
+    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+
+
+def test_trainer_goes_round_other_players() -> None:
+    state = position({0: (-10, 2), 1: (-6, 2), 2: (-9, 2)})
+    step = first_step(state, 0, INDEX[-6, 2])
+    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+
+
+def test_trainer_hunts_nobody_who_is_out() -> None:
+    state = position({0: (-10, 2), 1: (-9, 2)})
+    state.apply({seat: Fault(FaultKind.TIMEOUT, "late") if seat == 1 else {} for seat in range(4)})
+    assert nearest(state, 0) == 2
 
 
 # Whole matches
