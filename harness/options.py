@@ -17,6 +17,9 @@ from harness.errors import UsageError
 from harness.limits import Limits
 from harness.units import seconds, size, time_control
 
+MAX_INTEGER = (1 << 31) - 1
+"""Of an option: bots read it in languages whose integers have 32 bits."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +41,8 @@ class RuleOptions:
                 wanted = ", ".join(known) or "none"
                 raise UsageError(f"--set {setting}: wanted is KEY=VALUE; options of {game.name}: {wanted}")
             given[key] = _value(value)
+            if isinstance(given[key], int) and abs(given[key]) > MAX_INTEGER:
+                raise UsageError(f"--set {setting}: wanted is a number up to {MAX_INTEGER}")
         if self.map is not None:
             if "map" not in known:
                 raise UsageError(f"--map {self.map}: {game.name} has no maps")

@@ -217,6 +217,7 @@ def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Pat
         (("--game", "tictactoe", "winner.py", "cmd:no-such-program"), "there is no program 'no-such-program'"),
         ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip"),
         ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
+        ((*FRUIT, "--set", "turns=2147483648"), "--set turns=2147483648: wanted is a number up to 2147483647"),
         ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always'"),
         ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
         (
