@@ -255,7 +255,10 @@ class State(ABC):
         """The answer in its type, or the Fault that it is."""
         wanted = method.result if method.accepts is None else method.accepts
         judged = answer
-        if wanted is not Any and type(answer) is not wanted:
+        if wanted is Any:
+            if isinstance(answer, Struct):
+                judged = msgspec.to_builtins(answer)
+        elif type(answer) is not wanted:
             try:
                 judged = typed(answer, wanted)
             except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with a lone surrogate

@@ -127,6 +127,19 @@ def test_a_position_that_waits_for_a_flip_is_another_for_another_reason() -> Non
     assert len(keys) == 3
 
 
+# B1
+
+
+@both_games
+@pytest.mark.parametrize("own", [{}, {"player": "nobody"}], ids=["no member player", "a member player of its own"])
+def test_an_answer_is_shown_with_the_player_first_and_its_members_in_their_order(
+    game: Game, answers: list[dict[str, str]], own: dict[str, str]
+) -> None:
+    for answer in ({"mood": "good", **answers[0], **own}, {"position": "?", "action": "pass", **own}):
+        events = begun(game).apply({0: answer})
+        assert [list(event) for event in shown(events)] == [["player", *(name for name in answer if name != "player")]]
+
+
 # A6
 
 

@@ -2,6 +2,7 @@
 
 import math
 from itertools import islice
+from types import NoneType
 from typing import Any
 
 import msgspec
@@ -183,6 +184,20 @@ def test_a_legal_answer_is_played_without_a_ruling(game: Game, seed: int, nth: i
     events = state.apply(random_answers(state, Dice(seed)))
     assert not [event for event in events if isinstance(event, Ruling)]
     _assert_sound(game, state, events)
+
+
+@every_game
+@many
+@given(seed=numbers, nth=numbers)
+def test_an_answer_may_be_typed_or_plain(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
+    answers = {player: plain(answer) for player, answer in random_answers(state, Dice(seed)).items()}
+    typed, other = {}, state.copy()
+    for player, answer in answers.items():
+        result = state.awaited[player].result
+        typed[player] = answer if result is NoneType else msgspec.convert(answer, result)  # an ignored one is anything
+    assert [plain(event) for event in other.apply(typed)] == [plain(event) for event in state.apply(answers)]
+    assert other.key() == state.key()
 
 
 @every_game

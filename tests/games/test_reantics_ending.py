@@ -22,8 +22,8 @@ from anthills import (
     walk,
 )
 
-from games.api import Fault, FaultKind, Player, Ruling, draw, win
-from games.reantics import REGISTER_WIN, WORKER, Options, ReAntics
+from games.api import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
+from games.reantics import GAME, REGISTER_WIN, WORKER, Options, ReAntics
 
 both_seats = pytest.mark.parametrize("seat", [0, 1])
 
@@ -182,6 +182,7 @@ def test_the_eleventh_food_wins(seat: Player, before: int, won: bool) -> None:
     text = "9 .. w@" if seat else "0 .. .. .. .. .. .. .. .. W@"
     state = drawn(text, mover=seat, food=(1, before) if seat else (before, 1), carrying={tile})
     end(state)
+    assert state.food[seat] == before + 1
     assert state.result == (win(seat, "food_goal") if won else None)
 
 
@@ -311,6 +312,16 @@ def test_a_fault_in_register_win_changes_nothing(kind: FaultKind) -> None:
     assert state.apply({0: fault, 1: fault}) == [Ruling(0, fault, "none"), Ruling(1, fault, "none")]
     assert state.result == draw("draw_limit")
     assert not state.awaited
+
+
+def test_every_call_has_a_second_and_register_win_two_of_its_own() -> None:
+    assert TimeControl(per_call_s=1.0) == GAME.time
+    assert {name: method.time_s for name, method in GAME.methods.items()} == {
+        "getPlacement": None,
+        "getMove": None,
+        "getAttack": None,
+        "registerWin": 2.0,
+    }
 
 
 # Section 9: faults

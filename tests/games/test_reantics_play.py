@@ -357,6 +357,20 @@ def test_an_attack_on_anything_but_an_offered_tile_is_refused(seat: Player, answ
     assert refusal(state, (1, 1)) is None
 
 
+def test_an_ant_that_survives_a_hit_keeps_its_age_and_its_food() -> None:
+    state = drawn("1 w. S. w.\n2 .. D.", health={(0, 1): 3}, carrying={(2, 1)})
+    walk(state, (1, 2), (0, 2))
+    attack(state, (0, 1))
+    walk(state, (1, 1))
+    assert params(state)["enemyLocations"] == [[0, 1], [2, 1]], "hurt, but still the older one"
+    state = drawn("1 D. w.", carrying={(1, 1)})
+    walk(state, (0, 1))
+    attack(state, (1, 1))
+    hit = ant_at(state, (1, 1))
+    assert hit is not None
+    assert (hit.health, hit.carrying) == (2, True)
+
+
 def test_ants_that_do_not_move_do_not_attack() -> None:
     state = drawn("1 S. w.\n5 W.")
     walk(state, (0, 5))

@@ -103,6 +103,15 @@ def test_a_piece_in_a_wrong_place_loses(seat: Player, phase: int, place: Any, wo
 
 
 @both_seats
+@pytest.mark.parametrize("index", range(1, 11))
+def test_no_tile_is_named_twice_however_far_apart(seat: Player, index: int) -> None:
+    for earlier in range(index):
+        answer = [*LAYOUT[:index], LAYOUT[earlier], *LAYOUT[index + 1 :]]
+        x, y = LAYOUT[earlier]
+        assert refusal(in_phase(1, seat), answer) == f"[{index}] is ({x},{y}), named twice"
+
+
+@both_seats
 @pytest.mark.parametrize("phase", [1, 2])
 def test_the_rows_at_the_edge_of_a_side_belong_to_it(phase: int, seat: Player) -> None:
     state = in_phase(phase, seat)

@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from anthills import FOODS, LAYOUT, asked, attack, begun, drawn, end, own, params, play, set_up, turned, walk
+from anthills import FOODS, LAYOUT, asked, attack, begun, build, drawn, end, own, params, play, set_up, turned, walk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import moments, plain, reached
 
 from games.api import Player
 from games.dice import Dice, derive_seed
-from games.reantics import GAME, GetAttack, Options, ReAntics, from_view
+from games.reantics import GAME, WORKER, GetAttack, Options, ReAntics, from_view
 
 some = settings(max_examples=60, deadline=None, derandomize=True)
 numbers = st.integers(0, 10**6)
@@ -277,6 +277,13 @@ def test_a_position_made_from_a_view_plays_on_like_the_real_one(seed: int, steps
         assert real == ahead
         assert state.view(None) == again.view(None)
     assert state.result == again.result
+
+
+def test_the_next_ant_after_a_view_gets_the_next_id_after_the_highest() -> None:
+    state = drawn("0 .^ Q. W.\n1 S. d. w.")
+    again = shown_again(state, 0)
+    build(again, WORKER)
+    assert [ant.id for ant in again.view(None).inventories[0].ants if ant.coords == (0, 0)] == [6]
 
 
 def test_a_view_of_player_two_in_phase_1_hides_pieces_that_are_then_drawn() -> None:

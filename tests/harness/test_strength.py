@@ -1,17 +1,18 @@
 """What the built-in opponents of the Arena play, and how strong it is (tictactoe.md and quoridor.md, B2)."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from games.api import Player, Setup
 from games.dice import Dice
+from games.quoridor import ASIDE, GOALS, NOWHERE, SIDES, SQUARES, WALLS, Quoridor, from_view
 from games.quoridor import GAME as QUORIDOR
-from games.quoridor import GOALS, SIDES, SQUARES, WALLS, Quoridor, from_view
 from games.quoridor import View as QuoridorView
 from games.tictactoe import CELLS, GAME, TicTacToe
-from harness.opponents._quoridor import NO_WAY, distance, way
+from harness.opponents._quoridor import NO_WAY, WON, distance, way
 from harness.opponents._quoridor import best as quoridor_answer
 from harness.opponents.advanced import perfect_cell
 from harness.opponents.baseline import any_answer, first_empty_cell
@@ -148,6 +149,76 @@ def test_a_wall_that_crosses_no_shortest_way_leaves_it_as_long_as_it_was() -> No
                     assert then == steps or wall.bit & crossing, (str(position), wall.name)
                     longer += then > steps
     assert longer > 50
+
+
+def crowded(number: int) -> Iterator[Quoridor]:
+    """Positions of games in which walls go first: few are left that fit, so that all answers can be tried."""
+    for seed in range(number):
+        dice = Dice(seed)
+        position = Quoridor(Setup(seed, ("a", "b"), QUORIDOR.options()))
+        for _ in range(18 - seed % 2):
+            (player,) = position.awaited
+            position.apply(
+                {player: dice.choice([wall for wall in position.legal(player) if len(wall["position"]) > 2])}
+            )
+        yield position
+
+
+def worth(position: Quoridor, player: Player) -> int:
+    """To `player`, by a search square by square."""
+    if position.result is not None:
+        return WON if position.result.ranks[player] == 1 else -WON
+    steps = []
+    for seat in (0, 1):
+        edge = [position.pawns[seat]]
+        count = {edge[0]: 0}
+        for square in edge:
+            if GOALS[seat] >> square & 1:
+                steps.append(count[square])
+                break
+            for direction in ASIDE:
+                beside = position.beside(square, direction)
+                if beside != NOWHERE and beside not in count:
+                    count[beside] = count[square] + 1
+                    edge.append(beside)
+    return steps[1 - player] - steps[player]
+
+
+def after(position: Quoridor, player: Player) -> dict[str, Quoridor]:
+    """The position after each legal answer, by its name."""
+    found = {}
+    for answer in position.legal(player):
+        found[answer["position"]] = position.copy()
+        found[answer["position"]].apply({player: answer})
+    return found
+
+
+@pytest.mark.parametrize("walls_first", [False, True])
+def test_advanced_takes_the_first_of_the_answers_that_leave_most_after_the_best_reply(walls_first: bool) -> None:
+    kinds = set()
+    for seed, position in enumerate(crowded(4)):
+        (player,) = position.awaited
+        outcomes = {
+            name: min(worth(reply, player) for reply in after(then, 1 - player).values())
+            for name, then in after(position, player).items()
+        }
+        most = max(outcomes.values())
+        chosen = quoridor_answer(position, player, Dice(seed), walls_first)["position"]
+        assert outcomes[chosen] == most, (str(position), chosen, outcomes)
+        best = [name for name, outcome in outcomes.items() if outcome == most]
+        if any((len(name) > 2) == walls_first for name in best):
+            assert (len(chosen) > 2) == walls_first, "the kind that stands first"
+        if len(chosen) == 2:
+            assert chosen == best[0], "pawn moves in their order"
+        kinds.add(len(chosen))
+    assert kinds == {2, 3} if not walls_first else 3 in kinds
+
+
+def test_baseline_answers_with_any_legal_answer_each_as_likely() -> None:
+    position = quoridor("e4", "e5")
+    counts = Counter(any_answer(position, 0, Dice(seed))["position"] for seed in range(13_200))
+    assert counts.keys() == {answer["position"] for answer in position.legal(0)}
+    assert all(50 < count < 150 for count in counts.values()), "100 each of 132, give or take (5 deviations are 50)"
 
 
 def test_no_way_is_longer_than_any_way() -> None:
