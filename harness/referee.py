@@ -280,7 +280,7 @@ class _Table:
             seat=player,
             names=match.setup.names,
             encodings=match.encodings,
-            limits=_shown(limits, match.time),
+            limits=shown_limits(limits, match.time),
             seed=derive_seed(match.seed, "seat", player),
         )
 
@@ -305,7 +305,7 @@ def _call_ms(game_name: str, per_call_s: float | None) -> dict[str, int | None]:
 
 
 @cache
-def _shown(limits: Limits, time: TimeControl) -> messages.Limits:
+def shown_limits(limits: Limits, time: TimeControl) -> messages.Limits:
     """The limits of a match, as they are shown to bots."""
     return messages.Limits(
         startup_ms=milliseconds(limits.startup_s) or 0,

@@ -18,6 +18,7 @@ from harness.bot import ORDERLY_END_S, exit_words
 from harness.chaos import ChaoticBot
 from harness.clock import Clock, milliseconds
 from harness.limits import Limits
+from harness.referee import shown_limits
 from harness.sandbox.supervisor import descendants
 from protocol import messages
 from protocol.connection import answer_decoder
@@ -145,15 +146,7 @@ class Walk(Struct):
 
 async def greet(bot: Probe, plan: Plan, limits: Limits) -> Fault | None:
     """Opens the game with a bot, new or used again."""
-    control, setup = plan.time, plan.setup
-    shown = messages.Limits(
-        startup_ms=milliseconds(limits.startup_s) or 0,
-        call_ms=milliseconds(control.per_call_s),
-        initial_ms=milliseconds(control.initial_s),
-        increment_ms=milliseconds(control.increment_s) or 0,
-        cpu_ms=milliseconds(limits.cpu_s),
-        memory_bytes=limits.memory_bytes,
-    )
+    setup, shown = plan.setup, shown_limits(limits, plan.time)
     seed = derive_seed(plan.luck or plan.seed, "seat", plan.seat)
     name, options, encodings = plan.game.name, setup.options, plan.encodings
     message = Initialize(PROTOCOL_VERSION, name, options, plan.seat, setup.names, encodings, shown, seed)

@@ -1,11 +1,11 @@
 """The C bindings: one header a game, on top of `referee/wire.h`."""
 
-import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import comment, filled, literal
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "const char*", "any": "const Value*"}
 NAMES = {"int": "Int", "float": "Float", "bool": "Bool", "str": "Text", "any": "Any"}
@@ -49,13 +49,9 @@ def _constants(constants: dict[str, Any]) -> Iterator[str]:
                 number = "double" if any(isinstance(item, float) for item in value) else "int"
                 wanted = "const char* const" if isinstance(value[0], str) else f"const {number}"
                 yield f"enum {{ {name}_COUNT = {len(value)} }};"
-                yield from _fill(f"static {wanted} {name}[{len(value)}] = {{", [*map(_literal, value)], "};")
+                yield from filled(f"static {wanted} {name}[{len(value)}] = {{", [*map(literal, value)], "};")
             else:
-                yield f"#define {name} {_literal(value)}"
-
-
-def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+                yield f"#define {name} {literal(value)}"
 
 
 # Types: how a variable of one is declared, and what its functions are called.
@@ -240,7 +236,7 @@ def _write_record(record: Record, tag: str) -> Iterator[str]:
     kind = "list" if record.listed else "object"
     yield f"Value {kind} = new{kind.capitalize()}();"
     if record.tag is not None:
-        yield f'put(match, &object, "{record.tag}", newText({_literal(tag)}));'
+        yield f'put(match, &object, "{record.tag}", newText({literal(tag)}));'
     if not _members(record):
         yield "(void)from;"
     for field in _members(record):
@@ -267,7 +263,7 @@ def _union(union: OneOf) -> Iterator[str]:
 def _read_union(union: OneOf) -> list[str]:
     lines = [f'const Value* tag = member(value, "{union.tag}");']
     for text, name in union.choices:
-        lines += [f"if (isText(tag, {_literal(text)})) {{", f"    into->is = {union.name}_{name};"]
+        lines += [f"if (isText(tag, {literal(text)})) {{", f"    into->is = {union.name}_{name};"]
         lines += [f"    return read{name}(match, value, &into->{_lower(name)});", "}"]
     return [*lines, "return false;"]
 
@@ -360,7 +356,7 @@ def _bot(game: Binding) -> Iterator[str]:
         yield ""
         yield from comment(function.doc, 4, "// ")
         returned = "void" if function.result is None else _type(function.result)
-        yield from _fill(
+        yield from filled(
             f"    {returned} (*{function.name})(", ["Match* match", *map(_parameter, function.params)], ");"
         )
     yield f"}} {name};"
@@ -368,8 +364,8 @@ def _bot(game: Binding) -> Iterator[str]:
 
 def _serving(game: Binding) -> Iterator[str]:
     name = f"{game.name}Bot"
-    calls = [function for function in game.functions if not function.is_event]
-    events = [function for function in game.functions if function.is_event]
+    calls = game.calls
+    events = game.events
     yield f"static inline bool answer{name}(Match* match, const char* method, const Value* params, Value* result) {{"
     yield f"    const {name}* bot = match->bot;"
     for function in calls:
@@ -406,10 +402,10 @@ def _answer(function: Function) -> Iterator[str]:
     yield from _read_parameters([(field, f'member(params, "{field.name}")') for field in function.params])
     arguments = ["match", *map(_argument, function.params)]
     if function.result is None:
-        yield from _fill(f"        if (bot->{function.name}) bot->{function.name}(", arguments, ");")
+        yield from filled(f"        if (bot->{function.name}) bot->{function.name}(", arguments, ");")
     else:
         head = f"        {_type(function.result)} given = bot->{function.name}("
-        yield from _fill(head, arguments, ");")
+        yield from filled(head, arguments, ");")
         yield f"        *result = {_writer(function.result)}(match, &given);"
     yield "        return true;"
     yield "    }"
@@ -418,7 +414,7 @@ def _answer(function: Function) -> Iterator[str]:
 def _notice(function: Function) -> Iterator[str]:
     yield f'    if (strcmp(method, "{function.name}") == 0 && bot->{function.name}) {{'
     yield from _read_parameters([(field, "params") for field in function.params])
-    yield from _fill(f"        bot->{function.name}(", ["match", *map(_argument, function.params)], ");")
+    yield from filled(f"        bot->{function.name}(", ["match", *map(_argument, function.params)], ");")
     yield "    }"
 
 
@@ -440,15 +436,3 @@ def _argument(field: Field) -> str:
 
 def _lower(name: str) -> str:
     return name[0].lower() + name[1:]
-
-
-def _fill(head: str, items: list[str], tail: str, width: int = 120) -> list[str]:
-    """`head` + items + `tail`, separated by commas; lines that would be too long go on below the first item."""
-    lines, indent = [head], " " * len(head)
-    for number, item in enumerate(items):
-        piece = item + (tail if number == len(items) - 1 else ",")
-        if len(lines[-1]) + len(piece) + 1 > width and lines[-1].strip():
-            lines.append(indent + piece)
-        else:
-            lines[-1] += piece if number == 0 else " " + piece
-    return lines

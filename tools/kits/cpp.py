@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import comment, filled, literal
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "std::string", "any": "Json"}
 INITIAL = {"int": " = 0", "float": " = 0", "bool": " = false"}
@@ -48,17 +49,13 @@ def _headers(game: Binding) -> list[str]:
 
 def _constant(name: str, value: Any) -> str:
     if isinstance(value, list):
-        items = ", ".join(map(_literal, value))
+        items = ", ".join(map(literal, value))
         return f"constexpr std::array<{_constant_type(value[0])}, {len(value)}> {name} = {{{items}}};"
-    return f"constexpr {_constant_type(value)} {name} = {_literal(value)};"
+    return f"constexpr {_constant_type(value)} {name} = {literal(value)};"
 
 
 def _constant_type(value: Any) -> str:
     return "const char*" if isinstance(value, str) else "int"
-
-
-def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _type(wanted: Type) -> str:
@@ -164,12 +161,11 @@ def _bot(game: Binding) -> Iterator[str]:
         yield from _method(function)
         yield ""
     yield "    Json answer(const std::string& method, const Json& params) final {"
-    for function in game.functions:
-        if not function.is_event:
-            yield from _answer(function)
+    for function in game.calls:
+        yield from _answer(function)
     yield "        return Bot::answer(method, params);"
     yield "    }"
-    events = [function for function in game.functions if function.is_event]
+    events = game.events
     if events:
         yield ""
         yield "    void notice(const std::string& method, const Json& params) final {"
@@ -186,7 +182,7 @@ def _method(function: Function) -> list[str]:
     unused = function.result is None
     returned = "void" if function.result is None else _type(function.result)
     arguments = [_argument(field, unused) for field in function.params]
-    return _fill(f"    virtual {returned} {function.name}(", arguments, ") {}" if unused else ") = 0;")
+    return filled(f"    virtual {returned} {function.name}(", arguments, ") {}" if unused else ") = 0;")
 
 
 def _argument(field: Field, unused: bool) -> str:
@@ -199,24 +195,12 @@ def _answer(function: Function) -> Iterator[str]:
     arguments = [f'params.at("{field.name}").get<{_type(field.type)}>()' for field in function.params]
     yield f'        if (method == "{function.name}") {{'
     if function.result is None:
-        yield from _fill(f"            {function.name}(", arguments, ");")
+        yield from filled(f"            {function.name}(", arguments, ");")
         yield "            return nullptr;"
     else:
-        yield from _fill(f"            return {function.name}(", arguments, ");")
+        yield from filled(f"            return {function.name}(", arguments, ");")
     yield "        }"
 
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-def _fill(head: str, items: list[str], tail: str, width: int = 120) -> list[str]:
-    """`head` + items + `tail`, separated by commas; lines that would be too long go on below the first item."""
-    lines, indent = [head], " " * len(head)
-    for number, item in enumerate(items):
-        piece = item + (tail if number == len(items) - 1 else ",")
-        if len(lines[-1]) + len(piece) + 1 > width and lines[-1].strip():
-            lines.append(indent + piece)
-        else:
-            lines[-1] += piece if number == 0 else " " + piece
-    return lines if items else [head + tail]

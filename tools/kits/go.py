@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import comment, literal
 
 SCALARS = {"int": "int", "float": "float64", "bool": "bool", "str": "string", "any": "any"}
 METHODS = {"int": "Int", "float": "Float", "bool": "Bool", "str": "String", "any": "Any"}
@@ -74,19 +75,15 @@ def _constants(constants: dict[str, Any]) -> Iterator[str]:
         yield "// Names of the rules."
         yield "const ("
         for name, value in plain.items():
-            yield f"\t{name:{width}} = {_literal(value)}"
+            yield f"\t{name:{width}} = {literal(value)}"
         yield ")"
         yield ""
     for name, value in constants.items():
         if isinstance(value, list):
             kind = {str: "string", float: "float64"}.get(type(value[0]), "int")
             yield f"// {name} is a list of the rules."
-            yield f"var {name} = [...]{kind}{{{', '.join(map(_literal, value))}}}"
+            yield f"var {name} = [...]{kind}{{{', '.join(map(literal, value))}}}"
             yield ""
-
-
-def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _type(wanted: Type) -> str:
@@ -174,9 +171,9 @@ def _bot(game: Binding) -> Iterator[str]:
     yield ""
     yield "type untyped struct{ bot Bot }"
     yield ""
-    yield from _answer([function for function in game.functions if not function.is_event])
+    yield from _answer(game.calls)
     yield ""
-    yield from _notice([function for function in game.functions if function.is_event])
+    yield from _notice(game.events)
 
 
 def _signature(function: Function) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import WIDTH, comment, literal
 
 SCALARS = {"int": "int", "float": "double", "bool": "boolean", "str": "String", "any": "Object"}
 BOXED = {"int": "Integer", "float": "Double", "bool": "Boolean"}
-WIDTH = 120
 
 
 def emit(game: Binding) -> str:
@@ -59,12 +59,8 @@ def _imports(game: Binding) -> Iterator[str]:
 def _constant(name: str, value: Any) -> str:
     if isinstance(value, list):
         item = "String" if isinstance(value[0], str) else "Integer"
-        return f"    public static final List<{item}> {name} = List.of({', '.join(map(_literal, value))});"
-    return f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {_literal(value)};"
-
-
-def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+        return f"    public static final List<{item}> {name} = List.of({', '.join(map(literal, value))});"
+    return f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {literal(value)};"
 
 
 def _type(wanted: Type, boxed: bool = False) -> str:
@@ -107,7 +103,7 @@ def _param_docs(fields: tuple[Field, ...]) -> list[str]:
 def _listed(members: list[str]) -> Iterator[str]:
     """The annotations of a record that is a list on the wire."""
     yield "    @JsonFormat(shape = JsonFormat.Shape.ARRAY)"
-    yield f"    @JsonPropertyOrder({{{', '.join([_literal(member) for member in members])}}})"
+    yield f"    @JsonPropertyOrder({{{', '.join([literal(member) for member in members])}}})"
 
 
 def _pair(pair: Pair, doc: str) -> Iterator[str]:
@@ -174,9 +170,8 @@ def _call(game: Binding) -> Iterator[str]:
     yield "    @Override"
     yield "    public final Object call(String method, Params params) throws Exception {"
     yield "        return switch (method) {"
-    for function in game.functions:
-        if not function.is_event:
-            yield from _case(function)
+    for function in game.calls:
+        yield from _case(function)
     yield "            default -> super.call(method, params);"
     yield "        };"
     yield "    }"
@@ -211,7 +206,7 @@ def _argument(field: Field) -> str:
 
 
 def _notice(game: Binding) -> Iterator[str]:
-    events = [function for function in game.functions if function.is_event]
+    events = game.events
     if not events:
         return
     yield ""

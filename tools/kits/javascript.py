@@ -1,10 +1,10 @@
 """The JavaScript bindings: one TypeScript file a game, on top of `wire.ts` and `read.ts`."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import WIDTH, comment, literal, on_lines
 
 SCALARS = {"int": "number", "float": "number", "bool": "boolean", "str": "string", "any": "unknown"}
 READERS = {
@@ -14,7 +14,6 @@ READERS = {
     "str": "read.text",
     "any": "read.anything",
 }
-WIDTH = 120
 
 
 def emit(game: Binding) -> str:
@@ -78,12 +77,8 @@ def _holds(wanted: Type, written: set[str]) -> bool:
 def _constant(name: str, value: Any) -> str:
     if isinstance(value, list):
         kind = "string" if isinstance(value[0], str) else "number"
-        return f"export const {name}: readonly {kind}[] = [{', '.join(map(_literal, value))}];"
-    return f"export const {name} = {_literal(value)};"
-
-
-def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        return f"export const {name}: readonly {kind}[] = [{', '.join(map(literal, value))}];"
+    return f"export const {name} = {literal(value)};"
 
 
 def _type(wanted: Type, sent: bool = False) -> str:
@@ -144,7 +139,7 @@ def _member(field: Field, record: Record, tags: Mapping[str, str]) -> str:
     """What may be null may be absent too; the bot sees neither but undefined."""
     match field.type:
         case _ if field.name == record.tag:
-            return f"{field.name}: {_literal(tags[record.name])}"
+            return f"{field.name}: {literal(tags[record.name])}"
         case Maybe(Scalar("any")):
             return f"{field.name}?: unknown"
         case Maybe(item):
@@ -153,12 +148,12 @@ def _member(field: Field, record: Record, tags: Mapping[str, str]) -> str:
 
 
 def _bot(game: Binding, written: set[str]) -> Iterator[str]:
-    answers = [function for function in game.functions if not function.is_event]
-    events = [function for function in game.functions if function.is_event]
+    answers = game.calls
+    events = game.events
     waits = any(function.result and _holds(function.result, written) for function in answers)
     yield f"/** A bot for one match of {game.title}: fill in its methods. Each match gets a new object. */"
     yield f"export abstract class {game.name}Bot extends Bot {{"
-    yield f"    static override readonly game: string = {_literal(game.game)};"
+    yield f"    static override readonly game: string = {literal(game.game)};"
     yield ""
     for function in game.functions:
         yield from _doc(function.doc, indent=4)
@@ -177,7 +172,7 @@ def _bot(game: Binding, written: set[str]) -> Iterator[str]:
         yield "    override notice(method: string, params: read.Members): unknown {"
         yield "        switch (method) {"
         for event in events:
-            yield f"            case {_literal(event.name)}:"
+            yield f"            case {literal(event.name)}:"
             yield f"                return this.{event.name}({_value('params', event.params[0].type)});"
         yield "        }"
         yield "        return super.notice(method, params);"
@@ -189,9 +184,11 @@ def _method(function: Function) -> list[str]:
     """A function without a result may be left as it is; any may be answered with a promise."""
     arguments = [f"{field.name}: {_parameter(field.type)}" for field in function.params]
     if function.result is None:
-        return _call(f"    {function.name}(", [f"_{argument}" for argument in arguments], "): void | Promise<void> {}")
+        return on_lines(
+            f"    {function.name}(", [f"_{argument}" for argument in arguments], "): void | Promise<void> {}"
+        )
     returned = _type(function.result, sent=True)
-    return _call(f"    abstract {function.name}(", arguments, f"): {returned} | Promise<{returned}>;")
+    return on_lines(f"    abstract {function.name}(", arguments, f"): {returned} | Promise<{returned}>;")
 
 
 def _parameter(wanted: Type) -> str:
@@ -200,15 +197,15 @@ def _parameter(wanted: Type) -> str:
 
 def _answer(function: Function, written: set[str]) -> Iterator[str]:
     arguments = [_received(f"params.{field.name}", field.type) for field in function.params]
-    case = f"            case {_literal(function.name)}:"
+    case = f"            case {literal(function.name)}:"
     if function.result and _holds(function.result, written):
         yield f"{case} {{"
-        yield from _call(f"                const answer = await this.{function.name}(", arguments, ");")
+        yield from on_lines(f"                const answer = await this.{function.name}(", arguments, ");")
         yield f"                return {_sent('answer', function.result, written)};"
         yield "            }"
     else:
         yield case
-        yield from _call(f"                return this.{function.name}(", arguments, ");")
+        yield from on_lines(f"                return this.{function.name}(", arguments, ");")
 
 
 def _received(member: str, wanted: Type) -> str:
@@ -250,7 +247,7 @@ def _read_record(record: Record, tags: Mapping[str, str]) -> Iterator[str]:
     yield "    return {"
     for index, field in enumerate(record.fields):
         member = f"items[{index}]" if record.listed else f"json.{field.name}"
-        read = _literal(tags[record.name]) if field.name == record.tag else _received(member, field.type)
+        read = literal(tags[record.name]) if field.name == record.tag else _received(member, field.type)
         yield f"        {field.name}: {read},"
     yield "    };"
     yield "}"
@@ -260,7 +257,7 @@ def _read_union(union: OneOf) -> Iterator[str]:
     yield f"function read{union.name}(value: unknown): {union.name} {{"
     yield f"    switch (read.members(value).{union.tag}) {{"
     for text, name in union.choices:
-        yield f"        case {_literal(text)}:"
+        yield f"        case {literal(text)}:"
         yield f"            return read{name}(value);"
     yield "    }"
     yield f'    return read.wrong("one of {union.name}", read.members(value).{union.tag});'
@@ -281,7 +278,7 @@ def _write_union(union: OneOf, written: set[str]) -> Iterator[str]:
     yield f"function write{union.name}(value: {union.name}): unknown {{"
     yield f"    switch (value.{union.tag}) {{"
     for text, name in union.choices:
-        yield f"        case {_literal(text)}:"
+        yield f"        case {literal(text)}:"
         yield f"            return {_sent('value', Ref(name), written)};"
     yield "    }"
     yield "}"
@@ -297,12 +294,3 @@ def _sent(value: str, wanted: Type, written: set[str]) -> str:
         case Many(item, _) if _holds(item, written):
             return f"{value}.map((value) => {_sent('value', item, written)})"
     return value
-
-
-def _call(head: str, arguments: list[str], tail: str) -> list[str]:
-    """`head` + arguments + `tail`: on one line, else one argument a line."""
-    line = head + ", ".join(arguments) + tail
-    if len(line) <= WIDTH:
-        return [line]
-    indent = " " * (len(head) - len(head.lstrip()))
-    return [head, *(f"{indent}    {argument}," for argument in arguments), indent + tail]

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import WIDTH, comment, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
-WIDTH = 120
 
 
 def emit(game: Binding) -> str:
@@ -161,11 +161,10 @@ def _bot(game: Binding) -> Iterator[str]:
         yield from _method(function)
         yield ""
     yield "    def call(self, method: str, params: Dict[str, Any]) -> Any:"
-    for function in game.functions:
-        if not function.is_event:
-            yield from _answer(function)
+    for function in game.calls:
+        yield from _answer(function)
     yield "        return super().call(method, params)"
-    events = [function for function in game.functions if function.is_event]
+    events = game.events
     if events:
         yield ""
         yield "    def notice(self, method: str, params: Dict[str, Any]) -> None:"
@@ -177,7 +176,7 @@ def _bot(game: Binding) -> Iterator[str]:
 def _method(function: Function) -> Iterator[str]:
     returned = "None" if function.result is None else _type(function.result)
     arguments = ["self", *(f"{field.name}: {_type(field.type)}" for field in function.params)]
-    yield from _call(f"    def {function.name}(", arguments, f") -> {returned}:")
+    yield from on_lines(f"    def {function.name}(", arguments, f") -> {returned}:")
     yield from _docstring(function.doc, indent=8)
     if function.result is not None:
         yield f'        raise NotImplementedError("{function.name}")'
@@ -187,16 +186,7 @@ def _answer(function: Function) -> Iterator[str]:
     arguments = [_value(f'params["{field.name}"]', field.type) for field in function.params]
     yield f'        if method == "{function.name}":'
     if function.result is None:
-        yield from _call(f"            self.{function.name}(", arguments, ")")
+        yield from on_lines(f"            self.{function.name}(", arguments, ")")
         yield "            return None"
     else:
-        yield from _call(f"            return self.{function.name}(", arguments, ")")
-
-
-def _call(head: str, arguments: list[str], tail: str) -> list[str]:
-    """`head` + arguments + `tail`: on one line, else one argument a line, as the project's formatter has it."""
-    line = head + ", ".join(arguments) + tail
-    if len(line) <= WIDTH:
-        return [line]
-    indent = " " * (len(head) - len(head.lstrip()))
-    return [head, *(f"{indent}    {argument}," for argument in arguments), indent + tail]
+        yield from on_lines(f"            return self.{function.name}(", arguments, ")")

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type, comment
+from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from tools.kits.text import comment, literal, on_lines
 
 SCALARS = {"int": "i64", "float": "f64", "bool": "bool", "str": "String", "any": "crate::Value"}
 LONGEST_ARRAY = 32
@@ -31,7 +32,6 @@ KEYWORDS = {
     *("override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof"),
     *("unsafe", "unsized", "use", "virtual", "where", "while", "yield"),
 }
-WIDTH = 120
 
 
 def emit(game: Binding) -> str:
@@ -69,19 +69,13 @@ def modules(games: Iterable[str]) -> str:
 def _constant(name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         kind = f"[{_constant_type(value[0])}; {len(value)}]"
-        return _fill(f"pub const {name}: {kind} = [", [_literal(item) for item in value], "];")
-    return [f"pub const {name}: {_constant_type(value)} = {_literal(value)};"]
+        return on_lines(f"pub const {name}: {kind} = [", [literal(item) for item in value], "];")
+    return [f"pub const {name}: {_constant_type(value)} = {literal(value)};"]
 
 
 def _constant_type(value: Any) -> str:
     kinds = {bool: "bool", int: "i64", float: "f64", str: "&str"}
     return kinds[type(value)]
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _name(name: str) -> str:
@@ -146,13 +140,13 @@ def _sent(record: Record) -> Iterator[str]:
         yield f"impl {record.name} {{"
         if len(needed) < len(fields):
             yield "    /// All that may be left out is."
-        yield from _fill("    pub fn new(", arguments, ") -> Self {")
+        yield from on_lines("    pub fn new(", arguments, ") -> Self {")
         members = []
         for field in fields:
             name = _name(field.name)
             into = f"{name}: {name}.into()" if field.name in texts else name
             members.append(f"{name}: None" if isinstance(field.type, Maybe) else into)
-        yield from _fill("        Self { ", members, " }")
+        yield from on_lines("        Self { ", members, " }")
         yield "    }"
         yield "}"
     if record.listed:
@@ -162,7 +156,7 @@ def _sent(record: Record) -> Iterator[str]:
         yield "    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {"
         members = [f"&self.{_name(field.name)}" for field in fields]
         end = "), to)" if len(fields) > 1 else ",), to)"
-        yield from _fill("        serde::Serialize::serialize(&(", members, end)
+        yield from on_lines("        serde::Serialize::serialize(&(", members, end)
         yield "    }"
         yield "}"
 
@@ -214,7 +208,7 @@ def _method(function: Function) -> list[str]:
     """A function without a result may be left as it is."""
     arguments = ["&mut self", *(f"{_name(field.name)}: {_type(field.type)}" for field in function.params)]
     returned = " {}" if function.result is None else f" -> {_type(function.result)};"
-    return _fill(f"    fn {_name(function.name)}(", arguments, f"){returned}")
+    return on_lines(f"    fn {_name(function.name)}(", arguments, f"){returned}")
 
 
 def _typed(game: Binding) -> Iterator[str]:
@@ -228,13 +222,12 @@ def _typed(game: Binding) -> Iterator[str]:
     yield ""
     yield "    fn answer(&mut self, method: &str, params: &crate::Params) -> Result<crate::Value, crate::Error> {"
     yield "        match method {"
-    for function in game.functions:
-        if not function.is_event:
-            yield from _answer(function)
+    for function in game.calls:
+        yield from _answer(function)
     yield "            _ => Err(crate::UnknownMethod(method.to_owned()).into()),"
     yield "        }"
     yield "    }"
-    events = [function for function in game.functions if function.is_event]
+    events = game.events
     if events:
         yield ""
         yield "    fn notice(&mut self, method: &str, params: &crate::Params) -> Result<(), crate::Error> {"
@@ -251,24 +244,15 @@ def _answer(function: Function) -> Iterator[str]:
     arguments = [_argument(field) for field in function.params]
     if function.result is None:
         yield f'            "{function.name}" => {{'
-        yield from _fill(f"                self.0.{_name(function.name)}(", arguments, ");")
+        yield from on_lines(f"                self.0.{_name(function.name)}(", arguments, ");")
         yield "                Ok(crate::Value::Null)"
         yield "            }"
         return
     head = f'            "{function.name}" => crate::sent(self.0.{_name(function.name)}('
-    yield from _fill(head, arguments, ")),")
+    yield from on_lines(head, arguments, ")),")
 
 
 def _argument(field: Field) -> str:
     if isinstance(field.type, Maybe):
         return f'params.optional("{field.name}")'
     return f'params.get("{field.name}")?'
-
-
-def _fill(head: str, items: list[str], tail: str) -> list[str]:
-    """`head` + items + `tail`: on one line, else one item a line."""
-    line = head + ", ".join(items) + tail
-    if len(line) <= WIDTH:
-        return [line]
-    indent = " " * (len(head) - len(head.lstrip()))
-    return [head.rstrip(), *(f"{indent}    {item}," for item in items), indent + tail.lstrip()]

@@ -6,7 +6,6 @@ not as a wrong binding.
 
 import json
 import re
-import textwrap
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -133,6 +132,15 @@ class Binding(Struct, frozen=True):
             functions=functions,
         )
 
+    @property
+    def calls(self) -> list[Function]:
+        """The functions that are answered."""
+        return [function for function in self.functions if not function.is_event]
+
+    @property
+    def events(self) -> list[Function]:
+        return [function for function in self.functions if function.is_event]
+
     def unions_after(self, record: Record) -> list[OneOf]:
         """The unions whose choices have all been written when `record` has been, and not before it."""
         written = [each.name for each in self.records]
@@ -239,11 +247,3 @@ class _Reader:
 
 def _name(schema: Schema) -> str:
     return str(schema["$ref"]).rpartition("/")[2]
-
-
-def comment(text: str, indent: int, mark: str, width: int = 120) -> list[str]:
-    """The lines of a comment, each beginning with `mark`; none for no text."""
-    start = " " * indent + mark
-    return textwrap.wrap(
-        text, width, initial_indent=start, subsequent_indent=start, break_long_words=False, break_on_hyphens=False
-    )
