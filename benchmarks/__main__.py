@@ -66,15 +66,15 @@ def table_of_calls(pinned: dict[str, list[float]], free: dict[str, list[float]])
 
 
 def table_of_engines(engines: dict[str, dict[str, dict[str, float]]]) -> str:
-    """Calls per second on one core; medians."""
+    """Calls per second on one core; medians. Somebody else's engine may lack operations of ours."""
     operations = list(next(iter(engines.values())))
     lines = [
         "| engine, calls a second on one core | " + " | ".join(operations) + " |",
         "| --- |" + " --- |" * len(operations),
     ]
     for game, rates in engines.items():
-        figures = " | ".join(figure(rates[operation]["median"]) for operation in operations)
-        lines.append(f"| {game} | {figures} |")
+        cells = [figure(rates[operation]["median"]) if operation in rates else "" for operation in operations]
+        lines.append(f"| {game} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

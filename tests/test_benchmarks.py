@@ -44,6 +44,9 @@ def test_every_engine_is_measured() -> None:
     assert rates.keys() == {"tictactoe"} <= set(registry.names())
     assert rates["tictactoe"]["apply"]["median"] > 0
     assert "| tictactoe |" in table_of_engines(rates)
+    assert table_of_engines({**rates, "another": {"copy": {"median": 7.0}}}).endswith(
+        "| another |  |  | 7.0 |  |  |  |  |  |"
+    )
     assert rates["tictactoe"]["match"]["median"] > 0
 
 
