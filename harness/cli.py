@@ -8,7 +8,8 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,7 @@ from harness.errors import RunError, UsageError
 from harness.judge import Judged, Judgement, course, judge
 from harness.launch import Entrant, check_seats, entrant, entrants
 from harness.limits import Limits
-from harness.options import LimitOptions, RuleOptions, TimeOptions, find_game
+from harness.options import LimitOptions, RuleOptions, TimeOptions, find_game, own_options
 from harness.referee import Match
 from harness.replay import Difference, Replay, unused, verify
 from harness.screen import Screen, err, out, progress
@@ -69,6 +70,7 @@ def match(
     strict: Flag = False,
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
     debug: Flag = False,
+    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
 ) -> int:
     """Plays a game between bots.
 
@@ -105,7 +107,8 @@ def match(
         Run bots of the Python kit inside this process, without isolation and limits, so that a debugger stops in them.
     """
     played = find_game(game)
-    limits, time, options = uses.limits(), times.time(played), rules.options(played, _seats(bots, played))
+    _check_own(played, own)
+    limits, time, options = uses.limits(), times.time(played), rules.options(played, _seats(bots, played), own)
     games, swap, first_to = _length(games, swap, best_of, len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     if export is not None:
@@ -205,6 +208,7 @@ def check_bot(
     sarif: Path | None = None,
     json: Flag = False,
     strict: Flag = False,
+    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
 ) -> int:
     """Checks a bot before it is handed in: every call, every seat, both encodings, pipes, limits, whole matches.
 
@@ -230,7 +234,8 @@ def check_bot(
         Refuse the bot for warnings too.
     """
     checked = find_game(game)
-    limits, time, options = uses.limits(), times.time(checked), rules.options(checked, checked.seats.start)
+    _check_own(checked, own)
+    limits, time, options = uses.limits(), times.time(checked), rules.options(checked, checked.seats.start, own)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch))
         check_seats([spec], checked.name, every_seat=True)
@@ -373,6 +378,17 @@ def _seed(seed: int | None) -> int:
 def _print_json(value: Any) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.flush()
+
+
+def _check_own(game: Game, own: Mapping[str, str]) -> None:
+    """UsageError for an option that is none of ours and none of the game's: most often a slip."""
+    known = own_options(game)
+    for name in own:
+        if name.replace("-", "_") not in known:
+            ours = [flag for argument in app.assemble_argument_collection() for flag in argument.names]
+            near = get_close_matches(f"--{name}", [*ours, *(f"--{option}" for option in known)], 1)
+            hint = f"did you mean {near[0]}?" if near else f"options of {game.name}: {', '.join(known)}"
+            raise UsageError(f"there is no option --{name}; {hint}")
 
 
 def _seats(bots: Sequence[str], game: Game) -> int:

@@ -3,7 +3,7 @@
 Whatever is wrong with them is a UsageError, found before anything is built or started.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -29,20 +29,20 @@ class RuleOptions:
     map: Annotated[str | None, Parameter(name=["--map", "-m"])] = None
     """A file with a map, or the name of one that comes along (`referee games` lists them), for games that have one."""
     set: Annotated[Sequence[str], Parameter(negative=())] = ()
-    """KEY=VALUE, an option of the game's rules; may be given more than once."""
+    """KEY=VALUE, an option of the game's rules; may be given more than once. Or as an option itself: --KEY VALUE."""
 
-    def options(self, game: Game, seats: int) -> Any:
-        """The game's options from KEY=VALUE (a value is JSON, or else text) and the content of a map."""
+    def options(self, game: Game, seats: int, own: Mapping[str, str]) -> Any:
+        """The game's options from KEY=VALUE, from `own` (those that were written as options themselves, `--rounds 300`)
+        and the content of a map. A value is JSON, or else text."""
+        known = own_options(game)
         given: dict[str, Any] = {}
-        known = [field.encode_name for field in msgspec.structs.fields(game.options)]
         for setting in self.set:
             key, equals, value = setting.partition("=")
             if not equals or key not in known:
-                wanted = ", ".join(known) or "none"
-                raise UsageError(f"--set {setting}: wanted is KEY=VALUE; options of {game.name}: {wanted}")
-            given[key] = _value(value)
-            if isinstance(given[key], int) and abs(given[key]) > MAX_INTEGER:
-                raise UsageError(f"--set {setting}: wanted is a number up to {MAX_INTEGER}")
+                raise UsageError(f"--set {setting}: wanted is KEY=VALUE; options of {game.name}: {', '.join(known)}")
+            given[key] = _value(value, f"--set {setting}")
+        for name, value in own.items():
+            given[name.replace("-", "_")] = _value(value, f"--{name} {value}")
         if self.map is not None:
             if "map" not in known:
                 raise UsageError(f"--map {self.map}: {game.name} has no maps")
@@ -101,8 +101,16 @@ def find_game(name: str) -> Game:
         raise UsageError(error.args[0]) from error
 
 
-def _value(text: str) -> Any:
+def own_options(game: Game) -> list[str]:
+    """The names of the options that its rules have."""
+    return [field.encode_name for field in msgspec.structs.fields(game.options)]
+
+
+def _value(text: str, where: str) -> Any:
     try:
-        return msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except msgspec.DecodeError:
         return text
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise UsageError(f"{where}: wanted is a number up to {MAX_INTEGER}")
+    return value

@@ -118,6 +118,15 @@ def test_the_options_reach_the_match(run: Run) -> None:
     assert {key: header["limits"][key] for key in wanted} == wanted
 
 
+def test_an_option_of_the_rules_is_an_option_of_its_own(run: Run) -> None:
+    """As in `referee --game aibg5 … --rounds 300`; the words of a longer name may be joined by `-` too."""
+    seats = ("--game", "aibg5", "@random", "@random", "@trainer", "@trainer", "--replay", "match.jsonl")
+    code, _, err = run(*seats, "--rounds", "2", "--trapped-penalty=false")
+    assert (code, err) == (0, "")
+    options = json.loads(Path("match.jsonl").read_text().splitlines()[0])["setup"]["options"]
+    assert (options["rounds"], options["trapped_penalty"]) == (2, False)
+
+
 def test_a_best_of_is_one_match_and_counts_games(run: Run) -> None:
     code, out, _ = run("--game", "tictactoe", "winner.py", "Lost=faulty.py", "--best-of", "5", "--seed", "3")
     assert code == 0
@@ -217,6 +226,10 @@ def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Pat
         (("--game", "tictactoe", "winner.py", "cmd:no-such-program"), "there is no program 'no-such-program'"),
         ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip"),
         ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
+        ((*MATCH, "--startp", "3s"), "there is no option --startp; did you mean --startup?"),
+        ((*FRUIT, "--turn", "2"), "there is no option --turn; did you mean --turns?"),
+        ((*MATCH, "--zzz", "2"), "there is no option --zzz; options of tictactoe: flip"),
+        ((*FRUIT, "--turns", "many"), "options of aiarena21: Expected `int`, got `str` - at `$.turns`"),
         ((*FRUIT, "--set", "turns=2147483648"), "--set turns=2147483648: wanted is a number up to 2147483647"),
         ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always'"),
         ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
