@@ -87,4 +87,7 @@ def bot_in(spec: str, scratch: Path) -> str:
         return spec
     folder = scratch / path.stem
     folder.mkdir()
-    return prefix + str(unpack(path, folder))
+    bot = unpack(path, folder)
+    if not (bot / "bot.toml").is_file():
+        raise UsageError(f"{path}: holds no bot.toml, which says how to build and run the bot")
+    return prefix + str(bot)

@@ -208,7 +208,8 @@ class _Course:
         """In games of our own play: so they come to their last calls and their largest params, whatever the bot does.
 
         A bot may keep a board of its own, from events and from what it answered itself. So an illegal answer to a
-        position that it did not come to by itself is no more than a warning, and where there are events any failure.
+        position that it did not come to by itself is no more than a note, and where there are events any failure is no
+        more than a warning.
         """
         told = any(method.result is None and not method.viewers for method in self.game.methods.values())
         plans, largest = self._largest()
@@ -370,7 +371,7 @@ class _Course:
             verdict = await play(match, self.roster)
             self._rule(rule, verdict, seat)
             points += verdict.result.scores[seat]
-        return f"{rival}, {seats} matches, {points:g} points"
+        return f"{rival}, {seats} matches, {points:g} point{'' if points == 1 else 's'}"
 
     def _rule(self, rule: str, verdict: Verdict, seat: Player) -> None:
         self._peak_bytes = max(self._peak_bytes, verdict.seats[seat].peak_memory_bytes)
@@ -399,11 +400,13 @@ class _Course:
         if fault is None:
             return
         if plan.shadow and fault.kind is FaultKind.ILLEGAL:
-            level = Level.WARNING
+            level = Level.NOTE
         if fault.kind is FaultKind.MEMORY:
             rule = "memory-limit"
         elif fault.kind is FaultKind.TIMEOUT and done.asked and rule in BASICS:
             rule = "time-limit"
+        elif done.asked and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
+            rule = "answers-every-call"  # it has greeted, and was understood
         text = f"{told}{fault.kind}: {fault.detail}"
         if fault.kind is FaultKind.TIMEOUT and bot is not None and (rest := bot.wire.unread.strip()):
             text += f"; what it wrote is no whole frame, perhaps its line has no end: {quote(rest)}"

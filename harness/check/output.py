@@ -92,7 +92,8 @@ def in_full(finding: Finding) -> str:
     """A finding with its place, what to do, and the bot's last words, on several lines of printable characters."""
     rule = RULES[finding.rule]
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
-    lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
+    if finding.level is not Level.NOTE:  # that asks for nothing
+        lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
     if finding.last_words:
         lines += ["its last words on standard error:", *(f"  {line}" for line in finding.last_words)]
     return _text("\n".join(lines))

@@ -81,7 +81,7 @@ async def test_a_bot_of_both_encodings_is_tried_in_both(arena: Arena, game: str)
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("name", ["my_quoridor", "reantics", "tictactoe"])
+@pytest.mark.parametrize("name", ["my_cardgame", "my_quoridor", "reantics", "tictactoe"])
 async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
     report = await run(entrant(str(EXAMPLES / "python/examples" / name)), GENEROUS, name.removeprefix("my_"))
     assert [finding.text for finding in found(report) if finding.level is not Level.NOTE] == []
@@ -138,6 +138,17 @@ async def test_a_finding_names_the_section_of_the_rules_or_of_the_protocol(arena
     assert illegal.section == "tictactoe.md, A4"
     (wrong,) = found(await run(arena.bot(bot(DEFECTS["wrong id"][0]))))
     assert wrong.section == RULES[wrong.rule].section
+
+
+@pytest.mark.trio
+async def test_what_a_bot_answers_is_not_blamed_on_its_greeting(tmp_path: Path) -> None:
+    """Also not when the first call, in the first of two encodings, is where it fails."""
+    mine = "class Mine(TicTacToeBot):\n    def play(self, id): return 1 / 0\nrun(Mine)\n"
+    source = f"from referee_kit.tictactoe import *\n{mine}"
+    (tmp_path / "mine.py").write_text(source)
+    (finding,) = found(await run(entrant(str(tmp_path / "mine.py")), GENEROUS))
+    assert (finding.rule, finding.level) == ("answers-every-call", Level.ERROR)
+    assert finding.text == "error: answered error -32000: division by zero"
 
 
 @pytest.mark.trio
@@ -420,6 +431,13 @@ def test_a_zip_file_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
     archive.write_bytes(content)
     with pytest.raises(UsageError, match=r"cannot be unpacked|more than it says"):
         unpack(archive, folder, max_bytes=10_000, max_files=20)
+
+
+def test_a_zip_without_a_bot_file_is_told_by_its_own_name(command: Callable[..., tuple[int, str, str]]) -> None:
+    with zipfile.ZipFile("bot.zip", "w") as archive:
+        archive.writestr("mine/bot.py", "print('hello')")
+    said = "referee: bot.zip: holds no bot.toml, which says how to build and run the bot\n"
+    assert command("bot.zip")[::2] == (2, said)
 
 
 def test_what_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:
