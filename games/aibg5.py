@@ -1069,4 +1069,5 @@ GAME = Game(
     options=Options,
     time=TimeControl(per_call_s=3.0, match_s=180.0),
     new=AIBG5,
+    trial="rounds=200",
 )

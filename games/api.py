@@ -158,6 +158,8 @@ class Game(Struct, frozen=True):
     new: Callable[[Setup], State]
     fresh: bool = False
     """Every match is played by processes of its own, also by bots that could be used again."""
+    trial: str | None = None
+    """KEY=VALUE: an option that ends a first try within seconds, where a match by the rules takes minutes."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
 

@@ -6,16 +6,18 @@ differs, or a check refuses the bot), 2 usage, 3 the run itself failed, 130 inte
 
 import os
 import secrets
+import shlex
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import trio
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 from rich.text import Text
 
 from games import registry
@@ -43,6 +45,7 @@ Flag = Annotated[bool, Parameter(negative=())]
 
 app = App(
     name="referee",
+    version=metadata.version("referee"),
     help="A match between any two programs: fair, fast and on the record.",
     help_on_error=False,
     result_action="return_value",
@@ -269,7 +272,7 @@ def new_bot(game: str | None = None, folder: Path | None = None, *, lang: str | 
     written = find_game(game)
     folder = Path(f"my_{written.name}_{lang}") if folder is None else folder
     new.write(written, lang, folder)
-    out.print(report.written(folder, written.name))
+    out.print(report.written(folder, new.first_match(written, shlex.quote(str(folder)))))
     return PLAYED
 
 
@@ -328,16 +331,30 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code."""
+    """Runs one command line and returns its exit code. An empty one shows what there is."""
     try:
+        if not (sys.argv[1:] if argv is None else argv):
+            app.help_print([])
+            return USAGE
         code = app(argv, exit_on_error=False, print_error=False)
         return PLAYED if code is None else int(code)
     except CycloptsError as error:
-        return _fail(" ".join(str(error).split()), USAGE)
+        return _fail(_slip(error) or " ".join(str(error).split()), USAGE)
     except UsageError as error:
         return _fail(str(error), USAGE)
     except BaseException as error:
         return _ended_by(error)
+
+
+def _slip(error: CycloptsError) -> str | None:
+    """An option that nobody knows and that ends the line: it was taken for one of the rules' without its value."""
+    if not isinstance(error, MissingArgumentError) or error.argument is None or error.keyword is None:
+        return None
+    known = {option for name in registry.names() for option in own_options(registry.game(name))}
+    if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in known:
+        return None
+    rules = [f"--{option}" for option in sorted(known)]
+    return _unknown(error.keyword, rules, "`referee games` lists those of the rules")
 
 
 def _ended_by(error: BaseException) -> int:
@@ -385,17 +402,25 @@ def _check_own(game: Game, own: Mapping[str, str]) -> None:
     known = own_options(game)
     for name in own:
         if name.replace("-", "_") not in known:
-            ours = [flag for argument in app.assemble_argument_collection() for flag in argument.names]
-            near = get_close_matches(f"--{name}", [*ours, *(f"--{option}" for option in known)], 1)
-            hint = f"did you mean {near[0]}?" if near else f"options of {game.name}: {', '.join(known)}"
-            raise UsageError(f"there is no option --{name}; {hint}")
+            rules = [f"--{option}" for option in known]
+            raise UsageError(_unknown(f"--{name}", rules, f"options of {game.name}: {', '.join(known)}"))
+
+
+def _unknown(option: str, rules: Sequence[str], otherwise: str) -> str:
+    """That there is no such option, and which it may have been meant for: of ours, or of those of the rules."""
+    commands = (app, app["check"])
+    ours = {flag for each in commands for argument in each.assemble_argument_collection() for flag in argument.names}
+    near = get_close_matches(option, [*sorted(ours), *rules], 1)
+    return f"there is no option {option}; " + (f"did you mean {near[0]}?" if near else otherwise)
 
 
 def _seats(bots: Sequence[str], game: Game) -> int:
     """How many bots play."""
     if len(bots) not in game.seats:
         wanted = " or ".join(str(count) for count in game.seats)
-        raise UsageError(f"{game.name} is played by {wanted} bots; {len(bots)} were named")
+        raise UsageError(
+            f"{game.name} is played by {wanted} bots; {len(bots)} {'was' if len(bots) == 1 else 'were'} named"
+        )
     return len(bots)
 
 

@@ -8,10 +8,13 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 
@@ -23,6 +26,8 @@ from harness.opponents import OPPONENTS
 
 KITS = Path(__file__).resolve().parent.parent / "starter_kits"
 BUILD_TIMEOUT_S = 600
+BUILD_LINES = 20
+"""Of what a failed build printed, at most so many lines are shown."""
 
 
 class Entrant(Struct, frozen=True):
@@ -156,7 +161,8 @@ def _path(spec: str) -> Ready:
     if not os.access(path, os.X_OK):
         known = " ".join(sorted(SOURCES))
         raise UsageError(f"{spec} is neither executable nor a source file that can be run by its suffix ({known})")
-    return lambda: Entrant(path.stem, (str(path),), path.parent)
+    name = path.stem if path.suffix[1:].isalpha() else path.name  # `mybot.exe`, but `mybot-1.0`
+    return lambda: Entrant(name, (str(path),), path.parent)
 
 
 def _folder(folder: Path, spec: str) -> Ready:
@@ -165,7 +171,7 @@ def _folder(folder: Path, spec: str) -> Ready:
         raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
     try:
         bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8")), BotFile)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{spec}/bot.toml: {error}") from error
     if not bot.run:
         raise UsageError(f"{spec}/bot.toml: run is empty; it takes the program and its arguments")
@@ -181,30 +187,51 @@ def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
 def _program(word: str, folder: Path, spec: str) -> str:
     """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH."""
     program = str(folder / word) if "/" in word else shutil.which(word)
-    if program is None or not os.access(program, os.X_OK):
+    if program is None or not os.path.isfile(program):
         raise RunError(f"{spec}/bot.toml: run names {word!r}, which is no program here")
+    if not os.access(program, os.X_OK):
+        raise RunError(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
     return program
 
 
 def _build(command: list[str], cwd: Path, spec: str) -> None:
-    """RunError, with the last lines of what the build printed, unless it succeeds."""
-    try:
-        done = subprocess.run(
+    """RunError, with what the build said about its first error, unless it succeeds.
+
+    It is over when the command has ended: what that left running in its process group is killed, and not waited for.
+    """
+    with tempfile.TemporaryFile() as output:
+        build = subprocess.Popen(
             command,
             cwd=cwd,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
-            timeout=BUILD_TIMEOUT_S,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired as error:
-        raise RunError(f"{spec}: the build did not end within {BUILD_TIMEOUT_S} s") from error
-    if done.returncode != 0:
-        raise RunError(f"{spec}: the build failed with exit code {done.returncode}\n" + _tail(done.stdout))
+        try:
+            code = build.wait(BUILD_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"{spec}: the build did not end within {BUILD_TIMEOUT_S} s") from error
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(build.pid, signal.SIGKILL)
+            build.wait()
+        if code != 0:
+            output.seek(0)
+            said = _excerpt(output.read()) or "it printed nothing"
+            raise RunError(f"{spec}: the build failed with exit code {code}\n{said}")
 
 
-def _tail(output: bytes, lines: int = 20) -> str:
-    return "\n".join(output.decode("utf-8", "backslashreplace").rstrip().splitlines()[-lines:])
+def _excerpt(output: bytes) -> str:
+    """What a build printed, without colours. Of much, the lines around the first error, since compilers go on after
+    it; the last ones if none calls itself an error."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", output.decode("utf-8", "backslashreplace"))
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    last = max(len(lines) - BUILD_LINES, 0)
+    errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
+    start = min(max(next(errors, len(lines)) - BUILD_LINES // 4, 0), last)
+    shown = lines[start : start + BUILD_LINES]
+    return "\n".join([*shown, f"… {last - start} more lines"] if start < last else shown)
 
 
 # Source files, by suffix: each gives the command that runs it with the language's starter kit at hand.
@@ -227,7 +254,7 @@ def _javascript(path: Path) -> tuple[str, ...]:
 def _typescript(path: Path) -> tuple[str, ...]:
     node = _need("node", path)
     _build([str(KITS / "javascript" / "build.sh"), str(path)], path.parent, str(path))
-    return (node, str(path.parent / "build" / f"{path.stem}.js"))
+    return (node, "--enable-source-maps", str(path.parent / "build" / f"{path.stem}.js"))
 
 
 def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:

@@ -96,6 +96,12 @@ def write(game: Game, lang: str, folder: Path) -> None:
         raise RunError(f"{folder} cannot be written: {error}") from error
 
 
+def first_match(game: Game, bot: str) -> str:
+    """The command of a new bot's first match: random play at every other seat, and over soon."""
+    option = "" if game.trial is None else " --{0} {2}".format(*game.trial.partition("="))
+    return f"referee --game {game.name}{option} {bot}" + " @random" * (game.seats.start - 1)
+
+
 def _files(game: Game, lang: str, kit: Kit) -> Iterator[tuple[Path, bytes]]:
     """Every file of the new bot: where it goes, and what it holds."""
     sources = list(_find(lang, kit.bot, game.name))
@@ -113,7 +119,7 @@ def _files(game: Game, lang: str, kit: Kit) -> Iterator[tuple[Path, bytes]]:
     markers = _markers(game, kit, main=sources[0][1])
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
-            if source.is_file():
+            if source.is_file() and "__pycache__" not in source.parts:  # pip compiles what it installs
                 yield source.relative_to(folder), _filled(source.read_text("utf-8"), markers).encode()
     yield FIRST_CALL, first_call(game)
 
@@ -139,6 +145,7 @@ def _markers(game: Game, kit: Kit, main: Path) -> dict[str, str | None]:
         "main": main.as_posix(),
         "class": main.stem,
         "test": kit.test,
+        "match": first_match(game, "."),
         "packages": " ".join(kit.packages) or None,
         "referee": requirement(metadata.distribution("referee")),
     }

@@ -3,6 +3,7 @@
 Whatever is wrong with them is a UsageError, found before anything is built or started.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from cyclopts import Parameter
 
 from games import registry
 from games.api import Game, Setup, TimeControl
-from harness import maps
+from harness import maps, report
 from harness.errors import UsageError
 from harness.limits import Limits
 from harness.units import seconds, size, time_control
@@ -51,7 +52,7 @@ class RuleOptions:
             options: Any = msgspec.convert(given, game.options)
             game.new(Setup(0, tuple(map(str, range(seats))), options))  # a map that the game refuses is refused here
         except ValueError as error:  # msgspec's is one too
-            raise UsageError(f"options of {game.name}: {error}") from error
+            raise UsageError(f"options of {game.name}: {error}{_meaning(game, error)}") from error
         return options
 
 
@@ -104,6 +105,13 @@ def find_game(name: str) -> Game:
 def own_options(game: Game) -> list[str]:
     """The names of the options that its rules have."""
     return [field.encode_name for field in msgspec.structs.fields(game.options)]
+
+
+def _meaning(game: Game, error: ValueError) -> str:
+    """What the option is for that a wrong value was given, in brackets; nothing if it was right for its type."""
+    found = re.search(r"at `\$\.(\w+)", str(error)) if isinstance(error, msgspec.ValidationError) else None
+    meanings = {name: text for name, _, text in report.options(game)}
+    return f" ({meanings[found[1]]})" if found is not None else ""
 
 
 def _value(text: str, where: str) -> Any:

@@ -1,6 +1,5 @@
 """What people read: verdicts, standings, games and replays as text. Nothing here prints by itself."""
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,21 @@ LINE_CHARACTERS = 160
 
 
 def printable(text: str) -> str:
-    """`text` without anything that a terminal would obey: bots choose names, errors and what they print."""
+    """`text` without anything that a terminal would obey: bots choose names, errors and what they print. Tabs, as in
+    traces, become spaces."""
+    text = text.expandtabs(4)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def verdict(match: Verdict, title: str) -> RenderableType:
-    """Who won and why, the faults, what everybody used, where the replay lies."""
+    """Who won and why, the faults, what everybody used, where the replay lies, and what the bots printed."""
     parts: list[RenderableType] = [headline(match, title), _seats(match.seats)]
     parts += [_fault(fault) for fault in match.faults]
     if match.replay is not None:
         parts.append(Text(f"replay  {match.replay}  ({match.turns} turns in {match.duration_s:.2f} s)", style="dim"))
+    for seat in match.seats:
+        if seat.stderr is not None:
+            parts.append(Text(f"stderr  {seat.stderr}  ({printable(seat.name)})", style="dim"))
     return Group(*parts)
 
 
@@ -60,7 +64,7 @@ def _distinct(names: list[str]) -> list[str]:
 def _seats(seats: Sequence[Seat]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("seat", "bot", "program"):
-        table.add_column(column)
+        table.add_column(column, overflow="fold")  # a name that is too long goes on below: nothing of it is lost
     for column in ("rank", "score", "calls", "time", "CPU", "memory"):
         table.add_column(column, justify="right")
     for player, seat in enumerate(seats):
@@ -192,10 +196,9 @@ def kits(games_by_kit: Mapping[str, Sequence[str]]) -> RenderableType:
     return Group(table, Text("referee new GAME --lang LANG [FOLDER]", style="dim"))
 
 
-def written(folder: Path, game: str) -> Text:
+def written(folder: Path, first_match: str) -> Text:
     """A new bot, and what to do next."""
-    text = Text(f"{folder} plays as it is; its README tells what is what\n")
-    return text.append(f"referee --game {game} {shlex.quote(str(folder))} @random", style="bold")
+    return Text(f"{folder} plays as it is; its README tells what is what\n").append(first_match, style="bold")
 
 
 def options(game: Game) -> Iterator[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ fi
 
 cd "$kit"
 if stale node_modules/.package-lock.json package-lock.json; then
-    npm ci --silent --prefer-offline >&2
+    npm ci --loglevel=error --prefer-offline >&2
     touch node_modules/.package-lock.json
 fi
 if stale dist/made src tests conformance.ts examples/*/*.ts tsconfig.json node_modules/.package-lock.json; then
@@ -46,7 +46,7 @@ compile() {
     {
         echo "{ \"extends\": \"$kit/tsconfig.json\", \"include\": [], \"compilerOptions\": {"
         echo '    "module": "esnext", "moduleResolution": "bundler", "rootDir": "..", "outDir": ".",'
-        echo '    "declaration": false, "noImplicitOverride": false, "noUnusedLocals": false,'
+        echo '    "declaration": false, "sourceMap": true, "noImplicitOverride": false, "noUnusedLocals": false,'
         echo "    \"typeRoots\": [\"$kit/node_modules/@types\"],"
         echo "    \"paths\": { \"referee-kit\": [\"$kit/dist/src/wire.d.ts\"], \"referee-kit/*\": [\"$kit/dist/src/*.d.ts\"] }"
         echo '}, "files": ['

@@ -9,6 +9,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +212,16 @@ def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Pat
     assert not (tmp_path / "replay.txt").exists()
 
 
+def test_the_version_is_that_of_the_package(run: Run) -> None:
+    assert run("--version")[:2] == (0, metadata.version("referee") + "\n")
+
+
+def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
+    code, out, err = run()
+    assert (code, err) == (2, "")
+    assert "Usage: referee" in out and "--best-of" in out
+
+
 # What cannot be: one line on standard error, and nothing was started.
 
 
@@ -219,7 +230,7 @@ def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Pat
     [
         (("--game", "chess", "winner.py", "loser.py"), "unknown game 'chess'; there are "),
         (("winner.py", "loser.py"), "game"),
-        (("--game", "tictactoe", "winner.py"), "tictactoe is played by 2 bots; 1 were named"),
+        (("--game", "tictactoe", "winner.py"), "tictactoe is played by 2 bots; 1 was named"),
         (("--game", "tictactoe", *["winner.py"] * 3), "tictactoe is played by 2 bots; 3 were named"),
         (("--game", "tictactoe", "winner.py", "no/bot.py"), "no bot at 'no/bot.py'"),
         (("--game", "tictactoe", "winner.py", "@magnus"), "unknown opponent '@magnus'; there are "),
@@ -227,11 +238,18 @@ def test_a_changed_record_is_not_written_in_another_form(run: Run, tmp_path: Pat
         ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip"),
         ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
         ((*MATCH, "--startp", "3s"), "there is no option --startp; did you mean --startup?"),
+        ((*MATCH, "--strct"), "there is no option --strct; did you mean --strict?"),
+        ((*MATCH, "--zzz"), "there is no option --zzz; `referee games` lists those of the rules"),
+        (
+            ("check", "winner.py", "--game", "tictactoe", "--juint", "x"),
+            "there is no option --juint; did you mean --junit?",
+        ),
+        ((*FRUIT, "--turns"), "Parameter --turns requires an argument."),
         ((*FRUIT, "--turn", "2"), "there is no option --turn; did you mean --turns?"),
         ((*MATCH, "--zzz", "2"), "there is no option --zzz; options of tictactoe: flip"),
         ((*FRUIT, "--turns", "many"), "options of aiarena21: Expected `int`, got `str` - at `$.turns`"),
         ((*FRUIT, "--set", "turns=2147483648"), "--set turns=2147483648: wanted is a number up to 2147483647"),
-        ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always'"),
+        ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always' - at `$.flip` (manual: "),
         ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
         (
             (*FRUIT, "-m", "x"),
@@ -340,6 +358,21 @@ def test_a_changed_replay_is_exit_code_1_and_names_the_line(run: Run) -> None:
     code, out, _ = run("replay", "verify", "match.jsonl")
     assert code == 1
     assert out.startswith("match.jsonl: line 4: events ")
+
+
+def test_a_long_name_is_shown_whole(run: Run, arena: Arena) -> None:
+    arena.bot(WINNER, name="my_reantics_javascript_of_tuesday")
+    _, out, _ = run("--game", "tictactoe", "my_reantics_javascript_of_tuesday.py", "loser.py")
+    header, *rows = out.splitlines()[1:]
+    start, end = header.index("bot"), header.index("program")
+    assert "".join(row[start:end].strip() for row in rows).startswith("my_reantics_javascript_of_tuesday"), out
+
+
+def test_the_verdict_says_where_a_bots_standard_error_is(run: Run, arena: Arena) -> None:
+    arena.bot(FAULTY, name="faulty")
+    _, out, _ = run("--game", "tictactoe", "faulty.py", "loser.py", "--replay", "match.jsonl")
+    assert out.splitlines()[-1] == "stderr  match.seat0.stderr  (faulty)"
+    assert Path("match.seat0.stderr").read_text() == "where am I?\n"
 
 
 def test_a_replay_is_shown_position_by_position(run: Run) -> None:

@@ -11,7 +11,7 @@ import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
 from harness.errors import RunError, UsageError
-from harness.launch import Entrant, entrant, entrants, environment
+from harness.launch import BUILD_LINES, Entrant, _excerpt, entrant, entrants, environment
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -105,6 +105,10 @@ def test_an_executable_runs_in_its_own_folder(arena: Arena) -> None:
     assert wins(arena, bot)
 
 
+def test_a_number_behind_a_dot_belongs_to_the_name(tmp_path: Path) -> None:
+    assert entrant(str(executable(tmp_path / "mybot-1.0"))).name == "mybot-1.0"
+
+
 def test_bots_of_one_name_are_told_apart() -> None:
     specs = ["A=@random", "A=@random", "A 2=@random", "B=@random", "A=@random", "@random"]
     assert [entrant.name for entrant in entrants(specs)] == ["A", "A 2", "A 2 2", "B", "A 3", "@random"]
@@ -154,6 +158,25 @@ def test_a_failed_build_fails_the_run_with_the_builds_own_words(tmp_path: Path) 
     assert str(failure.value) == f"{spec}: the build failed with exit code 7\nant.cpp:3: no such type"
 
 
+def test_of_a_long_failed_build_the_lines_around_its_first_error_are_shown_and_the_rest_is_counted() -> None:
+    before, after = [f"compiling {i}" for i in range(30)], [f"note {i}" for i in range(50)]
+    said = _excerpt("\n".join([*before, "\x1b[1;31mant.cpp:3: error: no such type\x1b[0m", *after]).encode())
+    lines = said.splitlines()
+    assert (len(lines), lines[5]) == (BUILD_LINES + 1, "ant.cpp:3: error: no such type")
+    assert (lines[0], lines[-2:]) == ("compiling 25", ["note 13", "… 36 more lines"])
+
+
+def test_of_a_long_failed_build_without_an_error_the_end_is_shown() -> None:
+    said = _excerpt("\n".join(f"line {i}" for i in range(50)).encode())
+    assert said.splitlines() == [f"line {i}" for i in range(50 - BUILD_LINES, 50)]
+
+
+def test_a_failed_build_that_is_silent_is_said_to_be(tmp_path: Path) -> None:
+    spec = str(folder(tmp_path / "den", 'build = "false"\nrun = ["./run"]'))
+    with pytest.raises(RunError, match=r"the build failed with exit code 1\nit printed nothing$"):
+        entrant(spec)
+
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
@@ -179,10 +202,15 @@ def test_a_bot_toml_that_is_no_utf_8_is_told(tmp_path: Path) -> None:
         entrant(str(tmp_path / "den"))
 
 
-@pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./bot.toml"])
+@pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./."])
 def test_a_program_that_is_not_there_fails_the_run(tmp_path: Path, program: str) -> None:
     with pytest.raises(RunError, match=f"run names '{program}', which is no program here"):
         entrant(str(folder(tmp_path / "den", f'run = ["{program}"]')))
+
+
+def test_a_program_that_is_not_executable_fails_the_run_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"run names '\./bot\.toml', which is not executable; chmod \+x makes it so"):
+        entrant(str(folder(tmp_path / "den", 'run = ["./bot.toml"]')))
 
 
 def test_a_folder_without_bot_toml_is_told(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -24,7 +26,7 @@ from tools.toolchains import TOOLCHAINS
 
 ROOT = KITS.parent
 BOTS = [(lang, game) for lang, kit in new.kits().items() for game in new.games(lang, kit)]
-MARKERS = r"@(game|title|language|needs|main|class|test|packages|referee)@"
+MARKERS = r"@(game|title|language|needs|main|class|match|test|packages|referee)@"
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -128,6 +130,17 @@ def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> N
             archive.write(path)
     code, out, _ = run("check", "bot.zip", "--game", "tictactoe")
     assert (code, out.splitlines()[-1].split(":")[0]) == (0, "passed")
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_first_match_is_the_same_in_print_and_in_the_readme_and_soon_over(run: Run, game: str) -> None:
+    _, out, _ = run("new", game, "--lang", "python", "bot")
+    command = out.splitlines()[-1]
+    assert f"    {command.replace(' bot ', ' . ')}\n" in Path("bot/README.md").read_text("utf-8")
+    started = time.monotonic()
+    code, out, err = run(*shlex.split(command)[1:], "--strict")
+    assert (code, err) == (0, ""), out
+    assert time.monotonic() - started < 60
 
 
 # What is refused.
@@ -293,7 +306,6 @@ def test_a_wheel_carries_the_kits_and_nothing_that_was_built_in_them(tmp_path: P
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     install = [
         "install",
-        "--no-compile",
         "--no-deps",
         "--no-index",
         "--no-build-isolation",
@@ -302,9 +314,18 @@ def test_a_wheel_carries_the_kits_and_nothing_that_was_built_in_them(tmp_path: P
         str(source),
     ]
     subprocess.run([*pip, *install], check=True, timeout=120)
+    program = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
+    for lang in new.kits():  # the folder holds what pip has compiled
+        subprocess.run(
+            [sys.executable, "-c", program, "new", "tictactoe", "--lang", lang, str(tmp_path / lang)],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(site)},
+            check=True,
+            timeout=30,
+        )
+        new.write(registry.game("tictactoe"), lang, tmp_path / f"our_{lang}")
+        theirs, ours = files(tmp_path / lang), files(tmp_path / f"our_{lang}")
+        assert theirs.keys() == ours.keys()
+    for compiled in (site / "starter_kits").rglob("__pycache__"):
+        shutil.rmtree(compiled)
     assert files(site / "starter_kits") == kits
-    command = [sys.executable, "-c", "import sys; from harness.cli import main; sys.exit(main(['new']))"]
-    listed = subprocess.run(
-        command, cwd=tmp_path, env={"PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=30
-    )
-    assert [line.split()[0] for line in listed.stdout.splitlines()[1:-1]] == list(new.kits()), listed.stderr

@@ -4,6 +4,7 @@ What every kit must do stands in test_every_kit.py.
 """
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,8 @@ from driving import NAMES, Bot
 from kits import WriteBot
 
 from games.tictactoe import CELLS
+from games.tictactoe import GAME as TICTACTOE
+from harness import new
 from harness.errors import RunError
 from harness.launch import KITS, entrant
 from protocol.messages import Encoding, ErrorObject
@@ -219,6 +222,28 @@ def test_a_wrong_type_fails_the_build_with_the_compilers_words(tmp_path: Path) -
     (tmp_path / "places.ts").write_text(PLACES)
     with pytest.raises(RunError, match=r"typed\.ts\(7,\d+\): error TS2\d+: .*moveTyp"):
         entrant(str(tmp_path / "typed.ts"))
+
+
+def test_the_trace_of_an_error_names_the_line_of_the_typescript(encoding: Encoding, tmp_path: Path) -> None:
+    (tmp_path / "typed.ts").write_text(TYPED)
+    fails = PLACES.replace("return new", "// Two lines more.\n\nthrow new Error(); return new")
+    (tmp_path / "places.ts").write_text(fails)
+    with Bot(entrant(str(tmp_path / "typed.ts")), encoding, tmp_path / "log") as bot:
+        bot.initialize("reantics")
+        bot.call("getPlacement", {"currentState": {"phase": 2, "whoseTurn": 0, "inventories": []}})
+    trace = (tmp_path / "log").read_text()
+    assert re.search(r"/places\.ts:6:\d+", trace) and re.search(r"/typed\.ts:6:\d+", trace), trace
+
+
+def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new.write(TICTACTOE, "javascript", tmp_path / "bot")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
+    monkeypatch.setenv("npm_config_fetch_retries", "0")
+    with pytest.raises(RunError, match=r"the build failed with exit code \d+\n(?s:.*)npm (error|ERR!).* ECONNREFUSED"):
+        entrant(str(tmp_path / "bot"))
 
 
 def test_a_template_is_a_bot_wherever_it_is_copied(tmp_path: Path) -> None:

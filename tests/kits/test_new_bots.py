@@ -13,6 +13,7 @@ from conftest import need
 from games import registry
 from harness import new
 from harness.cli import main
+from harness.launch import entrant
 
 FIRST = "tictactoe"
 
@@ -21,7 +22,7 @@ Made = Callable[[str, str], Path]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Gives the new bot in a language for a game; those for the first game are built, once."""
+    """Gives the new bot in a language for a game, the same one every time."""
     folders = {}
 
     def make(lang: str, game: str) -> Path:
@@ -43,20 +44,30 @@ def run(command: str | list[str], cwd: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def not_ignored(folder: Path) -> set[str]:
+    """The files that git would take."""
+    run("git init --quiet", folder)
+    argv = ["git", "ls-files", "--others", "--exclude-standard"]
+    return set(subprocess.run(argv, cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines())
+
+
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_plays_tests_itself_and_passes_the_check(
     lang: str, made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = made(lang, FIRST)
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     monkeypatch.chdir(folder)
     assert main(["--game", FIRST, "--seed", "1", "--strict", ".", "@random"]) == 0, capsys.readouterr()
     run(new.kits()[lang].test, folder)
     assert main(["check", ".", "--game", FIRST, "--seed", "1"]) == 0, capsys.readouterr()
+    assert not_ignored(folder) == written, "what was built would be handed in with the bot"
 
 
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_of_every_other_game_compiles(lang: str, made: Made) -> None:
     first = made(lang, FIRST)
+    entrant(str(first))  # builds it, if the test above has not
     for game in new.games(lang, new.kits()[lang]):
         if game != FIRST:
             COMPILE[lang](made(lang, game), first)
