@@ -1,18 +1,21 @@
 """What a bot's process tree used, and what it may use."""
 
+import os
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from time import clock_gettime_ns
+from typing import NamedTuple
 
-import psutil
 from msgspec import Struct
 
 from games.api import Fault, FaultKind
 from harness.sandbox.supervisor import descendants
 
 SAMPLE_EVERY_S = 0.025
-"""A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 60 µs a process."""
+"""A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 20 µs a process."""
+SHARES_COST = 0.05
+"""The part of our time that may go into what processes share: that costs 0.5 ms for 100 MiB of each."""
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Limits(Struct, frozen=True):
@@ -36,9 +39,19 @@ class Usage(Struct):
     cpu_s: float = 0.0
     """CPU time of every process that it started; readings of ended children may lag."""
     memory_bytes: int = 0
+    """Resident memory. What several processes share counts once."""
     peak_memory_bytes: int = 0
-    """The most resident memory that any reading saw, or the kernel's mark of the main process if higher."""
+    """The most that any reading saw, or the kernel's mark of the main process if higher."""
     processes: int = 0
+
+
+class Reading(NamedTuple):
+    """One process at one moment."""
+
+    own_ticks: int
+    reaped_ticks: int
+    """CPU time of the children that it has waited for, and of theirs."""
+    memory_bytes: int
 
 
 class Meter:
@@ -50,11 +63,13 @@ class Meter:
         """Of the main process."""
         self.usage = Usage()
         self.read_at = -1.0
-        self._supervisor = psutil.Process(supervisor)
-        self._known: dict[int, psutil.Process] = {}
+        self._supervisor = supervisor
+        self._tree: dict[int, Reading] = {}
+        self._gone_ticks = 0  # own time of the processes that have ended, by the last readings of them
         self._tree_cpu_s = 0.0
         self._before_s = 0.0  # CPU time of the tree up to this match
         self._before_ns = 0  # CPU time of the main process up to this match
+        self._shares_at = -1.0  # not before then are shares read again
 
     def start_match(self) -> None:
         """CPU time counts from here; the memory of a process that is used again is what it is."""
@@ -67,19 +82,16 @@ class Meter:
         self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.clock) - self._before_ns) / 1e9)
 
     def read(self) -> Usage:
-        """The usage now. A process that has just ended counts with its last reading, then in its parent's."""
+        """The usage now."""
         self.read_at = time.monotonic()
-        memory_bytes = processes = 0
-        cpu_s = self._buried_s()
-        for process in self._tree():
-            with suppress(psutil.Error):
-                memory_bytes += process.memory_info().rss
-                cpu_s += sum(process.cpu_times()[:4])
-                processes += 1
+        before = self._tree
+        self._tree = {pid: found for pid in descendants(self._supervisor) if (found := _reading(pid)) is not None}
         usage = self.usage
-        usage.memory_bytes, usage.processes = memory_bytes, processes
-        usage.peak_memory_bytes = max(usage.peak_memory_bytes, memory_bytes, _high_water_mark(self.pid))
-        self._use_cpu(cpu_s)
+        usage.processes = len(self._tree)
+        usage.memory_bytes = self._memory_bytes(usage.memory_bytes)
+        usage.peak_memory_bytes = max(usage.peak_memory_bytes, usage.memory_bytes, _high_water_mark(self.pid))
+        self._gone_ticks += sum(before[pid].own_ticks for pid in before.keys() - self._tree.keys())
+        self._use_cpu(self._cpu_ticks() / TICKS)
         return usage
 
     def close(self, tree_cpu_s: float | None) -> None:
@@ -91,20 +103,34 @@ class Meter:
         self._tree_cpu_s = max(self._tree_cpu_s, tree_cpu_s)
         self.usage.cpu_s = max(self.usage.cpu_s, self._tree_cpu_s - self._before_s)
 
-    def _tree(self) -> Iterator[psutil.Process]:
-        known, self._known = self._known, {}
-        for pid in descendants(self._supervisor.pid):
-            with suppress(psutil.Error):
-                self._known[pid] = process = known.get(pid) or psutil.Process(pid)
-                yield process
+    def _cpu_ticks(self) -> int:
+        """CPU time of the tree up to now. Two sums of it are both too low, so that the higher one is right to take.
 
-    def _buried_s(self) -> float:
-        """CPU time of the orphans that the supervisor has reaped."""
-        try:
-            times = self._supervisor.cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.children_user + times.children_system)
+        Who waits for a child gets its whole time, but nobody is told of one whose parent ignores SIGCHLD. Of that our
+        last readings know; but they miss its last moments, and whoever lived between two of them.
+        """
+        supervisor = _reading(self._supervisor)
+        own = sum(found.own_ticks for found in self._tree.values())
+        reaped = sum(found.reaped_ticks for found in self._tree.values())
+        orphans = 0 if supervisor is None else supervisor.reaped_ticks
+        return own + max(self._gone_ticks, reaped + orphans)
+
+    def _memory_bytes(self, last: int) -> int:
+        """Resident memory of the tree.
+
+        The plain sum counts a page for every process that has it. Only where much could be shared this is looked at
+        more closely, and no more often than `SHARES_COST` allows; between two looks the last one stands.
+        """
+        sizes = [found.memory_bytes for found in self._tree.values()]
+        total = sum(sizes)
+        if total - max(sizes, default=0) <= total / 8:
+            return total
+        if self.read_at < self._shares_at:
+            return min(last, total)
+        shares = sum(_share_bytes(pid, found.memory_bytes) for pid, found in self._tree.items())
+        took_s = time.monotonic() - self.read_at
+        self._shares_at = self.read_at + took_s / SHARES_COST
+        return shares
 
 
 def passed_limit(usage: Usage, limits: Limits) -> Fault | None:
@@ -138,6 +164,32 @@ def cpu_ns(clock: int) -> int:
 
 def mebibytes(size: int) -> str:
     return f"{size / (1 << 20):.1f} MiB"
+
+
+def _reading(pid: int) -> Reading | None:
+    """A process now; None when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            # The name comes first, in parentheses, and may hold anything.
+            fields = stat.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    user, system, children_user, children_system = map(int, fields[11:15])
+    return Reading(user + system, children_user + children_system, int(fields[21]) * PAGE_BYTES)
+
+
+def _share_bytes(pid: int, resident_bytes: int) -> int:
+    """The resident memory of a process, each page divided by how many have it. All of it if we may not know."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:
+            for line in rollup:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) << 10
+    except PermissionError:
+        return resident_bytes
+    except OSError:
+        pass
+    return 0  # it has just ended
 
 
 def _high_water_mark(pid: int) -> int:

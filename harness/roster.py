@@ -1,9 +1,8 @@
 """The bots of a run: started when they are needed, kept for the next match when they allow it, ended with the block."""
 
-import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import trio
@@ -13,6 +12,7 @@ from harness.errors import RunError
 from harness.launch import Entrant, environment
 from harness.limits import Limits
 from harness.sandbox.spawner import Process, Spawner, open_spawner
+from harness.sandbox.supervisor import remove
 
 Make = Callable[[Process, Limits], Bot]
 """Makes the bot of a process that was just started: a `Bot`, or one of its kinds."""
@@ -64,14 +64,18 @@ class Roster:
                 nursery.start_soon(bot.end)
         for bot in bots:
             if bot in self._scratches:
-                shutil.rmtree(self._scratches.pop(bot), ignore_errors=True)
+                remove(self._scratches.pop(bot))
 
     async def close(self) -> None:
         """Ends all bots, those at play too."""
         await self.end(list(self._watches))
 
     async def _start(self, entrant: Entrant) -> Bot:
-        scratch = Path(tempfile.mkdtemp(dir=self._scratch))
+        try:
+            self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)  # a bot may have removed it
+            scratch = Path(tempfile.mkdtemp(dir=self._scratch))
+        except OSError as error:
+            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
         try:
             process = await self._spawner.start(entrant.argv, entrant.cwd, environment(scratch))
         except RunError as error:
@@ -96,9 +100,9 @@ async def open_roster(limits: Limits, make: Make = Bot, inside: Inside = in_proc
 
     `inside` may make a bot that has no process (`harness.debug`); None = it gets one, and `make` the bot.
     """
-    with tempfile.TemporaryDirectory(prefix="referee-", ignore_cleanup_errors=True) as scratch:
-        async with open_spawner() as spawner, trio.open_nursery() as nursery:
-            roster = Roster(spawner, nursery, limits, Path(scratch), make, inside)
+    with _scratch_folder() as scratch:
+        async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
+            roster = Roster(spawner, nursery, limits, scratch, make, inside)
             failure: RunError | None = None
             try:
                 yield roster
@@ -110,3 +114,13 @@ async def open_roster(limits: Limits, make: Make = Bot, inside: Inside = in_proc
                 nursery.cancel_scope.cancel()
         if failure is not None:
             raise failure
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """A folder of our own, removed with whatever bots have made of it."""
+    folder = tempfile.mkdtemp(prefix="referee-")
+    try:
+        yield Path(folder)
+    finally:
+        remove(folder)

@@ -7,6 +7,8 @@ from typing import BinaryIO
 
 import trio
 
+from harness.errors import RunError
+
 READ_BYTES = 1 << 16
 LAST_WORDS_LINES = 12
 LAST_WORDS_BYTES = 4096
@@ -17,16 +19,22 @@ class StderrLog:
 
     def __init__(self, cap_bytes: int) -> None:
         self.cap_bytes = cap_bytes
-        self.start_match(_nowhere)
+        self.written: Path | None = None
+        """The file, if there is anything in it."""
+        self._path: Callable[[], Path | None] = _nowhere
+        self._file: BinaryIO | None = None
+        self._room = 0
+        self._tail = b""
+        self._early: bytes | None = b""  # what came before the first match, as while its rival is started; then None
 
     def start_match(self, path: Callable[[], Path | None]) -> None:
         """What is written from now on goes to the file `path()`; None = nowhere. It is asked for when it is needed."""
-        self.written: Path | None = None
-        """The file, if there is anything in it."""
-        self._path = path
-        self._file: BinaryIO | None = None
-        self._room = self.cap_bytes
-        self._tail = b""
+        early, self._early = self._early, None
+        if early is None:
+            self._tail = b""
+        self.written, self._path, self._file, self._room = None, path, None, self.cap_bytes
+        if early:
+            self._keep(early)
 
     def end_match(self, descriptor: int) -> None:
         """Takes what is there now and closes the file."""
@@ -59,20 +67,33 @@ class StderrLog:
         except BlockingIOError:
             return False
         self._tail = (self._tail + data)[-LAST_WORDS_BYTES:]
-        if data and self._room:
+        if self._early is not None:
+            self._early += data[: self.cap_bytes - len(self._early)]
+        elif data and self._room:
             self._keep(data[: self._room])
         return bool(data)
 
     def _keep(self, data: bytes) -> None:
-        if self._file is None:
-            path = self._path()
-            if path is None:
-                self._room = 0
-                return
-            self._file = path.open("wb", buffering=0)
-            self.written = path
-        self._file.write(data)
+        path = self.written or self._path()
+        if path is None:
+            self._room = 0
+            return
+        try:
+            if self._file is None:
+                path.parent.mkdir(parents=True, exist_ok=True)  # a bot may have removed it
+                self._file = _opened(path)
+                self.written = path
+            self._file.write(data)
+        except OSError as error:
+            self._room = 0  # that is told once
+            raise RunError(f"a bot's standard error cannot be written to {path}: {error.strerror}") from error
         self._room -= len(data)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A new file, or an old one made empty. Of a named pipe that a bot has put there no reader is waited for."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
+    return os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0)
 
 
 def _nowhere() -> None:

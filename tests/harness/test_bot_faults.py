@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 import time
 
 import pytest
@@ -9,7 +10,10 @@ import trio
 from scripted import Arena
 
 from games.api import FaultKind, TimeControl
+from harness.launch import Entrant
 from harness.limits import Limits
+from harness.referee import play
+from harness.roster import open_roster
 from protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio
@@ -25,6 +29,12 @@ async def test_a_bot_that_dies_at_once_crashes(arena: Arena) -> None:
     duel = await arena.duel("sys.exit(3)")
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "initialize: ended by itself, exit code 3")
     assert duel.fault.exit == "exit code 3"
+
+
+async def test_the_last_words_of_a_bot_that_dies_before_its_rival_is_started_are_kept(arena: Arena) -> None:
+    dead = Entrant("bot", ("/bin/sh", "-c", "echo cannot open weights >&2; exit 3"), arena.folder)
+    verdict = await arena.play(arena.match(dead, arena.bot("greet(); call()", name="rival")))
+    assert verdict.faults[0].last_words == ("cannot open weights",)
 
 
 async def test_a_bot_that_dies_during_its_first_call_crashes(arena: Arena) -> None:
@@ -113,9 +123,54 @@ async def test_a_bot_that_stops_its_supervisor_cannot_stop_us(arena: Arena) -> N
     assert duel.fault.kind is FaultKind.TIMEOUT
 
 
-async def test_a_bot_that_kills_its_supervisor_does_not_outlive_the_run(arena: Arena) -> None:
-    duel = await arena.duel("greet(); call(); os.kill(os.getppid(), signal.SIGKILL); signal.pause()", time=SHORT)
-    assert duel.fault.kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
+async def test_a_bot_that_kills_its_supervisor_goes_with_it(arena: Arena) -> None:
+    """Or nobody would hold it to its limits any longer. It plays on here, as if nothing had happened."""
+    body = "greet(); put('NW'); asked = call(); os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.3)\n"
+    body += "answer(asked, cell('W')); put('SW'); signal.pause()"
+    duel = await arena.duel(body)
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.CRASH, "closed its standard output")
+    assert duel.fault.call == 2
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGSTOP"])
+async def test_a_bot_that_turns_on_its_supervisor_at_once_is_at_fault(arena: Arena, number: str) -> None:
+    """It may be quicker than its supervisor is to say that it was started."""
+    program = arena.folder / "at_once"
+    source = f"#include <signal.h>\n#include <unistd.h>\nint main() {{ kill(getppid(), {number}); pause(); }}\n"
+    subprocess.run(["gcc", "-x", "c", "-", "-O2", "-o", str(program)], input=source.encode(), check=True)
+    rival = arena.listener("greet(); call()")
+    match = arena.match(Entrant("bot", (str(program),), arena.folder), rival)
+    verdict = await arena.play(match, Limits(startup_s=0.6), granted_s=0.6 + 1.0)
+    (fault,) = verdict.faults
+    assert fault.player == 0
+    assert fault.kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
+
+
+async def test_a_bot_that_traces_its_supervisor_cannot_stop_us(arena: Arena) -> None:
+    """It may do so as root only: then its supervisor hears nothing, the kernel's signals apart."""
+    body = "import ctypes\ngreet(); put('NW'); call(); ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)\n"
+    duel = await arena.duel(body + "signal.pause()", time=SHORT, granted_s=0.4 + 1.0)
+    assert duel.fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_bot_that_leaves_its_supervisor_no_descriptors_goes_with_it(arena: Arena) -> None:
+    body = "import resource\ngreet(); put('NW'); call()\n"
+    body += "resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))\nif os.fork() == 0: signal.pause()\n"
+    duel = await arena.duel(body + "os._exit(0)")
+    assert duel.fault.kind is FaultKind.CRASH
+
+
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGSTOP"])
+async def test_a_bot_that_turns_on_the_spawner_stops_no_match_after_it(arena: Arena, number: str) -> None:
+    spawner = "int(open(f'/proc/{os.getppid()}/stat').read().rpartition(')')[2].split()[1])"
+    body = f"greet(); os.kill({spawner}, signal.{number}); put('NW'); put('W'); put('SW'); call()"
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    match = arena.match(arena.bot(body), rival)
+    async with open_roster(Limits()) as roster:
+        for _ in range(2):
+            verdict = await play(match, roster)
+            assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+    assert arena.alive() == []
 
 
 async def test_a_bot_that_never_reads_cannot_stop_us(arena: Arena) -> None:
@@ -355,6 +410,25 @@ async def test_a_memory_bomb_in_children_is_a_memory_fault(arena: Arena) -> None
     assert duel.fault.kind is FaultKind.MEMORY
 
 
+async def test_memory_that_processes_share_counts_once(arena: Arena) -> None:
+    body = "held = b'x' * (48 << 20)\nworkers = []\nfor _ in range(6):\n workers.append(os.fork())\n"
+    body += " if workers[-1] == 0:\n  while True: sum(held[::4096]); time.sleep(0.01)\n"
+    body += "greet(); asked = call(); time.sleep(0.3); answer(asked, cell('NW')); put('W'); put('SW')\n"
+    body += "for worker in workers: os.kill(worker, signal.SIGKILL)\ncall()"
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    verdict = await arena.play(arena.match(arena.bot(body), rival), Limits(memory_bytes=128 << 20))
+    assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+    assert 48 << 20 < verdict.seats[0].peak_memory_bytes < 128 << 20
+
+
+async def test_memory_that_processes_no_longer_share_counts_for_each(arena: Arena) -> None:
+    body = "held = bytearray(48 << 20)\nfor n in range(0, len(held), 4096): held[n] = 1\n"
+    body += "greet(); call()\nfor _ in range(4):\n if os.fork() == 0:\n  time.sleep(0.1)\n"
+    body += "  for n in range(0, len(held), 4096): held[n] = 2\n  signal.pause()\nsignal.pause()"
+    duel = await arena.duel(body, Limits(memory_bytes=128 << 20))
+    assert duel.fault.kind is FaultKind.MEMORY
+
+
 async def test_cpu_time_on_turn_is_limited(arena: Arena) -> None:
     duel = await arena.duel("greet(); call()\nwhile True: pass", Limits(cpu_s=0.3), granted_s=0.6)
     assert duel.fault.kind is FaultKind.CPU
@@ -381,11 +455,29 @@ async def test_cpu_time_of_children_counts(arena: Arena) -> None:
     assert duel.fault.kind is FaultKind.CPU
 
 
+async def test_cpu_time_of_children_that_nobody_waits_for_counts(arena: Arena) -> None:
+    """With SIGCHLD ignored the kernel forgets what they used: our own readings have to tell."""
+    body = "signal.signal(signal.SIGCHLD, signal.SIG_IGN); greet(); call()\nwhile True:\n if os.fork() == 0:\n"
+    body += "  while time.process_time() < 0.15: pass\n  os._exit(0)\n time.sleep(0.16)"
+    duel = await arena.duel(body, Limits(cpu_s=0.5), granted_s=3.0)
+    assert duel.fault.kind is FaultKind.CPU
+
+
 async def test_a_fork_bomb_is_a_processes_fault(arena: Arena) -> None:
     body = "greet(); call()\nfor _ in range(60):\n if os.fork() == 0: signal.pause()\nsignal.pause()"
     duel = await arena.duel(body, Limits(processes=32, memory_bytes=None))
     assert duel.fault.kind is FaultKind.PROCESSES
     assert duel.fault.detail.endswith(" processes at once; the limit is 32")
+
+
+async def test_orphans_that_have_ended_are_no_processes(arena: Arena) -> None:
+    body = (
+        "for _ in range(100):\n child = os.fork()\n if child == 0:\n  os.fork(); os._exit(0)\n os.waitpid(child, 0)\n"
+    )
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    match = arena.match(arena.bot(f"{body}greet(); put('NW'); put('W'); put('SW'); call()"), rival)
+    verdict = await arena.play(match, Limits(processes=32))
+    assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
 
 
 async def test_a_daemon_that_left_its_family_is_ended_with_the_match(arena: Arena) -> None:
@@ -401,7 +493,7 @@ async def test_a_daemon_that_left_its_family_is_ended_with_the_match(arena: Aren
 async def test_a_chain_of_processes_that_fork_anew_is_ended(arena: Arena) -> None:
     body = "greet(); call()\nif os.fork() == 0:\n while True:\n  if os.fork(): os._exit(0)\nsignal.pause()"
     duel = await arena.duel(body, time=SHORT, granted_s=0.4)
-    assert duel.fault.kind in (FaultKind.TIMEOUT, FaultKind.PROCESSES), "the dead of the chain may be counted first"
+    assert duel.fault.kind is FaultKind.TIMEOUT, "the dead of the chain are no processes"
 
 
 # It meddles.
@@ -416,6 +508,31 @@ async def test_control_bytes_reach_the_fault_report_as_they_are_but_no_line_of_t
     assert duel.fault.detail == 'wrote "\\x1b[2J" to standard output; print debugging to standard error'
     assert duel.verdict.seats[0].program == "\x1b[31mred\x07"
     assert b"\x1b" not in (arena.folder / "match.jsonl").read_bytes()
+
+
+MESSES = {
+    "folders inside each other, deeper than Python's stack": (
+        "top = os.open(os.environ['TMPDIR'], os.O_RDONLY)\n"
+        "for _ in range(1500):\n"
+        " os.mkdir('d', dir_fd=top); old = top; top = os.open('d', os.O_RDONLY, dir_fd=old); os.close(old)\n"
+    ),
+    "a folder that nobody may enter": "os.makedirs(os.environ['TMPDIR'] + '/a/b'); os.chmod(os.environ['TMPDIR'], 0)\n",
+    "no folder": "os.rmdir(os.environ['TMPDIR'])\n",
+    "not even the folder around it": "import shutil; shutil.rmtree(os.path.dirname(os.environ['TMPDIR']))\n",
+}
+
+
+@pytest.mark.parametrize("mess", MESSES.values(), ids=MESSES)
+async def test_whatever_a_bot_makes_of_its_scratch_folder_the_next_match_is_played_and_nothing_left(
+    arena: Arena, mess: str
+) -> None:
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    match = arena.match(arena.bot(f"{mess}greet(); put('NW'); put('W'); put('SW'); call()"), rival)
+    async with open_roster(Limits()) as roster:
+        for _ in range(2):
+            verdict = await play(match, roster)
+            assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+    assert not list(arena.folder.glob("referee-*"))
 
 
 async def test_pipes_set_non_blocking_are_the_bots_own_affair(arena: Arena) -> None:

@@ -1,0 +1,116 @@
+"""What is left of a run when it is over: nothing, however it went."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.sandbox.spawner import open_spawner
+from harness.sandbox.supervisor import remove
+
+REFEREE = """
+import sys, trio
+from pathlib import Path
+from harness.sandbox.spawner import open_spawner
+
+async def main(folder):
+    async with open_spawner(folder) as spawner:
+        daemon = "setsid sleep 100 & echo started > started; exec sleep 100"
+        bot = await spawner.start(["/bin/sh", "-c", daemon], folder, {"PATH": sys.argv[2]})
+        while not (folder / "started").exists():
+            await trio.sleep(0.001)
+        print("ready", flush=True)
+        await trio.sleep_forever()
+
+trio.run(main, Path(sys.argv[1]))
+"""
+
+
+def below(pid: int) -> list[psutil.Process]:
+    return psutil.Process(pid).children(recursive=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_referee_that_is_ended_leaves_no_process_and_no_scratch_folder(tmp_path: Path, number: int) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    command = [sys.executable, "-c", REFEREE, str(folder), os.environ["PATH"]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as referee:
+        assert referee.stdout is not None
+        assert referee.stdout.readline() == b"ready\n"
+        started = below(referee.pid)
+        referee.send_signal(number)
+    assert len(started) == 4, "spawner, supervisor, and the bot with its daemon"
+    _, alive = psutil.wait_procs(started, timeout=2)
+    assert alive == []
+    until = time.monotonic() + 2
+    while folder.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not folder.exists()
+
+
+@pytest.mark.trio
+async def test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        killed = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, env)
+        other = await spawner.start(["sleep", "100"], tmp_path, env)
+        started = below(killed.supervisor)
+        os.kill(killed.supervisor, signal.SIGKILL)
+        _, alive = psutil.wait_procs(started, timeout=2)
+        assert alive == []
+        assert psutil.pid_exists(other.pid), "no other bot comes to harm"
+        for process in (killed, other):
+            await process.end()
+
+
+def test_a_folder_with_whatever_a_bot_has_made_of_it_is_removed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("no bot's")
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    (folder / os.fsdecode(b"\xff\n\x1b[31m")).write_text("")
+    closed = folder / "closed"
+    (closed / "inside" / "more").mkdir(parents=True)
+    (closed / "inside" / "file").write_text("")
+    for path in (closed / "inside", closed, folder):
+        path.chmod(0)
+    remove(folder)
+    assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_folders_inside_each_other_are_removed_at_any_depth(tmp_path: Path) -> None:
+    """Longer than any path, and deeper than Python's stack."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    inside = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=inside)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = deeper
+    os.close(inside)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_a_link_in_the_place_of_a_folder_is_removed_and_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "folder" / "kept"
+    kept.parent.mkdir()
+    kept.write_text("")
+    link = tmp_path / "link"
+    link.symlink_to(kept.parent)
+    remove(link)
+    assert kept.exists()
+    assert not link.is_symlink()
+
+
+def test_to_remove_a_folder_that_is_gone_is_no_error(tmp_path: Path) -> None:
+    remove(tmp_path / "gone")
