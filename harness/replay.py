@@ -24,6 +24,8 @@ from harness.verdict import FaultReport, Seat
 REPLAY_VERSION = 1
 Line = TypeVar("Line")
 FLUSH_LINES = 256
+LONG_LINE_BYTES = 1 << 16
+"""So long a line is not kept: a bot may answer 1 MiB at every call."""
 
 
 class Header(Struct, frozen=True):
@@ -107,8 +109,8 @@ class Recorder(AbstractContextManager["Recorder"]):
     def write(self, line: Header | Opening | Turn | Injection | Stop | Ending) -> None:
         """Adds a line. It is on disk after some more, and when the match is over, however it ends."""
         if self._file is not None:
-            self._lines.append(self._encode(line))
-            if len(self._lines) >= FLUSH_LINES:
+            self._lines.append(encoded := self._encode(line))
+            if len(self._lines) >= FLUSH_LINES or len(encoded) >= LONG_LINE_BYTES:
                 self._flush(self._file)
 
     def turn(

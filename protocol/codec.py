@@ -240,6 +240,8 @@ def _not_json(line: bytes | bytearray, error: Exception) -> RemoteProtocolError:
         return broken("a byte order mark; write UTF-8 without one", text[3:])
     if 0x80 <= text[0] <= 0x8F:
         return broken("this looks like MessagePack, but the encoding in force is json", text)
+    if text in (b"{", b"["):
+        return broken("an object over several lines; a frame is one line", text)
     if not text.startswith((b"{", b"[")) or (text[:1] == b"{" and not _MEMBER.search(text)):
         return stray_print(text)
     if isinstance(error, UnicodeDecodeError):

@@ -10,10 +10,11 @@ import trio
 from rich.console import Console
 from scripted import Arena
 
-from games.api import TimeControl
+from games import registry
+from games.api import Setup, TimeControl
 from harness import report
 from harness.errors import UsageError
-from harness.replay import Difference, Replay, verify
+from harness.replay import Difference, Recorder, Replay, verify
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
@@ -104,6 +105,16 @@ def test_the_last_line_holds_the_result_the_costs_and_the_faults_in_full(record:
         "play",
     )
     assert json.loads(fault["frame"])["method"] == "play"
+
+
+def test_a_long_answer_is_not_kept_in_memory(tmp_path: Path) -> None:
+    game, path = registry.game("tictactoe"), tmp_path / "match.jsonl"
+    state = game.new(Setup(1, ("a", "b"), game.options()))
+    with Recorder(path) as recorder:
+        recorder.turn({0: "short"}, [], {0: 1}, {0: 1}, state)
+        assert path.stat().st_size == 0
+        recorder.turn({1: "x" * (1 << 20)}, [], {1: 1}, {1: 1}, state)
+        assert path.stat().st_size > 1 << 20
 
 
 def test_a_match_that_was_stopped_verifies(arena: Arena) -> None:
