@@ -14,7 +14,7 @@ from harness.sandbox.spawner import open_spawner
 from harness.sandbox.supervisor import remove
 
 REFEREE = """
-import sys, trio
+import signal, sys, trio
 from pathlib import Path
 from harness.sandbox.spawner import open_spawner
 
@@ -27,6 +27,7 @@ async def main(folder):
         print("ready", flush=True)
         await trio.sleep_forever()
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have had it ignored
 trio.run(main, Path(sys.argv[1]))
 """
 
