@@ -52,6 +52,8 @@ class Reading(NamedTuple):
     reaped_ticks: int
     """CPU time of the children that it has waited for, and of theirs."""
     memory_bytes: int
+    lives: bool
+    """False: it has ended, and nobody has waited for it yet."""
 
 
 class Meter:
@@ -87,7 +89,7 @@ class Meter:
         before = self._tree
         self._tree = {pid: found for pid in descendants(self._supervisor) if (found := _reading(pid)) is not None}
         usage = self.usage
-        usage.processes = len(self._tree)
+        usage.processes = sum(found.lives for found in self._tree.values())
         usage.memory_bytes = self._memory_bytes(usage.memory_bytes)
         usage.peak_memory_bytes = max(usage.peak_memory_bytes, usage.memory_bytes, _high_water_mark(self.pid))
         self._gone_ticks += sum(before[pid].own_ticks for pid in before.keys() - self._tree.keys())
@@ -175,7 +177,7 @@ def _reading(pid: int) -> Reading | None:
     except OSError:
         return None
     user, system, children_user, children_system = map(int, fields[11:15])
-    return Reading(user + system, children_user + children_system, int(fields[21]) * PAGE_BYTES)
+    return Reading(user + system, children_user + children_system, int(fields[21]) * PAGE_BYTES, fields[0] != b"Z")
 
 
 def _share_bytes(pid: int, resident_bytes: int) -> int:
