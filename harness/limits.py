@@ -87,7 +87,7 @@ class Meter:
         """The usage now."""
         self.read_at = time.monotonic()
         before = self._tree
-        self._tree = {pid: found for pid in descendants(self._supervisor) if (found := _reading(pid)) is not None}
+        self._tree = {pid: found for pid in descendants(self._supervisor) if (found := reading(pid)) is not None}
         usage = self.usage
         usage.processes = sum(found.lives for found in self._tree.values())
         usage.memory_bytes = self._memory_bytes(usage.memory_bytes)
@@ -111,7 +111,7 @@ class Meter:
         Who waits for a child gets its whole time, but nobody is told of one whose parent ignores SIGCHLD. Of that our
         last readings know; but they miss its last moments, and whoever lived between two of them.
         """
-        supervisor = _reading(self._supervisor)
+        supervisor = reading(self._supervisor)
         own = sum(found.own_ticks for found in self._tree.values())
         reaped = sum(found.reaped_ticks for found in self._tree.values())
         orphans = 0 if supervisor is None else supervisor.reaped_ticks
@@ -168,7 +168,7 @@ def mebibytes(size: int) -> str:
     return f"{size / (1 << 20):.1f} MiB"
 
 
-def _reading(pid: int) -> Reading | None:
+def reading(pid: int) -> Reading | None:
     """A process now; None when it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:

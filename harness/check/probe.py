@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from types import NoneType
 from typing import Any
 
-import psutil
 import trio
 from msgspec import Struct
 
@@ -17,7 +16,7 @@ from games.dice import Dice, derive_seed
 from harness.bot import ORDERLY_END_S, exit_words
 from harness.chaos import ChaoticBot
 from harness.clock import Clock, milliseconds
-from harness.limits import Limits
+from harness.limits import Limits, reading
 from harness.referee import shown_limits
 from harness.sandbox.supervisor import descendants
 from protocol import messages
@@ -91,10 +90,8 @@ class Probe(ChaoticBot):
 
 
 def _lives(pid: int) -> bool:
-    try:
-        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False
+    found = reading(pid)
+    return found is not None and found.lives
 
 
 class Plan(Struct, frozen=True):
