@@ -1,1 +1,1 @@
-"""What a call costs, and how fast the engines are. `python -m benchmarks` prints everything, ratios first."""
+"""What a call costs, and how fast the engines are. `python -m referee.benchmarks` prints everything, ratios first."""

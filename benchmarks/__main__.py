@@ -1,5 +1,5 @@
-"""`python -m benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, and how
-fast the engines are, as Markdown."""
+"""`python -m referee.benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, and
+how fast the engines are, as Markdown."""
 
 import json
 import os
@@ -11,9 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.aibg5 import table_of_aibg5
-from benchmarks.calls import ratios
-from benchmarks.kits import table_of_kits
+from referee.benchmarks.aibg5 import table_of_aibg5
+from referee.benchmarks.calls import Figures, ratios
+from referee.benchmarks.kits import table_of_kits
+from referee.benchmarks.tournament import table_of_tournaments
 
 YARDSTICK = "bare trio streams"
 
@@ -24,15 +25,17 @@ def main() -> None:
     if shutil.which("taskset") is None:
         sys.exit("the benchmark pins itself with taskset, which is not on this machine (Debian: util-linux)")
     print(f"{machine()}\n", flush=True)
-    pinned = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.calls"])
-    free = run([sys.executable, "-m", "benchmarks.calls"])
+    pinned = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.calls"])
+    free = run([sys.executable, "-m", "referee.benchmarks.calls"])
     print(table_of_calls(pinned, free), flush=True)
-    aibg5 = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.aibg5"])
+    aibg5 = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.aibg5"])
     print(f"\n{table_of_aibg5(aibg5)}", flush=True)
     engines = run(["taskset", "-c", core, sys.executable, "benchmarks/engines.py", "--json"])
     print(f"\n{table_of_engines(engines)}", flush=True)
-    kits = run(["taskset", "-c", core, sys.executable, "-m", "benchmarks.kits", "--json"])
-    print(f"\n{table_of_kits(kits)}")
+    kits = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.kits", "--json"])
+    print(f"\n{table_of_kits(kits)}", flush=True)
+    tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
+    print(f"\n{table_of_tournaments(tournaments)}")
 
 
 def machine() -> str:
@@ -50,17 +53,18 @@ def run(command: list[str]) -> Any:
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
-def table_of_calls(pinned: dict[str, list[float]], free: dict[str, list[float]]) -> str:
-    """One row a variant; the ratio of the pinned run is the figure to look at."""
+def table_of_calls(pinned: Figures, free: Figures) -> str:
+    """One row a variant; the figures to look at are the ratio of the pinned run and what the referee itself spends."""
     lines = [
-        f"| one call | × {YARDSTICK}, one core | µs, one core | × free | µs free |",
-        "| --- | --- | --- | --- | --- |",
+        f"| one call | × {YARDSTICK}, one core | µs, one core | of it our own CPU | × free | µs free |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     pinned_ratios, free_ratios = ratios(pinned, YARDSTICK), ratios(free, YARDSTICK)
     for name, values in pinned.items():
         lines.append(
-            f"| {name} | {pinned_ratios[name]:.2f} | {median(values):.1f} "
-            f"| {free_ratios[name]:.2f} | {median(free[name]):.1f} |"
+            f"| {name} | {pinned_ratios[name]:.2f} | {median(wall for wall, _ in values):.1f} "
+            f"| {median(own for _, own in values):.1f} "
+            f"| {free_ratios[name]:.2f} | {median(wall for wall, _ in free[name]):.1f} |"
         )
     return "\n".join(lines)
 

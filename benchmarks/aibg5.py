@@ -3,7 +3,7 @@
 CPU time, the referee's own against that of a bot, per call of whole matches: everything the referee does, the checks,
 the boss and the replay included, against everything the bot does, which is hardly more than to parse.
 
-`python -m benchmarks.aibg5` measures where the kernel places the processes; under `taskset -c N` on one core.
+`python -m referee.benchmarks.aibg5` measures where the kernel places the processes; under `taskset -c N` on one core.
 """
 
 import argparse
@@ -17,13 +17,15 @@ from pathlib import Path
 
 import trio
 
-from benchmarks.calls import BOTS
-from games import registry
-from harness.launch import KITS, Entrant
-from harness.limits import Limits
-from harness.referee import Match, play
-from harness.roster import Roster, open_roster
-from protocol.messages import Encoding
+from referee.benchmarks.calls import BOTS
+from referee.games import registry
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.match.referee import Match, play
+from referee.harness.paths import KITS
+from referee.harness.sandbox.layers import OFF
+from referee.protocol.messages import Encoding
 
 ROUNDS = 5
 GAME_ROUNDS = 300
@@ -33,7 +35,8 @@ def compiled(folder: Path) -> Path:
     """The program of bots/aibg5_parser.cpp."""
     program = folder / "aibg5_parser"
     compiler = ["g++", "-std=c++17", "-O2", "-I", str(KITS / "cpp" / "include")]
-    subprocess.run([*compiler, "-o", str(program), str(BOTS / "aibg5_parser.cpp")], check=True)
+    sources = [str(KITS / "cpp" / "src" / f"{part}.cpp") for part in ("wire", "frames", "aibg5")]
+    subprocess.run([*compiler, "-o", str(program), str(BOTS / "aibg5_parser.cpp"), *sources], check=True)
     return program
 
 
@@ -41,7 +44,7 @@ async def measure(folder: Path, rounds: int, game_rounds: int) -> dict[str, dict
     """Encoding -> microseconds of CPU time per call, of the referee and of a bot: medians of the rounds."""
     program = compiled(folder)
     figures: dict[str, dict[str, float]] = {}
-    async with open_roster(Limits()) as roster:
+    async with open_roster(Limits(isolation=OFF)) as roster:
         for encoding in Encoding:
             match = prepared(program, encoding, folder, game_rounds)
             await one(match, roster)  # the first match warms up

@@ -1,11 +1,13 @@
-"""Microseconds per call: bare pipes, bare trio streams, and the whole referee with instant bots, in one run.
+"""Microseconds per call: bare pipes, bare trio streams, and the whole referee with instant bots and with bots that
+think, in one run.
 
 A call is a request written and an answer read; with the referee also checked, applied and recorded, with the notices
 that it leads to: all that a match does, the greetings included, divided by its requests. Bots are started before the
 clock and used again. The variants take turns, round by round, and a ratio is the median of the rounds' ratios, so that
-a machine that changes its speed changes no ratio.
+a machine that changes its speed changes no ratio. The CPU time of this process, which is the referee's own, stands
+apart: instant bots hide what a real wait costs, and to bots that think the wall time is their own.
 
-`python -m benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
+`python -m referee.benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
 """
 
 import argparse
@@ -19,27 +21,42 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import trio
 
-from games import registry
-from harness.launch import Entrant
-from harness.limits import Limits
-from harness.referee import Match, play
-from harness.roster import Roster, open_roster
-from harness.series import Series, match_of
-from protocol.messages import Encoding
+from referee.games import registry
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.match.referee import Match, play
+from referee.harness.match.series import Series, match_of
+from referee.harness.sandbox.layers import OFF
+from referee.protocol.messages import Encoding
 
 BOTS = Path(__file__).parent / "bots"
 ROUNDS = 7
 PING_PONGS = 3000
 MATCHES = {"tictactoe": 250, "reantics": 3}
 """Matches a round. One of ReAntics between bots that only end their turns is 2,006 calls, up to the draw limit."""
+THINKING_US = {100: 100, 1000: 25}
+"""How long bots that think do so, each with its matches of tic-tac-toe a round."""
 LINE = b"x" * 99 + b"\n"
 
-Measure = Callable[[], Awaitable[float]]
-"""Microseconds per call of one round."""
+
+class Cost(NamedTuple):
+    """Of one call, in microseconds."""
+
+    wall: float
+    own: float
+    """CPU time of this process."""
+
+
+Measure = Callable[[], Awaitable[Cost]]
+"""One round."""
+Figures = dict[str, list[Cost]]
+"""By variant, a figure a round."""
 
 
 def compiled(source: str, folder: Path) -> Path:
@@ -50,11 +67,11 @@ def compiled(source: str, folder: Path) -> Path:
     return program
 
 
-async def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
-    """Microseconds per call of every variant, one figure a round."""
+async def measure(folder: Path, rounds: int) -> Figures:
+    """The cost of a call in every variant."""
     async with AsyncExitStack() as stack:
         echo = compiled("echo.c", folder)
-        roster = await stack.enter_async_context(open_roster(Limits()))
+        roster = await stack.enter_async_context(open_roster(Limits(isolation=OFF)))
         variants: dict[str, Measure] = {
             "bare blocking pipes": blocking(echo),
             "bare trio streams": streams(await stack.enter_async_context(_echo(echo))),
@@ -62,8 +79,13 @@ async def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
         for game in MATCHES:
             program = compiled(f"{game}_instant.cpp", folder)
             for encoding in Encoding:
-                variants[f"referee, {game}, {encoding}"] = referee(roster, game, program, encoding, folder)
-        figures: dict[str, list[float]] = {name: [] for name in variants}
+                variants[f"referee, {game}, {encoding}"] = referee(roster, game, (str(program),), encoding, folder)
+        program = folder / "tictactoe_instant"
+        for thinks, matches in THINKING_US.items():
+            name = f"referee, tictactoe, json, bots that think {thinks} µs"
+            command = (str(program), str(thinks))
+            variants[name] = referee(roster, "tictactoe", command, Encoding.JSON, folder, matches)
+        figures: Figures = {name: [] for name in variants}
         for number in range(rounds + 1):
             for name, variant in variants.items():
                 figure = await variant()
@@ -75,17 +97,17 @@ async def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
 def blocking(program: Path) -> Measure:
     """os.write, os.read: the floor."""
 
-    async def round() -> float:
+    async def round() -> Cost:
         process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdin is not None and process.stdout is not None
         write_to, read_from = process.stdin.fileno(), process.stdout.fileno()
-        started = time.perf_counter()
+        started = _now()
         for _ in range(PING_PONGS):
             os.write(write_to, LINE)
             os.read(read_from, 65536)
-        elapsed = time.perf_counter() - started
+        cost = _since(started, PING_PONGS)
         process.communicate()
-        return elapsed / PING_PONGS * 1e6
+        return cost
 
     return round
 
@@ -93,15 +115,24 @@ def blocking(program: Path) -> Measure:
 def streams(process: trio.Process) -> Measure:
     """send_all, receive_some: what any trio program pays. The yardstick."""
 
-    async def round() -> float:
+    async def round() -> Cost:
         assert process.stdin is not None and process.stdout is not None
-        started = time.perf_counter()
+        started = _now()
         for _ in range(PING_PONGS):
             await process.stdin.send_all(LINE)
             await process.stdout.receive_some(65536)
-        return (time.perf_counter() - started) / PING_PONGS * 1e6
+        return _since(started, PING_PONGS)
 
     return round
+
+
+def _now() -> Cost:
+    return Cost(time.perf_counter() * 1e6, time.process_time() * 1e6)
+
+
+def _since(started: Cost, calls: int) -> Cost:
+    now = _now()
+    return Cost((now.wall - started.wall) / calls, (now.own - started.own) / calls)
 
 
 class _echo:
@@ -119,30 +150,32 @@ class _echo:
         await self.process.wait()
 
 
-def referee(roster: Roster, game_name: str, program: Path, encoding: Encoding, folder: Path) -> Measure:
+def referee(
+    roster: Roster, game_name: str, command: tuple[str, ...], encoding: Encoding, folder: Path, matches: int = 0
+) -> Measure:
     """Whole matches: clock, CPU accounting, checks, notices and the replay included."""
     game = registry.game(game_name)
-    entrants = tuple(Entrant(f"{seat}-{encoding}", (str(program),), folder) for seat in "ab")
+    entrants = tuple(Entrant(f"{seat}-{encoding}", command, folder) for seat in "ab")
     match = Match(game, entrants, 1, game.options(), game.time, (encoding,))
-    series = Series(match, MATCHES[game_name])
+    series = Series(match, matches or MATCHES[game_name])
 
-    async def round() -> float:
+    async def round() -> Cost:
         replays = Path(tempfile.mkdtemp(dir=folder))
         calls = 0
-        started = time.perf_counter()
+        started = _now()
         for number in range(series.games):
             one, _ = match_of(series, number)
             verdict = await play(msgspec.structs.replace(one, replay=replays / f"{number}.jsonl"), roster)
             if verdict.faults:
                 raise RuntimeError(f"the benchmark's own bot is at fault: {verdict.faults[0].detail}")
             calls += sum(seat.calls for seat in verdict.seats) + len(entrants)
-        return (time.perf_counter() - started) / calls * 1e6
+        return _since(started, calls)
 
     return round
 
 
 def main() -> None:
-    """Prints one JSON object: variant -> microseconds per call, a figure a round."""
+    """Prints one JSON object: variant -> microseconds per call, a pair of wall and own CPU time a round."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     rounds = parser.parse_args().rounds
@@ -151,10 +184,10 @@ def main() -> None:
         json.dump(trio.run(measure, Path(folder), rounds), sys.stdout)
 
 
-def ratios(figures: dict[str, list[float]], yardstick: str) -> dict[str, float]:
-    """The median of every variant's ratios to the yardstick of the same round."""
+def ratios(figures: Figures, yardstick: str) -> dict[str, float]:
+    """The median of every variant's ratios of wall time to the yardstick of the same round."""
     return {
-        name: statistics.median(value / base for value, base in zip(values, figures[yardstick], strict=True))
+        name: statistics.median(value[0] / base[0] for value, base in zip(values, figures[yardstick], strict=True))
         for name, values in figures.items()
     }
 

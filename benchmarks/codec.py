@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from protocol.connection import BotConnection, Connection, answer_decoder
-from protocol.messages import PROTOCOL_VERSION, Clock, Encoding, Initialize, Limits
+from referee.protocol.connection import BotConnection, Connection, answer_decoder
+from referee.protocol.messages import PROTOCOL_VERSION, Clock, Encoding, Initialize, Limits
 
 ROUNDS = 7
 CALLS = 20_000

@@ -18,18 +18,15 @@ from importlib.util import find_spec
 from itertools import dropwhile, islice, takewhile
 from typing import Any
 
-from games import registry
-from games.api import Game, Player, Setup, State
-from games.dice import Dice, derive_seed
-from games.quoridor import Quoridor
+from referee.games import registry
+from referee.games.api import Game, Player, Setup, State
+from referee.games.dice import Dice, derive_seed
+from referee.games.quoridor import Quoridor
 
 ROUNDS = 9
 POSITIONS = 600
 MATCHES = 3
 LEGAL_AT_MOST = 500  # a placement has more answers than can be listed
-
-OPTIONS: Mapping[str, Mapping[str, Any]] = {"aibg5": {"rounds": 40}}
-"""For games that nothing but a clock would end."""
 
 Moment = tuple[State, Mapping[Player, Any]]
 
@@ -155,7 +152,7 @@ def whole_match(game: Game, seed: int) -> None:
 def started(game: Game, seed: int) -> tuple[State, Dice]:
     """A new match, and the luck of its answers."""
     names = tuple(f"bot {seat}" for seat in range(game.seats[0]))
-    options = game.options(**OPTIONS.get(game.name, {}))
+    options = game.options(**game.ending)
     return game.new(Setup(seed, names, options)), Dice(derive_seed(seed, "benchmark"))
 
 

@@ -1,6 +1,6 @@
 """What a call costs in each starter kit: a ReAntics state parsed, dispatched to the bot and answered.
 
-    python -m benchmarks.kits [--json] [--calls N] [KIT …]
+    python -m referee.benchmarks.kits [--json] [--calls N] [KIT …]
 
 The bot is the kit's template, which ends its turn at once. Measured is the CPU time of its process, threads included,
 over calls that come one after another, in either encoding; the first round warms up. Kits that this machine cannot
@@ -19,14 +19,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from games import reantics
-from games.api import Setup
-from games.dice import Dice
-from harness.launch import KITS, Entrant, entrant, environment
-from harness.limits import cpu_clock, cpu_ns
-from protocol.connection import Connection, answer_decoder
-from protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
-from tools.toolchains import TOOLCHAINS, missing
+from referee.games import reantics
+from referee.games.api import Setup
+from referee.games.dice import Dice
+from referee.harness.bots.launch import Entrant, entrant, environment
+from referee.harness.bots.meter import cpu_clock, cpu_ns
+from referee.harness.paths import KITS
+from referee.protocol.connection import Connection, answer_decoder
+from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
+from referee.tools.toolchains import TOOLCHAINS, missing
 
 ROUNDS = 7
 CALLS = 1000

@@ -1,1 +1,1 @@
-"""The games: rules only. No process, no clock, no luck but `games.dice`."""
+"""The games: rules only. No process, no clock, no luck but `referee.games.dice`."""

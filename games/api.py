@@ -2,23 +2,27 @@
 
 An engine is a `State`: one position of one match. It says whose answers it awaits, is given all of them at once
 with `apply`, and says what happened as a list of events. It knows rules and nothing else: no clock, no process, no
-luck but the seed in its `Setup`. Read `games.tictactoe` first; every engine has its shape.
+luck but the seed in its `Setup`. Read `referee.games.tictactoe` first; every engine has its shape.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 import msgspec
 from msgspec import Struct
 
-from games.dice import Dice
+from referee.games.dice import Dice
 
 Player = int
 """A seat, 0-based."""
+
+
+NOT_YOUR_TURN = "Not your turn"
+"""What an answer out of turn is called, unless somebody knows better."""
 
 
 class FaultKind(StrEnum):
@@ -30,9 +34,24 @@ class FaultKind(StrEnum):
     MEMORY = "memory"
     OUTPUT = "output"
     PROCESSES = "processes"
+    FILES = "files"
     PROTOCOL = "protocol"
     ERROR = "error"
     ILLEGAL = "illegal"
+
+
+FATAL = frozenset(
+    {
+        FaultKind.CRASH,
+        FaultKind.CPU,
+        FaultKind.MEMORY,
+        FaultKind.OUTPUT,
+        FaultKind.PROCESSES,
+        FaultKind.FILES,
+        FaultKind.PROTOCOL,
+    }
+)
+"""The kinds that end the process: nobody is left there who could answer."""
 
 
 class Fault(Struct, frozen=True):
@@ -43,6 +62,11 @@ class Fault(Struct, frozen=True):
     """One line for the bot's author: what came, what was wanted."""
     answer: Any = None
     """The refused answer as it came, when `kind` is ILLEGAL: some games show it to both players."""
+
+    @property
+    def fatal(self) -> bool:
+        """The process is gone; a seat with such a fault is out."""
+        return self.kind in FATAL
 
 
 class Call(Struct, frozen=True):
@@ -95,6 +119,30 @@ def draw(reason: str) -> Result:
     return Result((1, 1), (0.5, 0.5), reason)
 
 
+def walkover(seats: int, out: Collection[Player], reason: str) -> Result:
+    """What a match ends with in which the seats `out` have lost: the others share the first rank and one point.
+
+    With nobody left nobody has won: a shared rank, for the reason `no_winner`.
+    """
+    left = [player for player in range(seats) if player not in out]
+    if not left:
+        return Result((1,) * seats, (1 / seats,) * seats, "no_winner")
+    ranks = tuple(1 if player in left else len(left) + 1 for player in range(seats))
+    return Result(ranks, tuple(1 / len(left) if player in left else 0.0 for player in range(seats)), reason)
+
+
+class Standing(Struct, frozen=True):
+    """What every position has beside its board: a part of every `view(None)`."""
+
+    awaited: dict[Player, str]
+    """The functions awaited, by seat."""
+    out: tuple[Player, ...]
+    """The seats that are past answering, ascending."""
+    result: Result | None
+    luck: str
+    """What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold."""
+
+
 class TimeControl(Struct, frozen=True):
     """Limits of time in seconds; None = no such limit."""
 
@@ -106,6 +154,12 @@ class TimeControl(Struct, frozen=True):
     match_s: float | None = None
     opening_call_s: float | None = None
     """In place of `per_call_s` while the position says that it is `in_opening`."""
+    closing_call_s: float | None = None
+    """In place of the limit that a method has of its own, as the last call of a match has; None = the game's."""
+
+    def own_s(self, method: Method) -> float | None:
+        """The limit of a method that has one of its own, None of any other."""
+        return method.time_s if method.time_s is None or self.closing_call_s is None else self.closing_call_s
 
 
 class Setup(Struct, frozen=True):
@@ -144,6 +198,31 @@ class Method(Struct, frozen=True):
         return self.result if self.accepts is None else self.accepts
 
 
+class Notation(Struct, frozen=True):
+    """How people read and write what is played: one manner and one frame of reference for both sides."""
+
+    frame: str
+    """What the coordinates count, and from whose side."""
+    answer: Callable[[Call, Any], str | None]
+    """An answer to a call in a few words. It has the documented type, but may break the rules; None = no words."""
+    event: Callable[[str, Mapping[str, Any], Sequence[str]], str | None]
+    """An event, by its function, its params as plain values and the names of the seats. Empty: the answers and the
+    board have told it. None = it has no words."""
+    read: Callable[[Call, str], Any] | None = None
+    """The answer that a text names where the legal ones are too many to list; None = it names none."""
+    secret: frozenset[str] = frozenset()
+    """The functions whose answers the other seats do not see."""
+    signs: tuple[str, ...] = ()
+    """By seat, a regular expression for the signs of its pieces in a line of the drawn board."""
+
+    def told(self, call: Call, answer: Any) -> str | None:
+        """Any answer, as it came: None where the game has no words for it."""
+        try:
+            return self.answer(call, typed(answer, call.method.result))
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            return None
+
+
 class Game(Struct, frozen=True):
     """A registered game."""
 
@@ -156,12 +235,59 @@ class Game(Struct, frozen=True):
     """A frozen Struct; every field has a default."""
     time: TimeControl
     new: Callable[[Setup], State]
+    view: Any = None
+    """The type of `State.view(None)`."""
+    rebuild: Callable[[Setup, Any], State] | None = None
+    """The position that such a view shows, in that setup. Use `position`."""
+    doc: str = ""
+    """The docstring of its module: its first paragraph says what the game is."""
+    constants: Mapping[str, Any] = {}
+    """The names that the rules' document gives to numbers and texts, for schemas, kits and pages: whole numbers, texts
+    or flat tuples of either."""
     fresh: bool = False
     """Every match is played by processes of its own, also by bots that could be used again."""
-    trial: str | None = None
-    """KEY=VALUE: an option that ends a first try within seconds, where a match by the rules takes minutes."""
+    vary: Mapping[str, Any] = {}
+    """Options that make the start follow from the seed, where it does not by itself: for whoever wants many different
+    matches. Empty: every seed is another match already."""
+    short: Mapping[str, Any] = {}
+    """Options for a match of a few seconds that ends by itself: for first tries, tests, benchmarks and examples."""
+    legend: Mapping[str, str] = {}
+    """What each sign of a drawn position (`str(state)`) means, in the order to print."""
+    pieces: Mapping[str, str] = {}
+    """The names of what views show by a number, such as cards, by that number."""
+    notation: Notation | None = None
+    """How answers are written for people; None = as JSON."""
     version: int = 1
     """Raised when the same answers may lead to another result: a replay names it."""
+
+    @property
+    def ending(self) -> Mapping[str, Any]:
+        """Options with which a match ends soon: those of a short one where else only a clock would end it, or none."""
+        return self.short if self.time.match_s is not None else {}
+
+    def position(self, setup: Setup, view: Any) -> State:
+        """The position that `view` shows: what `State.view(None)` gave in that setup, or the same as plain JSON values.
+
+        It has the same key, and the same answers lead to the same future. ValueError if it is no such view.
+        """
+        if self.rebuild is None:
+            raise ValueError(f"{self.name} cannot make positions from views")
+        return self.rebuild(setup, msgspec.convert(msgspec.to_builtins(view), self.view, str_keys=True))
+
+
+def named(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """These constants of a module, `names` with blanks between them, in this order. KeyError for one it has not."""
+    return {name: namespace[name] for name in names.split()}
+
+
+def choice(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """What a schema says of a number that is one of these constants: their values, and beside them their names.
+
+    For `Meta(extra_json_schema=…)` of an alias in a game's types: the kits of languages that have enumerations make one
+    of it, called like the alias. Nothing is checked by it.
+    """
+    constants = named(namespace, names)
+    return {"enum": [*constants.values()], "x-enum-varnames": [*constants]}
 
 
 class State(ABC):
@@ -171,14 +297,27 @@ class State(ABC):
     """By name, the same mapping as in the `Game`."""
 
     setup: Setup
+    dice: Dice
+    """All luck of the match: an engine draws from nothing else, and says what each draw is for."""
     warnings: Sequence[str] = ()
     """One line each, for whoever chose options that are played, but not quite as they stand."""
     result: Result | None
     """Set exactly once, when decided. Closing calls (`registerWin`, `end`) may still follow."""
     awaited: Mapping[Player, Method]
     """Whose answer is awaited now, to which function; more than one seat = simultaneous; empty = over."""
+    out: frozenset[Player] = frozenset()
+    """The seats that are past answering: no call is awaited from them any more. Kept by `forfeit` and `rule`."""
     in_opening: bool = False
     """The calls awaited now have the time control's `opening_call_s`, if there is one."""
+
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        """The first position of a match. `dice` in place of those of the setup's seed are for tests: `ScriptedDice`.
+
+        ValueError, one line, for options that together make no match.
+        """
+        self.setup = setup
+        self.dice = Dice(setup.seed) if dice is None else dice
+        self.result = None
 
     def opening(self) -> list[Event]:
         """The notices before the first call. Changes nothing."""
@@ -203,8 +342,50 @@ class State(ABC):
     def stop(self, reason: str) -> list[Event]:
         """Ends an undecided match from outside (the match clock, the operator), ranked by the game's own order."""
 
-    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]]) -> list[Event]:
-        """Plays what a cheat of ours does out of turn, for games that have such opponents.
+    def forfeit(self, faults: Mapping[Player, Fault]) -> list[Event]:
+        """Takes seats out of the match that cannot play, whoever's turn it is; `faults` says why.
+
+        For the driver, where no answer is at fault: a program that never greeted, that refused the game, that is gone
+        between two calls. All seats that are lost together come in one call, since who has won depends on it. Allowed
+        at any time, also before the first call (after `opening`) and after the result. Each seat gets a `Ruling` with
+        `out`, is in `out` and is never awaited again. It has lost, and the game ranks the others: a game of two ends
+        at once; one of more goes on while its rules have somebody to play with. If nobody is left to answer, the match
+        is over. Once there is a result it stays: the seat is just spared the closing calls.
+
+        ValueError for a seat that there is not, or that is out already: a bug of the driver's.
+        """
+        seats = set(range(len(self.setup.names)))
+        if strange := faults.keys() - (seats - self.out):
+            raise ValueError(f"seats {sorted(strange)} cannot forfeit: there is no such seat, or it is out already")
+        if not faults:
+            return []
+        self.out |= faults.keys()
+        if self.result is None:
+            return self._forfeited(dict(sorted(faults.items())))
+        self.awaited = {player: method for player, method in self.awaited.items() if player not in self.out}
+        return [Ruling(player, fault, "none", True) for player, fault in sorted(faults.items())]
+
+    def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
+        """What `forfeit` does to an undecided match; `faults` in seat order, all in `out` already.
+
+        Override it in a game that goes on without them, or that has notices or closing calls at its end.
+        """
+        self.result, self.awaited = self._walkover(faults), {}
+        return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+
+    def _walkover(self, faults: Mapping[Player, Fault]) -> Result:
+        """The result when these seats have lost; its reason is the kind of the first fault."""
+        reason = next(iter(faults.values())).kind.value
+        return walkover(len(self.setup.names), self.out, reason)
+
+    def rule(self, player: Player, fault: Fault, penalty: str) -> Ruling:
+        """The ruling on a fault in an answer. For engines: a seat whose process is gone is `out` from here on."""
+        if fault.fatal:
+            self.out |= {player}
+        return Ruling(player, fault, penalty, fault.fatal)
+
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], offence: str = NOT_YOUR_TURN) -> list[Event]:
+        """Plays what a seat does out of turn, in games that know what to make of that. `offence` says what it is.
 
         ValueError if nobody can act out of turn in this game, or not now.
         """
@@ -216,7 +397,10 @@ class State(ABC):
 
     @abstractmethod
     def view(self, player: Player | None) -> Any:
-        """What `player` may see, as a Struct; None = everything."""
+        """What `player` may see, as a Struct; None = everything, luck and what is hidden too.
+
+        From everything, `Game.position` makes the same position again.
+        """
 
     @abstractmethod
     def copy(self, seed: int | None = None) -> Self:
@@ -230,6 +414,30 @@ class State(ABC):
     def __str__(self) -> str:
         """The position as a drawing for people, several lines."""
 
+    def shown_to(self, player: Player) -> str:
+        """The same drawing with what this player may see. Override it in a game that hides something."""
+        return str(self)
+
+    def standing(self) -> Standing:
+        """The part of `view(None)` that is alike in all games."""
+        awaited = {player: method.name for player, method in self.awaited.items()}
+        return Standing(awaited, tuple(sorted(self.out)), self.result, f"{self.dice.state:016x}")
+
+    def resume(self, standing: Standing) -> None:
+        """Takes that part over, in a position that is made from a view."""
+        self.awaited = {player: self.METHODS[name] for player, name in standing.awaited.items()}
+        self.out, self.result = frozenset(standing.out), standing.result
+        self.dice = Dice(int(standing.luck, 16))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and `copy.deepcopy`: functions by name, so that they are the game's own again afterwards."""
+        awaited = {player: method.name for player, method in self.awaited.items()}
+        return {**self.__dict__, "awaited": awaited}
+
+    def __setstate__(self, members: dict[str, Any]) -> None:
+        self.__dict__.update(members)
+        self.awaited = {player: self.METHODS[name] for player, name in members["awaited"].items()}
+
     def calls(self) -> tuple[Call, ...]:
         """The questions awaited now, in seat order."""
         return tuple([Call(player, method, self.params(player)) for player, method in self.awaited.items()])
@@ -241,13 +449,20 @@ class State(ABC):
 
     def apply(self, answers: Mapping[Player, Any]) -> list[Event]:
         """Judges and plays one answer or `Fault` for each awaited seat. ValueError for any other set of seats."""
+        return self.step(self.judged(answers))
+
+    def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
+        """What `step` is given for these answers: each in its type, or the `Fault` that it is. Changes nothing.
+
+        ValueError as in `apply`.
+        """
         if answers.keys() != self.awaited.keys():
             raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {sorted(self.awaited)}")
         judged = {}
         for player, method in self.awaited.items():
             answer = answers[player]
             judged[player] = answer if isinstance(answer, Fault) else self._judge(player, method, answer)
-        return self.step(judged)
+        return judged
 
     def sample(self, player: Player, dice: Dice) -> Any:
         """A legal answer drawn with `dice`; ValueError if there is none. Override where `legal` is huge."""
@@ -263,7 +478,10 @@ class State(ABC):
         elif type(answer) is not wanted:
             try:
                 judged = typed(answer, wanted)
-            except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with a lone surrogate
+            except (
+                msgspec.ValidationError,
+                UnicodeEncodeError,
+            ) as error:  # UnicodeEncodeError comes of a key with half a character
                 return Fault(FaultKind.ILLEGAL, str(error), answer)
         detail = self.refusal(player, judged)
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)

@@ -1,6 +1,6 @@
 """What the Arena's games share: the flipped table, the answers shown to both, the record. Rules: tictactoe.md, A4-B1.
 
-A game adds its board and its moves: the abstract methods of `Battle`. `games.tictactoe` shows how.
+A game adds its board and its moves: the abstract methods of `Battle`. `referee.games.tictactoe` shows how.
 """
 
 from abc import abstractmethod
@@ -8,9 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import UNSET, Meta, Struct, json
+from msgspec.structs import replace
 
-from games.api import Event, Fault, FaultKind, Method, Notice, Player, Result, Ruling, Setup, State, draw, win
-from games.dice import Dice, derive_seed
+from referee.games.api import (
+    NOT_YOUR_TURN,
+    Call,
+    Event,
+    Fault,
+    FaultKind,
+    Method,
+    Notation,
+    Notice,
+    Player,
+    Result,
+    Ruling,
+    Setup,
+    State,
+    draw,
+    win,
+)
+from referee.games.dice import Dice, derive_seed
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
 FLIP_ALIAS = "flipTable"
@@ -29,6 +46,9 @@ class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
         Literal["manual", "auto"],
         Meta(description="manual: the rival must flip after an invalid move; auto: the referee flips for it"),
     ] = "manual"
+    opening: Annotated[
+        int, Meta(ge=0, le=100, description="plies that the referee draws before the first call; both are told")
+    ] = 0
 
 
 _BOTH = (0, 1)
@@ -37,6 +57,8 @@ _FLIP_REASONS = {
     FaultKind.PROTOCOL: "protocol error",
     FaultKind.ILLEGAL: "invalid action",
 }
+_TOLD_AS_THEY_ARE = ("game already started", "didnt start game with ")
+"""Details of faults that are reasons of A4 themselves: only whoever hosts a client over HTTP knows of them (C2, C4)."""
 _FLIPPED = "FLIPPED: "
 
 
@@ -45,13 +67,15 @@ class Battle(State):
 
     SIDES: ClassVar[tuple[str, str]]
     """What the seats are called in events."""
+    WINS: ClassVar[tuple[str, str]]
+    """What the result is called when that seat wins on the board."""
     EVENT_TYPE: ClassVar[Any]
     """The game's event, a Struct: `youAre`, `id` and `winner` are among its members."""
     AWAITED: ClassVar[tuple[Mapping[Player, Method], Mapping[Player, Method]]]
     """`awaited` when that seat is to answer."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
         self.auto_flip = setup.options.flip == "auto"
         self.play = Play(battle_id(setup.seed))
         self.pending: Player | None = None
@@ -59,8 +83,9 @@ class Battle(State):
         self.pending_reason = ""
         self.shown: tuple[Mapping[str, Any], ...] = ()
         """Every answer so far as both players saw it, flips by the referee too."""
-        self.result: Result | None = None
         self.awaited = self.AWAITED[0]
+        self.drawn: list[Event] = []
+        """What `opening` tells of the plies that were drawn."""
 
     # What a game adds.
 
@@ -79,10 +104,12 @@ class Battle(State):
     # The contract of every engine.
 
     def opening(self) -> list[Event]:
-        return [
+        """Who is who, then the plies of the option `opening`, as if they had been played."""
+        greetings = [
             Notice("event", self.EVENT_TYPE(youAre=side, id=self.play.id), (seat,))
             for seat, side in enumerate(self.SIDES)
         ]
+        return [*greetings, *self.drawn]
 
     def params(self, player: Player) -> Play:
         return self.play
@@ -107,12 +134,19 @@ class Battle(State):
             return self.move(player, answer)
         if answer.kind is FaultKind.ILLEGAL and isinstance(answer.answer, dict):
             return [self.show(player, answer.answer), *self._invalid(player, answer)]
-        reason = _FLIP_REASONS.get(answer.kind, "crashed")
-        return [Ruling(player, answer, "loses"), *self._flip_by_rival(player, reason)]
+        return [self.rule(player, answer, "loses"), *self._flip_by_rival(player, _reason(answer))]
 
     def stop(self, reason: str) -> list[Event]:
         """A draw (assumed: the document knows no end from outside)."""
         return self.finish(draw(reason), "draw")
+
+    def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
+        """As a fault in an answer (A4); if neither can play, nobody has won (assumed: the document is silent)."""
+        events: list[Event] = [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+        if len(self.out) == 2:
+            return events + self.finish(self._walkover(faults), "draw")
+        ((loser, fault),) = faults.items()
+        return events + self._flip_by_rival(loser, _reason(fault))
 
     def copy(self, seed: int | None = None) -> Self:
         """Shares every member with the original: a game copies what it changes in place."""
@@ -122,8 +156,9 @@ class Battle(State):
 
     # What only the Arena has.
 
-    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]]) -> list[Event]:
-        """Plays `answers` of `player` one after the other, whoever's turn it is: the hook of the cheats (B2).
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], offence: str = NOT_YOUR_TURN) -> list[Event]:
+        """Plays `answers` of `player` one after the other, whoever's turn it is: the hook of the cheats (B2), and of
+        clients that post when nobody has asked them (C3).
 
         One that is in turn and legal is a move as any other. The first that is not makes `player` pending, shown as
         sent and not applied; the rest are shown too, and the rival is asked for its flip. Also before the first move.
@@ -138,7 +173,7 @@ class Battle(State):
             if self.pending is not None:
                 events.append(self.show(player, answer))
                 continue
-            reasons = [self.refusal(player, answer), None if player in self.awaited else "Not your turn"]
+            reasons = [self.refusal(player, answer), None if player in self.awaited else offence]
             detail = "\n".join(filter(None, reasons))
             events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
         return events
@@ -149,19 +184,37 @@ class Battle(State):
         if self.result is not None:
             ranks, reason = self.result.ranks, self.result.reason
             winner = "draw" if ranks == (1, 1) else self.SIDES[ranks.index(1)]
-            outcome = "DRAW" if winner == "draw" else f"{winner.upper()}_WIN"
+            outcome = "DRAW" if winner == "draw" else self.WINS[ranks.index(1)]
             if reason.startswith(_FLIPPED):
                 outcome, flipped_reason = "FLIPPED", reason.removeprefix(_FLIPPED)
         return {
             "result": outcome,
             "winner": winner,
-            "flippedBy": None if flipped_reason is None else winner,  # whoever flips has won, or it is no end
+            "flippedBy": None if flipped_reason is None else winner,  # whoever flips has won
             "flippedReason": flipped_reason,
             "clock": dict(zip(self.SIDES, clock_ms, strict=True)),
             "moves": list(self.shown),
         }
 
     # For the games.
+
+    def draw_opening(self) -> None:
+        """Plays the plies of the option `opening`, each drawn from all legal answers that do not end the battle.
+
+        Called once, when the board is set up. ValueError if there is no such answer any more.
+        """
+        for ply in range(self.setup.options.opening):
+            (player,) = self.awaited
+            going_on = [answer for answer in self.legal(player) if self._goes_on(player, answer)]
+            if not going_on:
+                raise ValueError(f"opening={self.setup.options.opening}: every ply after {ply} would end the battle")
+            self.drawn += self.step({player: self.dice.choice(going_on, "opening")})
+
+    def _goes_on(self, player: Player, answer: Mapping[str, Any]) -> bool:
+        """Whether the battle is undecided after that legal answer."""
+        trial = self.copy()
+        trial.step({player: answer})
+        return trial.result is None
 
     def show(self, player: Player, answer: Mapping[str, Any]) -> Notice:
         """The answer as both players see it: members as sent, `player` ours, a flip always in kaomoji (B1)."""
@@ -179,8 +232,18 @@ class Battle(State):
 
     def won(self, player: Player) -> list[Event]:
         """Ends the battle with a win on the board."""
-        side = self.SIDES[player]
-        return self.finish(win(player, f"{side.upper()}_WIN"), side)
+        return self.finish(win(player, self.WINS[player]), self.SIDES[player])
+
+    def take_over(self, view: Any) -> None:
+        """What a whole view shows beside the board: a `to_move`, a `pending` side, its reason and the standing."""
+        self.pending = None if view.pending is None else self.SIDES.index(view.pending)
+        self.pending_reason = view.pending_reason
+        self.resume(view.standing)
+
+    def flip_due(self, signs: Sequence[str]) -> list[str]:
+        """The line of a drawing that tells of an invalid move, while it waits for its flip; `signs` name the seats."""
+        due = self.pending is not None and self.result is None
+        return [f"{signs[self.pending or 0]}'s invalid move waits for a flip"] if due else []
 
     def turn_key(self) -> str:
         """Whose turn it is and what is pending, for `key`."""
@@ -210,6 +273,48 @@ class Battle(State):
         return self.finish(win(winner, f"{_FLIPPED}{reason}"), self.SIDES[winner])
 
 
+def notation(
+    frame: str, sides: tuple[str, str], put: Mapping[str, str], signs: tuple[str, str], member: str = "position"
+) -> Notation:
+    """The notation of an Arena game.
+
+    `put`: by action, what stands between the side and the place; `member`: where an answer has the place.
+    """
+
+    def shown(side: str, action: Any, position: Any) -> str | None:
+        if action in (FLIP, FLIP_ALIAS):
+            return f"{side} flips the table"
+        if action in put and isinstance(position, str):
+            return (
+                f"{side} {put[action]} {position.lower() if len(position) > 1 and position[1].isdigit() else position}"
+            )
+        return None
+
+    def answer(call: Call, action: Any) -> str | None:
+        return shown(sides[call.player], action.action, getattr(action, member))
+
+    def event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
+        if "player" in params:
+            return shown(params["player"], params.get("action"), params.get(member))
+        if "winner" in params:
+            return "a draw" if params["winner"] == "draw" else f"{params['winner']} wins"
+        return ""  # which side each is, stands in the frame
+
+    return Notation(frame, answer, event, signs=signs)
+
+
+def _reason(fault: Fault) -> str:
+    """Why the table is flipped upon that fault, in the words of A4 and A5."""
+    if fault.detail.startswith(_TOLD_AS_THEY_ARE):
+        return fault.detail
+    return _FLIP_REASONS.get(fault.kind, "crashed")
+
+
+def without_opening(setup: Setup) -> Setup:
+    """The setup of a position that is not to begin with plies of its own: a follower's, one made from a view."""
+    return replace(setup, options=replace(setup.options, opening=0))
+
+
 def battle_id(seed: int) -> str:
     """The id that the match's events and calls carry: a UUID (version 4) that follows from the seed alone."""
     dice = Dice(derive_seed(seed, "battle"))
@@ -227,5 +332,5 @@ def as_printed(value: Any) -> str:
         return value[:100]
     try:
         return json.encode(value).decode()[:100]
-    except (ValueError, RecursionError):  # a huge number or half a character, a deep tree
+    except (ValueError, RecursionError):  # ValueError: a huge number, half a character; RecursionError: a deep tree
         return f"a {type(value).__name__}"

@@ -1,8 +1,8 @@
 """Quoridor, level 2 of the Arena, with the flipped table. Rules: quoridor.md, and tictactoe.md A4-B1.
 
 Seat 0 is `first`, starts on e1 and moves first; seat 1 is `second` and starts on e9. Both use the same names of
-squares. The flipped table and all else that the Arena's games share stands in `games.arena`. A bot keeps its own
-board from the events.
+squares. The flipped table and all else that the Arena's games share stands in `referee.games.arena`. A bot keeps its
+own board from the events.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from games.api import Event, Game, Method, Player, Setup, TimeControl, draw
-from games.arena import FLIP, ArenaOptions, Battle, Play, as_printed
+from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
+from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.dice import Dice
 
 BOARD_LENGTH = 9
 WALLS_EACH = 10
@@ -26,15 +27,15 @@ ASIDE = {UP: (RIGHT, LEFT), RIGHT: (UP, DOWN), DOWN: (RIGHT, LEFT), LEFT: (UP, D
 NOWHERE = -1
 
 Side = Literal["first", "second"]
+ActionType = Literal["move", "putWall", "(╯°□°)╯︵ ┻━┻"]
+Winner = Literal["first", "second", "draw"]
 SIDES: tuple[Side, Side] = ("first", "second")
 
 
 class Action(Struct, frozen=True, omit_defaults=True):
     """An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped."""
 
-    action: Annotated[
-        Literal["move", "putWall", "(╯°□°)╯︵ ┻━┻"], Meta(description="move, putWall, or the flip in kaomoji")
-    ]
+    action: Annotated[ActionType, Meta(description="move, putWall, or the flip in kaomoji")]
     position: (
         Annotated[
             str,
@@ -56,7 +57,7 @@ class ArenaEvent(Struct, frozen=True, omit_defaults=True):
     player: Annotated[Side | UnsetType, Meta(description="who answered")] = UNSET
     action: Annotated[Any, Meta(description="move, putWall, the flip, or whatever was sent")] = UNSET
     position: Annotated[Any, Meta(description="the square or the wall, or whatever was sent")] = UNSET
-    winner: Annotated[Literal["first", "second", "draw"] | UnsetType, Meta(description="the last event")] = UNSET
+    winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
 
 
 class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
@@ -68,7 +69,7 @@ class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
 
 
 class View(Struct, frozen=True):
-    """The whole position; nothing in this game is hidden. Pairs are first's and second's."""
+    """The board; nothing in this game is hidden. Pairs are first's and second's."""
 
     pawns: tuple[str, str]
     """Squares."""
@@ -80,6 +81,14 @@ class View(Struct, frozen=True):
     to_move: Side | None
     pending: Side | None
     """Whose invalid move has not been answered yet."""
+
+
+class FullView(View, frozen=True):
+    """The whole position."""
+
+    pending_reason: str
+    """Why the pending move was invalid."""
+    standing: Standing
 
 
 PLAY = Method(
@@ -120,7 +129,9 @@ def _wall(square: int, direction: str) -> Wall:
     row, column = divmod(square, BOARD_LENGTH)
     middle = 10 * (row + 1) + column + 1
     if direction == "h":
-        free = ~(0b111 << square >> 1 | 1 << 81 + square)  # the same place's, its neighbours', the crossing one (A4)
+        free = ~(
+            0b111 << square >> 1 | 1 << 81 + square
+        )  # this wall's bit, its two neighbours' and the crossing wall's (A4)
         up, right, reach = ~(0b11 << square), _ALL, 1
     else:
         free = ~((1 | 1 << 9 | 1 << 18) << 81 + square - 9 | 1 << square)
@@ -160,11 +171,12 @@ class Quoridor(Battle):
 
     METHODS = METHODS
     SIDES = SIDES
+    WINS = ("FIRST_WIN", "SECOND_WIN")
     EVENT_TYPE = ArenaEvent
     AWAITED = ({0: PLAY}, {1: PLAY})
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
         turns = setup.options.max_turns
         self.last_ply = 2 * turns - 1 if turns else None
         self.plies = 0
@@ -179,6 +191,7 @@ class Quoridor(Battle):
         """The walls that neither stand, nor overlap one that stands, nor cross it."""
         self.groups = _POINTS
         """By corner: a number that it shares with every corner that is joined to it by walls or by the border."""
+        self.draw_opening()
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         action = answer.get("action")
@@ -239,14 +252,13 @@ class Quoridor(Battle):
 
     def view(self, player: Player | None) -> View:
         first, second = self.pawns
-        return View(
-            pawns=(SQUARES[first], SQUARES[second]),
-            walls=tuple([wall.name for wall in self.walls]),
-            walls_left=self.walls_left,
-            plies=self.plies,
-            to_move=self.side(next(iter(self.awaited), None)),
-            pending=self.side(self.pending),
-        )
+        pawns = (SQUARES[first], SQUARES[second])
+        walls = tuple([wall.name for wall in self.walls])
+        to_move, pending = self.side(next(iter(self.awaited), None)), self.side(self.pending)
+        if player is not None:
+            return View(pawns, walls, self.walls_left, self.plies, to_move, pending)
+        standing = self.standing()
+        return FullView(pawns, walls, self.walls_left, self.plies, to_move, pending, self.pending_reason, standing)
 
     def key(self) -> bytes:
         """The order in which the walls were placed decides nothing."""
@@ -264,9 +276,7 @@ class Quoridor(Battle):
         to_move = self.side(next(iter(self.awaited), None))
         state = f"{to_move} to answer" if to_move else f"{self.result.reason if self.result else ''}"
         lines.append(f"walls left {self.walls_left[0]}, {self.walls_left[1]}; ply {self.plies}; {state}")
-        if self.pending is not None:
-            lines.append(f"{SIDES[self.pending]}'s invalid move waits for a flip")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.flip_due(SIDES)])
 
     # Pawns (A5).
 
@@ -377,7 +387,25 @@ def from_view(view: View, options: Options | None = None) -> Quoridor:
     """The position that a view shows, so that a bot can look ahead. ValueError if it is over: nobody is to move."""
     if view.to_move is None:
         raise ValueError("the view is of a battle that is over")
-    state = Quoridor(Setup(0, SIDES, options or Options()))
+    state = _on_board(Setup(0, SIDES, options or Options()), view)
+    state.awaited = state.AWAITED[SIDES.index(view.to_move)]
+    state.pending = None if view.pending is None else SIDES.index(view.pending)
+    return state
+
+
+def position(setup: Setup, view: FullView) -> Quoridor:
+    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    state = _on_board(setup, view)
+    state.take_over(view)
+    return state
+
+
+def _on_board(setup: Setup, view: View) -> Quoridor:
+    """Pawns and walls as they are seen. ValueError for squares that there are not, and walls that do not fit."""
+    state = Quoridor(without_opening(setup))
+    state.setup = setup
+    if unknown := [square for square in view.pawns if square not in _SQUARE_OF]:
+        raise ValueError(f"there is no square {unknown[0]!r}")
     state.pawns = (_SQUARE_OF[view.pawns[0]], _SQUARE_OF[view.pawns[1]])
     for name in view.walls:
         wall = _WALL_OF.get(name)
@@ -385,8 +413,6 @@ def from_view(view: View, options: Options | None = None) -> Quoridor:
             raise ValueError(f"the wall {name} does not fit beside the others")
         state.put(wall)
     state.walls_left, state.plies = view.walls_left, view.plies
-    state.awaited = state.AWAITED[SIDES.index(view.to_move)]
-    state.pending = None if view.pending is None else SIDES.index(view.pending)
     return state
 
 
@@ -398,4 +424,25 @@ GAME = Game(
     options=Options,
     time=TimeControl(initial_s=60.0, increment_s=2.0),
     new=Quoridor,
+    view=FullView,
+    rebuild=position,
+    short={"max_turns": 30},
+    vary={"opening": 4},
+    legend={
+        "1": "first's pawn",
+        "2": "second's pawn",
+        "=": "a wall between rows",
+        "#": "a wall between columns",
+        "+-|": "the grid",
+    },
+    notation=notation(
+        "column a-i from the left, row 1-9 from the bottom, where first (seat 0) begins; "
+        "a wall is named by the square below and left of its middle, h or v",
+        SIDES,
+        {"move": "to", "putWall": "wall"},
+        (r"(?<=[|#] )1(?= )", r"(?<=[|#] )2(?= )"),
+    ),
+    doc=__doc__ or "",
+    constants=named(globals(), "BOARD_LENGTH WALLS_EACH FLIP"),
+    version=2,
 )

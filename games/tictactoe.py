@@ -1,7 +1,7 @@
 """Tic-tac-toe, level 1 of the Arena, with the flipped table. Rules: tictactoe.md, parts A and B.
 
-The flipped table and all else that the Arena's games share stands in `games.arena`; here are the board and its moves.
-Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board from the events.
+The flipped table and all else that the Arena's games share stands in `referee.games.arena`; here are the board and its
+moves. Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board from the events.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,8 +9,9 @@ from typing import Annotated, Any, Literal, Self
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from games.api import Event, Game, Method, Player, Setup, TimeControl, draw
-from games.arena import FLIP, ArenaOptions, Battle, Play, as_printed
+from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
+from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.dice import Dice
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
 INDEX = {cell: index for index, cell in enumerate(CELLS)}
@@ -19,13 +20,15 @@ LINES_THROUGH = [[line for line in LINES if index in line] for index in range(9)
 
 Symbol = Literal["O", "X"]
 SYMBOLS: tuple[Symbol, Symbol] = ("O", "X")
+ActionType = Literal["putSymbol", "(╯°□°)╯︵ ┻━┻"]
+Winner = Literal["O", "X", "draw"]
 Cell = Literal["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"]
 
 
 class Action(Struct, frozen=True, omit_defaults=True):
     """An answer to `play`: a symbol put into an empty cell, or the table flipped."""
 
-    action: Annotated[Literal["putSymbol", "(╯°□°)╯︵ ┻━┻"], Meta(description="putSymbol, or the flip in kaomoji")]
+    action: Annotated[ActionType, Meta(description="putSymbol, or the flip in kaomoji")]
     position: Annotated[Cell | UnsetType, Meta(description="the cell, for putSymbol only")] = UNSET
 
 
@@ -37,7 +40,7 @@ class ArenaEvent(Struct, frozen=True, omit_defaults=True):
     player: Annotated[Symbol | UnsetType, Meta(description="who answered")] = UNSET
     action: Annotated[Any, Meta(description="putSymbol, the flip, or whatever was sent")] = UNSET
     position: Annotated[Any, Meta(description="the cell, or whatever was sent")] = UNSET
-    winner: Annotated[Literal["O", "X", "draw"] | UnsetType, Meta(description="the last event")] = UNSET
+    winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
 
 
 class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
@@ -45,13 +48,21 @@ class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
 
 
 class View(Struct, frozen=True):
-    """The whole position; nothing in this game is hidden."""
+    """The board; nothing in this game is hidden."""
 
     board: str
     """Nine characters `O`, `X` or `.`, row by row from the top left."""
     to_move: Symbol | None
     pending: Symbol | None
     """Whose invalid move has not been answered yet."""
+
+
+class FullView(View, frozen=True):
+    """The whole position."""
+
+    pending_reason: str
+    """Why the pending move was invalid."""
+    standing: Standing
 
 
 PLAY = Method(
@@ -71,12 +82,14 @@ class TicTacToe(Battle):
 
     METHODS = METHODS
     SIDES = SYMBOLS
+    WINS = ("O_WIN", "X_WIN")
     EVENT_TYPE = ArenaEvent
     AWAITED = ({0: PLAY}, {1: PLAY})
 
-    def __init__(self, setup: Setup) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
         self.board = ["."] * 9
+        self.draw_opening()
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         if answer.get("action") != "putSymbol":
@@ -113,7 +126,8 @@ class TicTacToe(Battle):
                 yield {"action": "putSymbol", "position": cell}
 
     def view(self, player: Player | None) -> View:
-        return View("".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending))
+        shown = "".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending)
+        return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
 
     def copy(self, seed: int | None = None) -> Self:
         twin = super().copy(seed)
@@ -125,9 +139,17 @@ class TicTacToe(Battle):
 
     def __str__(self) -> str:
         rows = ["".join(self.board[start : start + 3]) for start in (0, 3, 6)]
-        if self.pending is not None:
-            rows.append(f"{SYMBOLS[self.pending]}'s invalid move waits for a flip")
-        return "\n".join(rows)
+        return "\n".join([*rows, *self.flip_due(SYMBOLS)])
+
+
+def position(setup: Setup, view: FullView) -> TicTacToe:
+    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    if len(view.board) != 9 or set(view.board) - set(".OX"):
+        raise ValueError(f"the board is {view.board!r}; wanted nine characters O, X or .")
+    state = TicTacToe(without_opening(setup))
+    state.setup, state.board = setup, list(view.board)
+    state.take_over(view)
+    return state
 
 
 GAME = Game(
@@ -138,4 +160,12 @@ GAME = Game(
     options=Options,
     time=TimeControl(initial_s=18.0, increment_s=2.0),
     new=TicTacToe,
+    view=FullView,
+    rebuild=position,
+    vary={"opening": 2},
+    legend={"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
+    notation=notation("cells as on a map, N at the top; seat 0 is O", SYMBOLS, {"putSymbol": "to"}, ("O", "X")),
+    doc=__doc__ or "",
+    constants=named(globals(), "CELLS FLIP"),
+    version=2,
 )

@@ -14,7 +14,9 @@ def said(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, str):
-        return ascii(value) if len(value) <= 60 else ascii(value[:60]) + "…"  # ascii: no digit passes for another
+        return (
+            ascii(value) if len(value) <= 60 else ascii(value[:60]) + "…"
+        )  # in ASCII, since digits of other scripts look alike
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}" if value else "an empty list"
     return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"

@@ -8,14 +8,14 @@ either encoding, whether the rest of the program would have looked at that membe
 import json
 import math
 import re
-from typing import Any, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import msgpack  # type: ignore[import-untyped]
 import msgspec
 
-from protocol.errors import LocalProtocolError, RemoteProtocolError, broken, stray_print
-from protocol.framing import Frames, Lines, Packs
-from protocol.messages import Encoding
+from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, stray_print
+from referee.protocol.framing import Frames, Lines, Packs
+from referee.protocol.messages import Encoding
 
 MAX_DEPTH = 256
 """Arrays and objects inside each other, the frame itself included."""
@@ -68,6 +68,7 @@ class Json:
 
     encoding = Encoding.JSON
     encode = staticmethod(msgspec.json.Encoder().encode)
+    _heads: ClassVar[dict[str, bytes]] = {}  # what stands between the id and the params, by method
     _plain = staticmethod(msgspec.json.Decoder().decode)
     _answer = staticmethod(msgspec.json.Decoder(Answer).decode)
 
@@ -99,14 +100,11 @@ class Json:
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
         if params[:1] != b"{":
             raise LocalProtocolError(f"{method}: the params are no JSON object: {params[:40]!r}")
-        comma = b"," if len(params) > 2 else b""
-        return b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":%b%b"clock":%b}}\n' % (
-            number,
-            self.encode(method),
-            params[:-1],
-            comma,
-            clock,
-        )
+        head = self._heads.get(method)
+        if head is None:
+            self._heads[method] = head = b',"method":%b,"params":' % self.encode(method)
+        comma = b',"clock":' if len(params) > 2 else b'"clock":'
+        return b'{"jsonrpc":"2.0","id":%d%b%b%b%b}}\n' % (number, head, params[:-1], comma, clock)
 
     def notification(self, method: str, params: bytes) -> bytes:
         return b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (self.encode(method), params)

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import msgspec
 from msgspec import Struct
 
-from protocol.codec import JSON, MAX_DEPTH, Answer, codec
-from protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, quote, stray_print
-from protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
+from referee.protocol.codec import JSON, MAX_DEPTH, Answer, codec
+from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, quote, stray_print
+from referee.protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
 
 __all__ = [
     "NEED_DATA",
@@ -75,6 +75,11 @@ class Connection:
     def encoding(self) -> Encoding:
         """The encoding in force."""
         return self._codec.encoding
+
+    @property
+    def whole(self) -> bool:
+        """Whether a whole frame has come that was not taken yet. It may still turn out to be none of the protocol."""
+        return self._frames.whole()
 
     @property
     def unread(self) -> bytes:
@@ -181,6 +186,11 @@ class Connection:
         rest = self._frames.rest
         if rest.strip(b" \t\r\n") and not self._given_up:
             self._fail(broken("wrote without being asked", rest))
+
+    @property
+    def owes_answers(self) -> bool:
+        """Whether there is a call that was given up and whose answer has not come yet."""
+        return bool(self._given_up)
 
     def give_up(self) -> None:
         """The open call is not waited for any longer. Its answer, if it comes, is late."""

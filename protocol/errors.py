@@ -33,6 +33,18 @@ def stray_print(text: bytes | bytearray) -> RemoteProtocolError:
     return RemoteProtocolError(f'wrote "{quote(text)}" to standard output; print debugging to standard error')
 
 
+def printable(text: str) -> str:
+    """`text` without anything that a terminal or a page would obey: control characters, DEL, those of C1, marks that
+    turn the direction of writing, halves of characters. Each is shown by its number, as in `\\x1b`; tabs become spaces.
+    """
+    text = text.expandtabs(4)
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
 def quote(frame: bytes | bytearray) -> str:
     """The beginning of `frame`, printable and on one line: text where it is text, else hexadecimal digits."""
     start = bytes(frame[:_ENOUGH_BYTES]).strip(b" \t\r\n")
@@ -42,6 +54,6 @@ def quote(frame: bytes | bytearray) -> str:
     except UnicodeDecodeError:
         # A frame of MessagePack begins with a byte that begins no text.
         text = "0x" + start.hex() if start[0] >= 0x80 else start.decode(errors="backslashreplace")
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    text = printable(text.replace("\t", "\\t"))
     cut = len(text) > SHOWN_CHARACTERS
     return text[:SHOWN_CHARACTERS] + "…" if cut else text

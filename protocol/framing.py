@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 
 import msgpack  # type: ignore[import-untyped]
 
-from protocol.errors import RemoteProtocolError, broken, quote, stray_print
+from referee.protocol.errors import RemoteProtocolError, broken, quote, stray_print
 
 
 class Frames(ABC):
@@ -33,6 +33,10 @@ class Frames(ABC):
         """Takes all of `rest`, which was one whole frame."""
 
     @abstractmethod
+    def whole(self) -> bool:
+        """Whether `next` has something to give, or to refuse. Takes nothing, and decodes nothing."""
+
+    @abstractmethod
     def next(self) -> bytes | bytearray | None:
         """Takes the next frame; None = it has not come whole yet. Raises RemoteProtocolError."""
 
@@ -47,6 +51,9 @@ class Lines(Frames):
     def clear(self) -> None:
         self.rest = b""
         self._searched = 0
+
+    def whole(self) -> bool:
+        return self.rest.find(b"\n", self._searched) >= 0 or len(self.rest) > self.max_frame_bytes
 
     def next(self) -> bytes | bytearray | None:
         """The next line that is not blank, with or without its LF. The LF does not count for the limit."""
@@ -88,12 +95,24 @@ class Packs(Frames):
         self._scanner = _scanner()
         self._scanned = 0  # so many bytes of the rest were given to the scanner
         self._start = 0  # where the rest begins, in the scanner's count
+        self._found: int | RemoteProtocolError | None = None  # the end of the first frame, if that was looked for
 
     def clear(self) -> None:
         self.rest = b""
         if self._scanned:
             self._scanner = _scanner()
             self._scanned = self._start = 0
+            self._found = None
+
+    def whole(self) -> bool:
+        if not self.rest:
+            return False
+        if self._found is None and _begins_map(self.rest[0]):
+            try:
+                self._found = self._end_of_frame()
+            except RemoteProtocolError as error:
+                self._found = error
+        return self._found is not None or not _begins_map(self.rest[0]) or len(self.rest) > self.max_frame_bytes
 
     def next(self) -> bytes | bytearray | None:
         """The next whole map, as bytes. It is not decoded: keys, text and numbers are still to be checked."""
@@ -101,7 +120,9 @@ class Packs(Frames):
             return None
         if not _begins_map(self.rest[0]):
             raise _no_map(self.rest)
-        end = self._end_of_frame()
+        end = self._end_of_frame() if self._found is None else self._found
+        if isinstance(end, RemoteProtocolError):
+            raise end
         if (len(self.rest) if end is None else end) > self.max_frame_bytes:
             raise _too_long(self.max_frame_bytes, self.rest)
         if end is None:
@@ -110,6 +131,7 @@ class Packs(Frames):
         if not isinstance(self.rest, bytearray):
             self.rest = bytearray(self.rest)
         del self.rest[:end]
+        self._found = None
         self._scanned -= end
         self._start += end
         return frame

@@ -29,14 +29,23 @@ NEED_DATA: Final = NeedData.NEED_DATA
 
 
 class Limits(Struct, frozen=True):
-    """What a bot is allowed; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
+    """What a bot may use; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
 
     startup_ms: Annotated[int, Meta(description="from the start of the process to the answer to initialize")]
     call_ms: Annotated[int | None, Meta(description="for one call")] = None
+    opening_ms: Annotated[int | None, Meta(description="for one call in the opening; null: as later")] = None
+    closing_ms: Annotated[int | None, Meta(description="for a call after the result; null: no such calls")] = None
+    exit_ms: Annotated[int | None, Meta(description="from exit to the program's end")] = None
     initial_ms: Annotated[int | None, Meta(description="the time bank at the start of the match")] = None
     increment_ms: Annotated[int, Meta(description="added to the bank after every answer in time")] = 0
     cpu_ms: Annotated[int | None, Meta(description="CPU time for the whole match")] = None
     memory_bytes: Annotated[int | None, Meta(description="memory of the process and all that it started")] = None
+    processes: Annotated[int | None, Meta(description="how many of them may live at a time")] = None
+    frame_bytes: Annotated[int | None, Meta(description="one frame of the bot's, its LF apart")] = None
+    call_output_bytes: Annotated[int | None, Meta(description="standard output in one call")] = None
+    stderr_bytes: Annotated[int | None, Meta(description="standard error that is kept; the rest is dropped")] = None
+    file_bytes: Annotated[int | None, Meta(description="one file that is written")] = None
+    scratch_bytes: Annotated[int | None, Meta(description="all files in HOME together")] = None
 
 
 class Initialize(Struct, frozen=True):

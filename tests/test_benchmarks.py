@@ -4,20 +4,23 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
-from benchmarks.aibg5 import table_of_aibg5
-from benchmarks.kits import table_of_kits
-from games import registry
-from protocol.messages import Encoding
-from tools.generated import ROOT
+from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
+from referee.benchmarks.aibg5 import table_of_aibg5
+from referee.benchmarks.kits import table_of_kits
+from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
+from referee.games import registry
+from referee.protocol.messages import Encoding
+from referee.tools.generated import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
 def test_a_call_is_measured_in_every_variant() -> None:
-    command = [sys.executable, "-m", "benchmarks.calls", "--rounds", "1"]
+    command = [sys.executable, "-m", "referee.benchmarks.calls", "--rounds", "1"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert {
         "bare blocking pipes",
@@ -25,17 +28,41 @@ def test_a_call_is_measured_in_every_variant() -> None:
         "referee, tictactoe, json",
         "referee, reantics, msgpack",
     } <= figures.keys()
-    assert all(len(rounds) == 1 and rounds[0] > 0 for rounds in figures.values())
+    assert {name for name in figures if "think" in name} == {
+        "referee, tictactoe, json, bots that think 100 µs",
+        "referee, tictactoe, json, bots that think 1000 µs",
+    }
+    for ((wall, own),) in figures.values():
+        assert 0 < own <= wall * 1.05
     assert f"| {YARDSTICK} | 1.00 |" in table_of_calls(figures, figures)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the bot that parses needs g++")
 def test_the_referee_is_measured_against_a_bot_that_parses() -> None:
-    command = [sys.executable, "-m", "benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
+    command = [sys.executable, "-m", "referee.benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert figures.keys() == set(Encoding)
     assert all(figure["referee"] > 0 and figure["bot"] > 0 for figure in figures.values())
     assert "| json | " in table_of_aibg5(figures)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+def test_tournaments_are_measured() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.tournament", "--seconds", "3", "--lines", "2000"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert ROWS.keys() < figures.keys() and figures["a ledger"]["games"] == 1900
+    assert all(figures[name]["games a second"] > 0 for name in ROWS)
+    assert all(0 < figures[name]["runner, of all CPU"] < 1 for name in ROWS)
+    assert "| tictactoe, instant C++ bots, used again | " in table_of_tournaments(figures)
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+def test_what_a_driver_spends_on_a_game_is_the_same_from_the_first_to_the_last(tmp_path: Path) -> None:
+    first, *_, last = driven(tmp_path, 200_000)
+    assert last < 1.5 * first
 
 
 def test_every_engine_is_measured() -> None:
@@ -50,10 +77,28 @@ def test_every_engine_is_measured() -> None:
     assert rates["tictactoe"]["match"]["median"] > 0
 
 
+@pytest.mark.kits
 def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
-    command = [sys.executable, "-m", "benchmarks.kits", "--json", "--calls", "5", "python"]
+    command = [sys.executable, "-m", "referee.benchmarks.kits", "--json", "--calls", "5", "python"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True, cwd=ROOT).stdout)
     assert figures.keys() == {"python"}
     assert figures["python"].keys() == set(Encoding)
     assert all(cost > 0 for cost in figures["python"].values())
     assert "| python |" in table_of_kits(figures)
+
+
+@pytest.mark.slow
+def test_the_fronts_are_measured_with_many_clients_at_once() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.fronts"]
+    command += ["--battles", "4", "--games", "1", "--seconds", "1", "--think", "0.02"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures.keys() == {"4 battles", "1 games"}
+    for figure in figures.values():
+        assert figure["timeouts"] == 0 and figure["moves"] > 0
+
+
+@pytest.mark.slow
+def test_the_runner_of_originals_is_measured() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.originals", "--calls", "50"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert all(figure["runner us"] > 0 for figure in figures.values())

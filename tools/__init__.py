@@ -1,1 +1,1 @@
-"""What the project's own developers run: schemas, bindings, toolchains. Nothing here is part of the harness."""
+"""What is made from the types of the games: schemas, pages, bindings of the kits. And what developers of ours run."""

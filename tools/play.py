@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from harness.cli import main
-from tools.toolchains import TOOLCHAINS, missing
+from referee.harness.cli.main import main
+from referee.tools.toolchains import TOOLCHAINS, missing
 
 KITS = Path("starter_kits")
 

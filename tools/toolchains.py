@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from typing import NamedTuple
 
 
@@ -46,7 +47,24 @@ TOOLCHAINS: dict[str, Toolchain] = {
     "java": Toolchain("Java", ("java", "javac", "mvn"), (), ("default-jdk-headless", "maven")),
     "rust": Toolchain("Rust", ("cargo", "rustc"), (), ("cargo", "rustc")),
     "javascript": Toolchain("JavaScript", ("node", "npm"), (), ("nodejs", "npm")),
+    "ruby": Toolchain("Ruby bots of the tests, no", ("ruby",), (), ("ruby",)),
+    "viewer": Toolchain("viewer", ("node", "npm"), (), ("nodejs", "npm", "chromium"), test_programs=("chromium",)),
 }
+
+
+@cache
+def works(program: str) -> bool:
+    """Whether a program is there and prints its version: rustup's `cargo` is on PATH without any toolchain."""
+    path = shutil.which(program)
+    return path is not None and any(_prints(path, option) for option in ("--version", "version"))  # go has the latter
+
+
+def _prints(path: str, option: str) -> bool:
+    try:
+        done = subprocess.run([path, option], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0 and bool(done.stdout.strip())
 
 
 def missing(kit: str, tests: bool = False) -> list[str]:
@@ -57,7 +75,7 @@ def missing(kit: str, tests: bool = False) -> list[str]:
     toolchain = TOOLCHAINS[kit]
     wanted = toolchain.programs + (toolchain.test_programs if tests else ())
     headers = toolchain.headers + (toolchain.test_headers if tests else ())
-    programs = [program for program in wanted if shutil.which(program) is None]
+    programs = [program for program in wanted if not works(program)]
     compiler = toolchain.programs[0]
     if compiler in programs:
         return programs + list(headers)
@@ -82,6 +100,7 @@ def install(packages: list[str]) -> None:
         )
         if done.returncode != 0:
             print(done.stdout.decode(errors="replace"))
+    works.cache_clear()
 
 
 def main(kits: list[str]) -> int:

@@ -8,6 +8,8 @@ using namespace referee::aibg5;
 
 class Walker : public AIBG5Bot {
    public:
+    using AIBG5Bot::AIBG5Bot;
+
     Action doAction(int playerIdx, const GameState& gameState, const std::optional<std::string>& /*message*/) override {
         const Board board(gameState);
         Cell here;

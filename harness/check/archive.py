@@ -5,7 +5,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from harness.errors import UsageError
+from referee.harness.errors import UsageError
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000

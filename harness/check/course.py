@@ -1,4 +1,4 @@
-"""Tries every rule of `harness.check.findings` on a bot, one after the other.
+"""Tries every rule of `referee.harness.check.findings` on a bot, one after the other.
 
 The first rules are games against the engine's own answers. Only a bot that gets through them is tried further: what
 follows would find the same defect again. Nothing here knows a game.
@@ -8,26 +8,29 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from games.api import FaultKind, Game, Player, TimeControl
-from games.dice import derive_seed
-from harness.chaos import CHAOS, Manner
-from harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Costs, Finding, Level, Status
-from harness.check.probe import Plan, Probe, Walk, reach, walk
-from harness.errors import RunError
-from harness.launch import Entrant, entrant
-from harness.limits import Limits, mebibytes
-from harness.opponents import OPPONENTS
-from harness.referee import PROGRAM_CHARACTERS, Match, play
-from harness.roster import Roster, open_roster
-from harness.verdict import Verdict
-from protocol.codec import JSON
-from protocol.errors import quote
-from protocol.messages import Encoding
+from referee.games.api import FaultKind, Game, Player, TimeControl
+from referee.games.dice import derive_seed
+from referee.harness.bots.bot import PROGRAM_CHARACTERS, Bot
+from referee.harness.bots.chaos import CHAOS, Chaos, Manner
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits, mebibytes
+from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Costs, Finding, Level, Status
+from referee.harness.check.places import places
+from referee.harness.check.probe import Plan, Walk, depart, pipes, reach, walk
+from referee.harness.errors import RunError
+from referee.harness.match.referee import Match, play
+from referee.harness.match.verdict import Verdict
+from referee.harness.opponents import OPPONENTS
+from referee.protocol.codec import JSON
+from referee.protocol.errors import quote
+from referee.protocol.messages import Encoding
 
 CALLS = 60
 """Of one game against the engine's answers."""
@@ -44,10 +47,23 @@ LONG_CALLS = 200
 """How deep we look for the largest params."""
 MATCHES_S = 24.0
 """The whole matches of a rule share that; one that takes longer is stopped: the check has seen enough of it."""
-BASICS = ("starts", "greets-json", "greets-msgpack", "answers-every-call", "every-seat")
+BASICS = ("builds", "starts", "greets-json", "greets-msgpack", "answers-every-call", "every-seat")
+ALWAYS = ("builds", "starts")
+"""What stands on everything else: how a bot is started, and what it says of itself."""
 BOTH = (Encoding.MSGPACK, Encoding.JSON)
 
 Told = Callable[[Checked], None]
+
+
+class Origin(Struct, frozen=True):
+    """Where a bot comes from, for whoever reads what was found."""
+
+    spec: str
+    """As it was named."""
+    folder: Path
+    """Its own folder, or that of its source file."""
+    again: tuple[str, ...] = ()
+    """The words of a command for one match of it, from `referee` on, without seed and bots; empty: unknown."""
 
 
 class Check(Struct, frozen=True):
@@ -62,18 +78,43 @@ class Check(Struct, frozen=True):
     time: TimeControl
     chaos: bool = False
     """The whole matches are played in that manner too."""
+    origin: Origin | None = None
+    only: frozenset[str] = frozenset()
+    """Only these rules; empty: all. What a bot says of itself is learned in any case."""
+    built: str = ""
+    """How the bot was built, in a few words."""
+
+
+def not_built(game: Game, seed: int, name: str, error: RunError, origin: Origin, built_s: float) -> CheckReport:
+    """The report of a bot whose build fails: nothing else can be tried."""
+    how, _, said = str(error).partition("\n")
+    text = how[how.find(": the build ") + 2 :]
+    lines = tuple(said.split("\n")) if said else ()
+    again = _again(origin, game, seed, "builds")
+    found = Finding("builds", Level.ERROR, text, last_words=lines, places=places(lines, origin.folder), again=again)
+    failed = Checked("builds", Status.FAILED, built_s, "", (found,))
+    rest = [Checked(rule, Status.SKIPPED, 0.0, NOT_TRIED) for rule in RULES if rule != "builds"]
+    return CheckReport(game.name, seed, name, None, False, (failed, *rest), None)
+
+
+def _again(origin: Origin | None, game: Game, seed: int, rule: str) -> tuple[str, ...]:
+    """The command that tries one rule again."""
+    if origin is None or not origin.again:
+        return ()
+    return ("referee", "check", origin.spec, *origin.again[1:], "--seed", str(seed), "--only", rule)
 
 
 async def check(wanted: Check, told: Told | None = None) -> CheckReport:
     """Tries all rules; `told` hears of each. RunError if the program cannot be started, or if one of our own fails."""
     manner = CHAOS if wanted.chaos else PLAIN
-    async with open_roster(wanted.limits, partial(Probe, manner=manner)) as roster:
+    async with open_roster(wanted.limits, partial(Chaos, manner=manner)) as roster:
         course = _Course(wanted, roster)
-        for rule in RULES:
+        rules = [rule for rule in RULES if not wanted.only or rule in wanted.only or rule in ALWAYS]
+        for rule in rules:
             await course.attempt(rule)
             if told is not None:
                 told(course.checked(rule))
-    checks = tuple(course.checked(rule) for rule in RULES)
+    checks = tuple(course.checked(rule) for rule in rules)
     passed = all(check.status is not Status.FAILED for check in checks)
     return CheckReport(wanted.game.name, wanted.seed, wanted.bot.name, course.program, passed, checks, course.costs())
 
@@ -92,6 +133,7 @@ class _Course:
     def __init__(self, wanted: Check, roster: Roster) -> None:
         self.game, self.entrant, self.seed, self.options = wanted.game, wanted.bot, wanted.seed, wanted.options
         self.limits, self.time, self.roster = wanted.limits, wanted.time, roster
+        self.origin, self.built = wanted.origin, wanted.built
         self.findings: list[Finding] = []
         self.program: str | None = None
         self.encodings: list[Encoding] = [Encoding.JSON]
@@ -137,8 +179,12 @@ class _Course:
 
     # The rules, in their order.
 
+    async def builds(self) -> str:
+        """It has been, or there would be no program: see `not_built`."""
+        return self.built
+
     async def starts(self) -> str:
-        done, bot = await self._walk("starts", self._plan(encodings=BOTH, calls=0, breaks_off=True), says_exit=True)
+        done, bot = await self._walk("starts", self._plan(encodings=BOTH, calls=0, breaks_off=True))
         if done.fault is None:
             hello = bot.hello
             self.program = " ".join(filter(None, (hello.name, hello.version)))[:PROGRAM_CHARACTERS] or None
@@ -168,7 +214,7 @@ class _Course:
 
     async def answers_every_call(self) -> str:
         """Seed after seed, until everything has been asked that our own play comes to, in every encoding."""
-        wanted = {method for seed in range(SEEDS) for method, _ in reach(self._plan(number=seed), JSON.encode)}
+        wanted = {method for seed in range(SEEDS) for method, _ in await reach(self._plan(number=seed), JSON.encode)}
         counts: dict[str, int] = {}
         for number in range(SEEDS):
             if number >= GAMES and wanted <= counts.keys():
@@ -212,7 +258,7 @@ class _Course:
         more than a warning.
         """
         told = any(method.result is None and not method.viewers for method in self.game.methods.values())
-        plans, largest = self._largest()
+        plans, largest = await self._largest()
         for plan in plans:
             await self._walk("largest-states", plan, level=Level.WARNING if told else Level.ERROR)
         return ", ".join(f"{method} {size:,} bytes" for method, size in largest.items())
@@ -275,8 +321,6 @@ class _Course:
         return f"{mebibytes(peak)} of {'any' if limit is None else mebibytes(limit)}"
 
     async def plays_random(self) -> str:
-        if "random" not in OPPONENTS or self.game.name not in OPPONENTS["random"].seats:
-            raise _Skip(f"@random does not play {self.game.name}")
         return await self._matches("plays-random", "@random")
 
     async def plays_builtin(self) -> str:
@@ -310,9 +354,9 @@ class _Course:
         seed = derive_seed(self.seed, "check", number)
         return Plan(self.game, seat, seed, self.options, self.time, encodings, calls, breaks_off=breaks_off)
 
-    async def _take(self, manner: Manner) -> Probe:
-        bot = cast(Probe, await self.roster.take(self.entrant))
-        bot.manner = manner
+    async def _take(self, manner: Manner) -> Bot:
+        bot = await self.roster.start(self.entrant)
+        pipes(bot).manner = manner
         return bot
 
     async def _walk(
@@ -322,20 +366,20 @@ class _Course:
         manner: Manner = PLAIN,
         says_exit: bool = True,
         level: Level = Level.ERROR,
-    ) -> tuple[Walk, Probe]:
+    ) -> tuple[Walk, Bot]:
         """One game in a process of its own; a fault is found under `rule`, None = that is left to the caller."""
         bot = await self._take(manner)
-        bot.says_exit = says_exit
         done = await walk(bot, plan, self.limits)
+        ended = await depart(bot, says_exit)
         await self.roster.end([bot])
         self._book(done, bot)
         if rule is not None:
             await self._blame(rule, plan, done, bot, level)
-        if bot.ending is not None and done.fault is None:
+        if ended is not None and done.fault is None:
             self._endings += says_exit
-            if bot.ending.defect is not None:
-                ending = "exit" if says_exit else "end-of-file"
-                self._find(ending, Level.ERROR, bot.ending.defect, plan, words=bot.stderr.last_words())
+            if ended.defect is not None:
+                rule = "exit" if says_exit else "end-of-file"
+                self._find(rule, Level.ERROR, ended.defect, plan, words=bot.last_words())
         return done, bot
 
     async def _in_manner(self, rule: str, manner: Manner, calls: int) -> str:
@@ -343,13 +387,13 @@ class _Course:
             await self._walk(rule, self._plan(number=number, calls=calls), manner)
         return f"in {' and '.join(self.encodings)}"
 
-    def _largest(self) -> tuple[list[Plan], dict[str, int]]:
+    async def _largest(self) -> tuple[list[Plan], dict[str, int]]:
         """The games in which our own play shows the largest params of each method, and those sizes."""
         largest: dict[str, tuple[int, int, Plan]] = {}
         for number in range(SEEDS):
             for seat in range(self.game.seats.stop - 1):
                 plan = msgspec.structs.replace(self._plan(number, seat, calls=LONG_CALLS), shadow=True)
-                for method, size in reach(plan, JSON.encode):
+                for method, size in await reach(plan, JSON.encode):
                     if method not in largest or size > largest[method][0]:
                         largest[method] = size, len(largest), plan
         plans = {(plan.seed, plan.seat): plan for _, _, plan in largest.values()}
@@ -369,11 +413,11 @@ class _Course:
             seed = derive_seed(self.seed, rule, seat)
             match = Match(self.game, tuple(entrants), seed, self.options, control, tuple(reversed(BOTH)))
             verdict = await play(match, self.roster)
-            self._rule(rule, verdict, seat)
+            self._rule(rule, verdict, seat, rival)
             points += verdict.result.scores[seat]
         return f"{rival}, {seats} matches, {points:g} point{'' if points == 1 else 's'}"
 
-    def _rule(self, rule: str, verdict: Verdict, seat: Player) -> None:
+    def _rule(self, rule: str, verdict: Verdict, seat: Player, rival: str) -> None:
         self._peak_bytes = max(self._peak_bytes, verdict.seats[seat].peak_memory_bytes)
         for fault in verdict.faults:
             if fault.player != seat:
@@ -383,9 +427,12 @@ class _Course:
             method = self.game.methods.get(fault.method)
             section = method.rules if method is not None and fault.kind is FaultKind.ILLEGAL else None
             where = seat, fault.call, fault.method, encoding
-            self.findings.append(Finding(rule, Level.ERROR, text, *where, fault.last_words, section or None))
+            self._add(
+                Finding(rule, Level.ERROR, text, *where, fault.last_words, section or None),
+                self._match(verdict, seat, rival),
+            )
 
-    def _book(self, done: Walk, bot: Probe) -> None:
+    def _book(self, done: Walk, bot: Bot) -> None:
         """Keeps what a game has cost."""
         if not self._walls:
             self._startup_s = max(self._startup_s, done.startup_s)
@@ -393,7 +440,7 @@ class _Course:
         self._peak_bytes = max(self._peak_bytes, bot.usage.peak_memory_bytes)
 
     async def _blame(
-        self, rule: str, plan: Plan, done: Walk, bot: Probe | None, level: Level = Level.ERROR, told: str = ""
+        self, rule: str, plan: Plan, done: Walk, bot: Bot | None, level: Level = Level.ERROR, told: str = ""
     ) -> None:
         """The finding for a walk's fault, if it has one."""
         fault = done.fault
@@ -410,7 +457,7 @@ class _Course:
         text = f"{told}{fault.kind}: {fault.detail}"
         if fault.kind is FaultKind.TIMEOUT and bot is not None and (rest := bot.wire.unread.strip()):
             text += f"; what it wrote is no whole frame, perhaps its line has no end: {quote(rest)}"
-        words = () if bot is None else bot.stderr.last_words()
+        words = () if bot is None else bot.last_words()
         self._find(rule, level, text, plan, done, words)
 
     def _find(
@@ -430,7 +477,22 @@ class _Course:
         encoding = None if plan is None or len(plan.encodings) > 1 else plan.encodings[0]
         illegal = done is not None and done.fault is not None and done.fault.kind is FaultKind.ILLEGAL
         section = (illegal and method and self.game.methods[method].rules) or RULES[rule].section
-        self.findings.append(Finding(rule, level, text, seat, call, method, encoding, words, section))
+        again = _again(self.origin, self.game, self.seed, rule)
+        self._add(Finding(rule, level, text, seat, call, method, encoding, words, section), again)
+
+    def _add(self, finding: Finding, again: tuple[str, ...]) -> None:
+        """With the lines of the bot's files that it names."""
+        lines = (*finding.text.split("\n"), *finding.last_words)
+        named = () if self.origin is None else places(lines, self.origin.folder)
+        self.findings.append(msgspec.structs.replace(finding, places=named, again=again))
+
+    def _match(self, verdict: Verdict, seat: Player, rival: str) -> tuple[str, ...]:
+        """The command that plays a whole match again."""
+        if self.origin is None or not self.origin.again:
+            return ()
+        bots = [rival] * len(verdict.seats)
+        bots[seat] = self.origin.spec
+        return (*self.origin.again, *bots, "--seed", str(verdict.seed))
 
 
 def _difference(one: Walk, other: Walk) -> str | None:

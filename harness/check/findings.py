@@ -5,6 +5,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from referee.harness.check.places import Place
+
 
 class Level(StrEnum):
     """ERROR refuses the bot; WARNING does so under `--strict`; NOTE is only told."""
@@ -25,6 +27,7 @@ class Rule(Struct, frozen=True):
 
 
 RULES: Mapping[str, Rule] = {
+    "builds": Rule("It builds, if bot.toml or its language says how", "mend what is named first, and build it again"),
     "starts": Rule(
         "The program starts and answers initialize",
         "answer the first line on standard input, with its id, and flush",
@@ -100,9 +103,13 @@ class Finding(Struct, frozen=True):
     method: str | None = None
     encoding: str | None = None
     last_words: tuple[str, ...] = ()
-    """The last lines of standard error."""
+    """The last lines of standard error, or of what the build printed."""
     section: str | None = None
     """Where it is written what was wanted."""
+    places: tuple[Place, ...] = ()
+    """The lines of the bot's own files that are named there, those that matter most first."""
+    again: tuple[str, ...] = ()
+    """The command line that finds it again."""
 
     @property
     def where(self) -> str:

@@ -1,15 +1,19 @@
 """A check for other programs: JUnit's XML, SARIF 2.1.0 and GitHub's annotations."""
 
+import re
+import shlex
 from collections.abc import Iterator
-from pathlib import Path
+from importlib import metadata
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
 import msgspec
 
-from harness.check.findings import RULES, Checked, CheckReport, Finding, Level, Status
-from harness.errors import RunError
+from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Finding, Level, Status
+from referee.harness.check.places import Place
+from referee.harness.errors import RunError
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -46,8 +50,9 @@ def _case(suite: ElementTree.Element, check: Checked, classname: str, strict: bo
         ElementTree.SubElement(case, "system-out").text = "\n".join(others)
 
 
-def sarif(report: CheckReport, bot: str) -> bytes:
-    """SARIF 2.1.0: a result for each finding. `bot`: the file or folder that was checked, as a relative path."""
+def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
+    """SARIF 2.1.0: a result for each finding. `bot`: the file or folder that was checked, as a relative path; `prefix`:
+    what leads to its own files."""
     rules = [
         {
             "id": name,
@@ -56,32 +61,98 @@ def sarif(report: CheckReport, bot: str) -> bytes:
         }
         for name, rule in RULES.items()
     ]
-    results = [_result(finding, bot) for check in report.checks for finding in check.findings]
-    driver = {"name": "referee check", "informationUri": "https://www.jsonrpc.org/specification", "rules": rules}
+    results = [_result(finding, bot, prefix) for check in report.checks for finding in check.findings]
+    driver: dict[str, Any] = {"name": "referee check", "version": metadata.version("referee"), "rules": rules}
+    if address := project_address():
+        driver["informationUri"] = address
     properties = {"game": report.game, "seed": report.seed, "bot": _text(report.name), "passed": report.passed}
     run = {"tool": {"driver": driver}, "results": results, "properties": properties}
     log = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n"
 
 
-def _result(finding: Finding, bot: str) -> dict[str, Any]:
+def project_address(installed: metadata.Distribution | None = None) -> str:
+    """Where the project is at home on the web, as far as this installation tells: the address in its metadata, or that
+    of the repository that it was installed from. Empty: it does not."""
+    found = metadata.distribution("referee") if installed is None else installed
+    for entry in found.metadata.get_all("Project-URL") or ():
+        address = str(entry).partition(",")[2].strip()
+        if address.startswith("https://"):
+            return address
+    record = found.read_text("direct_url.json")
+    origin = msgspec.json.decode(record) if record else {}
+    url = str(origin.get("url", ""))
+    return url if "vcs_info" in origin and url.startswith("https://") else ""
+
+
+def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
+    """At the lines that it names; a bot without any stands for itself."""
+    locations = [
+        {"physicalLocation": {"artifactLocation": {"uri": _uri(prefix, place.file)}, "region": _region(place)}}
+        for place in finding.places
+    ]
+    whole = {"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}
     return {
         "ruleId": finding.rule,
         "ruleIndex": list(RULES).index(finding.rule),
         "level": finding.level,
         "message": {"text": in_full(finding)},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}],
+        "locations": locations[:1] or [whole],
+        "relatedLocations": locations[1:],
         "properties": {"seat": finding.seat, "call": finding.call, "method": finding.method},
     }
 
 
-def annotations(report: CheckReport) -> Iterator[str]:
-    """GitHub's workflow commands, a line each."""
+def _uri(prefix: str, file: str) -> str:
+    return quote(PurePosixPath(prefix, file).as_posix())
+
+
+def _region(place: Place) -> dict[str, int]:
+    return {"startLine": place.line} | ({} if place.column is None else {"startColumn": place.column})
+
+
+def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:
+    """GitHub's workflow commands, a line each: at the first line that a finding names."""
     commands = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
     for check in report.checks:
         for finding in check.findings:
+            place = ""
+            if finding.places:
+                first = finding.places[0]
+                place = f"file={PurePosixPath(prefix, first.file)}".translate(_PROPERTY) + f",line={first.line},"
+                place += f"col={first.column}," if first.column is not None else ""
             title = f"{finding.rule} ({_text(report.name)})".translate(_PROPERTY)
-            yield f"::{commands[finding.level]} title={title}::{in_full(finding).translate(_MESSAGE)}"
+            yield f"::{commands[finding.level]} {place}title={title}::{in_full(finding).translate(_MESSAGE)}"
+
+
+def summary(report: CheckReport) -> str:
+    """Markdown for the job's summary: the verdict, what became of each rule, the findings in full."""
+    words = "passed" if report.passed else "refused"
+    lines = [f"### {_cell(report.name)} at {_cell(report.game)}: {words}", ""]
+    lines += ["| rule | | what |", "| --- | --- | --- |"]
+    tried = [check for check in report.checks if check.told != NOT_TRIED or check.findings]
+    for check in tried:
+        told = RULES[check.rule].title + (f": {check.told}" if check.told else "")
+        lines.append(f"| {check.rule} | {check.status} | {_cell(told)} |")
+    if len(tried) < len(report.checks):
+        lines += ["", f"{len(report.checks) - len(tried)} rules not tried before that is mended."]
+    for check in report.checks:
+        for finding in check.findings:
+            body = in_full(finding).replace("```", "` ` `")
+            lines += ["", f"**{finding.level} {finding.rule}**", "", "```text", body, "```"]
+    return "\n".join([*lines, "", f"seed {report.seed}", ""])
+
+
+def outputs(report: CheckReport, passed: bool) -> str:
+    """What a later step of a workflow can ask for, a line each: `passed`, the counts and the seed."""
+    counts = {f"{level}s": report.count(level) for level in Level}
+    shown = {"passed": str(passed).lower(), **counts, "seed": report.seed}
+    return "".join(f"{name}={value}\n" for name, value in shown.items())
+
+
+def _cell(text: str) -> str:
+    """Words of a bot or of ours in a table of Markdown."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", _text(text).replace("\n", " "))
 
 
 _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -94,8 +165,11 @@ def in_full(finding: Finding) -> str:
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
     if finding.level is not Level.NOTE:  # that asks for nothing
         lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
+    if finding.again:
+        lines.append(f"again: {shlex.join(finding.again)}")
     if finding.last_words:
-        lines += ["its last words on standard error:", *(f"  {line}" for line in finding.last_words)]
+        words = "what the build printed:" if finding.rule == "builds" else "its last words on standard error:"
+        lines += [words, *(f"  {line}" for line in finding.last_words)]
     return _text("\n".join(lines))
 
 

@@ -4,25 +4,22 @@ No other program is needed, and every position that the engine can reach can be 
 """
 
 import time
-from collections.abc import Callable, Iterable
-from types import NoneType
+from collections.abc import Callable
 from typing import Any
 
 import trio
 from msgspec import Struct
 
-from games.api import Call, Event, Fault, FaultKind, Game, Notice, Player, Setup, State, TimeControl
-from games.dice import Dice, derive_seed
-from harness.bot import ORDERLY_END_S, exit_words
-from harness.chaos import ChaoticBot
-from harness.clock import Clock, milliseconds
-from harness.limits import Limits, reading
-from harness.referee import shown_limits
-from harness.sandbox.supervisor import descendants
-from protocol import messages
-from protocol.connection import answer_decoder
-from protocol.errors import RemoteProtocolError
-from protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
+from referee.games.api import Call, Fault, Game, Notice, Player, Setup, TimeControl
+from referee.games.dice import derive_seed
+from referee.harness.bots.bot import Bot
+from referee.harness.bots.chaos import Chaos
+from referee.harness.bots.limits import Limits, exit_words
+from referee.harness.bots.meter import living_below
+from referee.harness.bots.seat import EngineSeat, Seat, Table
+from referee.harness.match.loop import Loop
+from referee.protocol import messages
+from referee.protocol.messages import Encoding, Initialize
 
 ENOUGH = "the check has seen enough"
 WALK_S = 10.0
@@ -40,6 +37,8 @@ class Ending(Struct, frozen=True):
     """Processes that it left behind."""
     spoke: Fault | None
     """What it wrote that nobody asked for."""
+    exit_s: float
+    """How long it had."""
 
     @property
     def defect(self) -> str | None:
@@ -47,7 +46,7 @@ class Ending(Struct, frozen=True):
         if self.spoke is not None:
             return f"after its last answer: {self.spoke.detail}"
         if self.code is None:
-            return f"did not end by itself within {ORDERLY_END_S:g} s"
+            return f"did not end by itself within {self.exit_s:g} s"
         if self.code != 0:
             return f"ended with {exit_words(self.code)}; wanted is exit code 0"
         if self.left:
@@ -55,43 +54,31 @@ class Ending(Struct, frozen=True):
         return None
 
 
-class Probe(ChaoticBot):
-    """A bot under check: it is ended in the way that is tried, and looked at while it ends."""
+async def depart(bot: Bot, says_exit: bool) -> Ending | None:
+    """Tells a bot to end, with `exit` or without, and looks at what it does.
 
-    says_exit = True
-    ending: Ending | None = None
-
-    async def end(self) -> None:
-        """As `Bot.end`, with `exit` or without."""
-        patience_s = await self.say_exit() if self.says_exit and self.fault is None else ORDERLY_END_S
-        self.process.close_stdin()
-        if self.fault is None:
-            code = await self.process.exited(patience_s)
-            left = 0 if code is None else await self._left_behind()
-            self.ending = Ending(code, left, self.spoke_unasked())
-            self.stderr.catch_up(self.process.stderr)
-        await self.process.end()
-        self.meter.close(self.process.cpu_s)
-
-    def spoke_unasked(self) -> Fault | None:
-        """The fault of having written something since the last answer."""
-        try:
-            self._hear_unasked()
-        except RemoteProtocolError as error:
-            return self._finish(Fault(FaultKind.PROTOCOL, str(error)))
+    None for one that is at fault already, or that may still be busy with a call.
+    """
+    if bot.fault is not None or bot.wire.owes_answers:
         return None
-
-    async def _left_behind(self) -> int:
-        """How many processes have outlived the bot; those that were ending with it have a moment for it."""
-        if not descendants(self.process.supervisor):
-            return 0
-        await trio.sleep(LINGER_S)
-        return sum(_lives(pid) for pid in descendants(self.process.supervisor))
+    code = await bot.leave(says_exit)
+    left = 0 if code is None else await _left_behind(bot)
+    return Ending(code, left, bot.spoke_unasked(), bot.limits.exit_s)
 
 
-def _lives(pid: int) -> bool:
-    found = reading(pid)
-    return found is not None and found.lives
+async def _left_behind(bot: Bot) -> int:
+    """How many processes have outlived the bot; those that were ending with it have a moment for it."""
+    root = pipes(bot).process.root
+    if not living_below(root):
+        return 0
+    await trio.sleep(LINGER_S)
+    return living_below(root)
+
+
+def pipes(bot: Bot) -> Chaos:
+    """The bot's transport, which is the check's own kind."""
+    assert isinstance(bot.transport, Chaos)
+    return bot.transport
 
 
 class Plan(Struct, frozen=True):
@@ -141,93 +128,104 @@ class Walk(Struct):
         return self.asked[-1].method if self.asked else "initialize"
 
 
-async def greet(bot: Probe, plan: Plan, limits: Limits) -> Fault | None:
-    """Opens the game with a bot, new or used again."""
-    setup, shown = plan.setup, shown_limits(limits, plan.time)
-    seed = derive_seed(plan.luck or plan.seed, "seat", plan.seat)
-    name, options, encodings = plan.game.name, setup.options, plan.encodings
-    message = Initialize(PROTOCOL_VERSION, name, options, plan.seat, setup.names, encodings, shown, seed)
-    return await bot.greet(message, lambda: None)
-
-
-async def walk(bot: Probe, plan: Plan, limits: Limits) -> Walk:
+async def walk(bot: Bot, plan: Plan, limits: Limits) -> Walk:
     """Plays the game with the bot at its seat until it ends or the bot is at fault."""
     started = time.perf_counter()
-    done = Walk([], await greet(bot, plan, limits))
+    done = Walk([])
+    game = _Walk(plan, Checked(bot, done, plan.shadow), done)
+    await game.greet_all(limits)
     done.startup_s = time.perf_counter() - started
     if done.fault is None:
-        await _Walker(bot, plan, done).play()
+        await game.play()
+        done.fault = done.fault or bot.spoke_unasked()
     bot.measure()
-    bot.stderr.catch_up(bot.process.stderr)
     return done
 
 
-class _Walker:
-    def __init__(self, bot: Probe, plan: Plan, done: Walk) -> None:
-        self.bot, self.plan, self.done = bot, plan, done
-        self.clock = Clock(plan.time)
-        self.state = plan.game.new(plan.setup)
-        self.dice = Dice(derive_seed(plan.seed, "rivals"))
-        self.decoders = {
-            method.name: answer_decoder(method.answer_type)
-            for method in plan.game.methods.values()
-            if method.result is not None
-        }
+class Checked(Seat):
+    """The bot's seat: notes every answer, and the first that does not count.
 
-    async def play(self) -> None:
-        state, done, seat = self.state, self.done, self.plan.seat
-        until = time.perf_counter() + WALK_S
-        self._tell(state.opening())
-        while state.awaited and done.fault is None:
-            if state.result is None and (len(done.asked) >= self.plan.calls or time.perf_counter() > until):
-                if self.plan.breaks_off:
-                    return
-                self._tell(state.stop(ENOUGH))
-                continue
-            answers: dict[Player, Any] = {}
-            for call in state.calls():
-                if call.player == seat:
-                    answers[seat] = await self._ask(call)
-                if call.player != seat or self.plan.shadow:
-                    answers[call.player] = our_answer(state, call, self.dice)
-            if done.fault is None:
-                self._tell(state.apply(answers))
-        done.fault = done.fault or self.bot.spoke_unasked()
+    In a `shadow` game the engine's own answer is played in the place of the bot's.
+    """
 
-    async def _ask(self, call: Call) -> Any:
-        """The bot's answer; the walk's fault is set if it is none that counts."""
-        method, clock, in_opening = call.method, self.clock, self.state.in_opening
-        call_s = clock.per_call_s(in_opening) if method.time_s is None else method.time_s
-        shown = messages.Clock(milliseconds(call_s), milliseconds(clock.remaining_s), milliseconds(clock.last_s))
-        limit_s = clock.limit_s(method.time_s, in_opening)
-        answer = await self.bot.ask(method.name, call.params, shown, self.decoders[method.name], limit_s)
-        clock.charge(self.bot.charge.wall_s, method.time_s, in_opening)
-        self.done.asked.append(Asked(method.name, answer, self.bot.charge.wall_s))
-        fault = answer if isinstance(answer, Fault) else self.state.check(call.player, answer)
-        if fault is not None:
-            self.done.fault = fault
+    def __init__(self, bot: Bot, done: Walk, shadow: bool) -> None:
+        super().__init__()
+        self.bot = bot
+        self.done = done
+        self.engine = EngineSeat() if shadow else None
+
+    async def greet(self, match: Initialize, table: Table) -> Fault | None:
+        self.table = table
+        if self.engine is not None:
+            await self.engine.greet(match, table)
+        self.done.fault = await self.bot.greet(match, table)
+        return self.done.fault
+
+    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Any:
+        answer = await self.bot.ask(call, clock, limit_s)
+        self.charge = self.bot.charge
+        self.done.asked.append(Asked(call.method.name, answer, self.charge.wall_s))
+        self.done.fault = answer if isinstance(answer, Fault) else self.table.state.check(call.player, answer)
+        return answer if self.engine is None else await self.engine.ask(call, clock, limit_s)
+
+    def tell(self, notice: Notice) -> None:
+        self.bot.tell(notice)
+
+    def flush(self) -> None:
+        self.bot.flush()
+
+
+class _Walk(Loop):
+    """The loop of a walk: the engine's own answers stand at every other seat."""
+
+    def __init__(self, plan: Plan, seat: Seat, done: Walk) -> None:
+        super().__init__(plan.game, plan.setup, plan.time)
+        self.plan = plan
+        self.done = done
+        self.until = time.perf_counter() + WALK_S
+        for player in range(len(self.setup.names)):
+            self.seats.append(seat if player == plan.seat else EngineSeat())
+        self.between = self._between
+
+    async def greet_all(self, limits: Limits) -> None:
+        plan = self.plan
+        for player in range(len(self.seats)):
+            luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
+            await self.greet(player, limits, plan.encodings, luck)
+
+    async def _between(self) -> bool:
+        plan, done = self.plan, self.done
+        enough = len(done.asked) >= plan.calls or time.perf_counter() > self.until
+        if done.fault is not None or (enough and plan.breaks_off and self.state.result is None):
+            self.over = True
+        elif enough and self.state.result is None:
+            self.tell(self.state.stop(ENOUGH))
+        else:
+            return False
+        return True
+
+
+class _Measured(EngineSeat):
+    """The engine at the bot's own seat: notes how large the params of every call are."""
+
+    def __init__(self, done: Walk, encode: Callable[[Any], bytes]) -> None:
+        super().__init__()
+        self.done = done
+        self.encode = encode
+        self.sizes: list[tuple[str, int]] = []
+
+    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Any:
+        self.sizes.append((call.method.name, len(self.encode(call.params))))
+        answer = await super().ask(call, clock, limit_s)
+        self.done.asked.append(Asked(call.method.name, answer, 0.0))
         return answer
 
-    def _tell(self, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event, Notice) and self.plan.seat in event.to:
-                self.bot.tell(self.bot.wire.notify(event.method, self.bot.wire.encode(event.params)))
 
-
-def our_answer(state: State, call: Call, dice: Dice) -> Any:
-    """A legal answer in the place of a bot's."""
-    return None if call.method.result is NoneType else state.sample(call.player, dice)
-
-
-def reach(plan: Plan, encode: Callable[[Any], bytes]) -> list[tuple[str, int]]:
+async def reach(plan: Plan, encode: Callable[[Any], bytes]) -> list[tuple[str, int]]:
     """What the same game asks of the seat when we answer there too: every call's method and the size of its params."""
-    state, dice = plan.game.new(plan.setup), Dice(derive_seed(plan.seed, "rivals"))
-    found: list[tuple[str, int]] = []
-    while state.awaited:
-        if len(found) >= plan.calls and state.result is None:
-            state.stop(ENOUGH)
-            continue
-        calls = state.calls()
-        found += [(call.method.name, len(encode(call.params))) for call in calls if call.player == plan.seat]
-        state.apply({call.player: our_answer(state, call, dice) for call in calls})
-    return found
+    done = Walk([])
+    seat = _Measured(done, encode)
+    game = _Walk(plan, seat, done)
+    await game.greet_all(Limits())
+    await game.play()
+    return seat.sizes

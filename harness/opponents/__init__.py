@@ -1,7 +1,8 @@
-"""The built-in bots: ordinary programs over the same pipes, started as `python -m harness.opponents.<module>`.
+"""The built-in bots: ordinary programs over the same pipes, started as `python -m referee.harness.opponents.<module>`.
 
 Here stands what there is: the name of each, without the `@`, its program, and the games and seats that it plays. The
-names in capitals are those of the Arena's cases (tictactoe.md and quoridor.md, B2): such a case has a seat of its own.
+names in capitals are those of the Arena's cases (tictactoe.md, quoridor.md and connectfour.md, B2): such a case has a
+seat of its own.
 """
 
 from collections.abc import Mapping
@@ -18,13 +19,15 @@ class Opponent(Struct, frozen=True):
     """The games that it plays, each with the seat it takes there; None = any."""
     args: tuple[str, ...] = ()
     """What the program is given on its command line."""
+    any_game: bool = False
+    """Games that its program does not know are played by the engine itself (`referee.harness.bots.launch`)."""
     injects: bool = False
-    """It acts out of turn: the referee asks it for that, as it asks no other bot (`harness.referee`)."""
+    """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.referee`)."""
 
 
 def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
     """The case of that name, with its seat in each game."""
-    return Opponent("cheat", seats, (name,), injects)
+    return Opponent("cheat", seats, (name,), injects=injects)
 
 
 OPPONENTS: Mapping[str, Opponent] = {
@@ -34,17 +37,19 @@ OPPONENTS: Mapping[str, Opponent] = {
             "aiarena21": None,
             "aibg5": None,
             "cardgame": None,
+            "connectfour": None,
             "quoridor": None,
             "reantics": None,
             "tictactoe": None,
         },
+        any_game=True,
     ),
     "greedy": Opponent("greedy", {"aiarena21": None}),
     "aggressive": Opponent("aggressive", {"cardgame": None}),
     "trader": Opponent("trader", {"cardgame": None}),
     "trainer": Opponent("trainer", {"aibg5": None}),
-    "baseline": Opponent("baseline", {"quoridor": None, "tictactoe": None}),
-    "advanced": Opponent("advanced", {"quoridor": None, "tictactoe": None}),
+    "baseline": Opponent("baseline", {"connectfour": None, "quoridor": None, "tictactoe": None}),
+    "advanced": Opponent("advanced", {"connectfour": None, "quoridor": None, "tictactoe": None}),
     "BASE_AI_O": Opponent("baseline", {"tictactoe": 0}),
     "BASE_AI_X": Opponent("baseline", {"tictactoe": 1}),
     "AB_AI_O": Opponent("advanced", {"tictactoe": 0}),
@@ -53,11 +58,15 @@ OPPONENTS: Mapping[str, Opponent] = {
     "BASE_AI_SECOND": Opponent("baseline", {"quoridor": 1}),
     "AB_AI_FIRST": Opponent("advanced", {"quoridor": 0}),
     "AB_AI_SECOND": Opponent("advanced", {"quoridor": 1}),
-    "C_AI_OUT_OF_BOUND": cheat("C_AI_OUT_OF_BOUND", tictactoe=1),
+    "BASE_AI_R": Opponent("baseline", {"connectfour": 0}),
+    "BASE_AI_Y": Opponent("baseline", {"connectfour": 1}),
+    "AB_AI_R": Opponent("advanced", {"connectfour": 0}),
+    "AB_AI_Y": Opponent("advanced", {"connectfour": 1}),
+    "C_AI_OUT_OF_BOUND": cheat("C_AI_OUT_OF_BOUND", tictactoe=1, connectfour=1),
     "C_AI_DUP": cheat("C_AI_DUP", tictactoe=1),
     "C_AI_X_FIRST": cheat("C_AI_X_FIRST", injects=True, tictactoe=1),
-    "C_AI_TWICE_A_ROW": cheat("C_AI_TWICE_A_ROW", injects=True, tictactoe=0, quoridor=1),
-    "C_AI_FLIP_TABLE_RANDOMLY": cheat("C_AI_FLIP_TABLE_RANDOMLY", tictactoe=1),
+    "C_AI_TWICE_A_ROW": cheat("C_AI_TWICE_A_ROW", injects=True, tictactoe=0, quoridor=1, connectfour=0),
+    "C_AI_FLIP_TABLE_RANDOMLY": cheat("C_AI_FLIP_TABLE_RANDOMLY", tictactoe=1, connectfour=1),
     "C_AI_TELEPORT": cheat("C_AI_TELEPORT", quoridor=1),
     "C_AI_SECOND_FIRST": cheat("C_AI_SECOND_FIRST", injects=True, quoridor=1),
     "C_AI_WALL_OUTSIDE": cheat("C_AI_WALL_OUTSIDE", quoridor=0),
@@ -66,4 +75,8 @@ OPPONENTS: Mapping[str, Opponent] = {
     "C_AI_WALL_BLOCKING": cheat("C_AI_WALL_BLOCKING", quoridor=1),
     "C_AI_WALK_THROUGH_WALL": cheat("C_AI_WALK_THROUGH_WALL", quoridor=0),
     "C_AI_PUT_11_WALLS": cheat("C_AI_PUT_11_WALLS", quoridor=1),
+    "C_AI_OVERFLOW": cheat("C_AI_OVERFLOW", connectfour=0),
+    "C_AI_Y_FIRST": cheat("C_AI_Y_FIRST", injects=True, connectfour=1),
+    "C_AI_NIL": cheat("C_AI_NIL", connectfour=1),
+    "C_AI_SURPRISE": cheat("C_AI_SURPRISE", connectfour=1),
 }

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from games.aibg5 import AIBG5, METHODS, DoAction, Options, from_view
-from games.api import Player
-from games.dice import Dice
-from harness.opponents._serve import Handler, UnknownMethod
-from protocol.messages import Initialize
+from referee.games.aibg5 import AIBG5, METHODS, DoAction, Options, from_view
+from referee.games.api import Player
+from referee.games.dice import Dice
+from referee.harness.opponents._serve import Handler, UnknownMethod
+from referee.protocol.messages import Initialize
 
 Choose = Callable[[AIBG5, Player, Dice], Any]
 """Takes the position, the own seat and the own luck; gives the answer."""

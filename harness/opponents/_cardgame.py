@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from games.api import Player
-from games.cardgame import (
+from referee.games.api import Player
+from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
     COST,
@@ -25,9 +25,9 @@ from games.cardgame import (
     from_view,
     ready,
 )
-from games.dice import Dice
-from harness.opponents._serve import Handler, UnknownMethod
-from protocol.messages import Initialize
+from referee.games.dice import Dice
+from referee.harness.opponents._serve import Handler, UnknownMethod
+from referee.protocol.messages import Initialize
 
 Answer = list[Any]
 

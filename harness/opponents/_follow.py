@@ -5,12 +5,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from games import registry
-from games.api import Player, Setup
-from games.arena import Battle
-from games.dice import Dice
-from harness.opponents._serve import Handler, UnknownMethod
-from protocol.messages import Initialize
+from referee.games import registry
+from referee.games.api import Player, Setup
+from referee.games.arena import Battle, without_opening
+from referee.games.dice import Dice
+from referee.harness.opponents._serve import Handler, UnknownMethod
+from referee.protocol.messages import Initialize
 
 Position = TypeVar("Position", bound=Battle)
 
@@ -26,7 +26,7 @@ def follow(
 ) -> Handler:
     """Plays a match with an engine that is kept in step by the events, and flips the table when that is due."""
     options: Any = msgspec.convert(match.options, registry.game(match.game).options)
-    position = kind(Setup(0, match.names, options))
+    position = kind(without_opening(Setup(0, match.names, options)))
     dice = Dice(match.seed)
 
     def handle(method: str, params: dict[str, Any]) -> Any:

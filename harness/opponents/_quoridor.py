@@ -7,9 +7,9 @@ shortest ways changes nothing, which is what makes the search cheap.
 
 from typing import Any
 
-from games.api import Player
-from games.dice import Dice
-from games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall
+from referee.games.api import Player
+from referee.games.dice import Dice
+from referee.games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall
 
 WON = 1000
 WALL_BY_BIT = {wall.bit: wall for wall in WALLS}

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from protocol.connection import BotConnection, NeedData, Notification, Request
-from protocol.messages import Initialize
+from referee.protocol.connection import BotConnection, NeedData, Notification, Request
+from referee.protocol.messages import Initialize
 
 Handler = Callable[[str, dict[str, Any]], Any]
 """Takes the name and the params of a call or a notification; what it returns for a call is the answer."""

@@ -1,15 +1,17 @@
-"""`@advanced`: the Arena's strong opponent (tictactoe.md and quoridor.md, B2)."""
+"""`@advanced`: the Arena's strong opponent (tictactoe.md, quoridor.md and connectfour.md, B2)."""
 
 from functools import cache
 from typing import Any
 
-from games.api import Player
-from games.dice import Dice
-from games.quoridor import Quoridor
-from games.tictactoe import CELLS, LINES, SYMBOLS, TicTacToe
-from harness.opponents._follow import follow
-from harness.opponents._quoridor import best as best_two_plies
-from harness.opponents._serve import Start, serve
+from referee.games.api import Player
+from referee.games.connectfour import ConnectFour
+from referee.games.dice import Dice
+from referee.games.quoridor import Quoridor
+from referee.games.tictactoe import CELLS, LINES, SYMBOLS, TicTacToe
+from referee.harness.opponents._connectfour import best as best_nine_plies
+from referee.harness.opponents._follow import follow
+from referee.harness.opponents._quoridor import best as best_two_plies
+from referee.harness.opponents._serve import Start, serve
 
 
 def perfect_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
@@ -38,6 +40,7 @@ def _put(board: str, index: int, symbol: str) -> str:
 
 
 GAMES: dict[str, Start] = {
+    "connectfour": lambda match: follow(match, ConnectFour, best_nine_plies),
     "quoridor": lambda match: follow(match, Quoridor, best_two_plies),
     "tictactoe": lambda match: follow(match, TicTacToe, perfect_cell),
 }

@@ -1,10 +1,10 @@
 """`@aggressive`: all damage goes to the enemy hero, and all mana is spent."""
 
-from games.api import Player
-from games.cardgame import ATTACK, COST, END_TURN, HERO_POWER, PLACE_MINION, PLAY_SPELL, CardGame
-from games.dice import Dice
-from harness.opponents._cardgame import Answer, follow, lethal
-from harness.opponents._serve import Start, serve
+from referee.games.api import Player
+from referee.games.cardgame import ATTACK, COST, END_TURN, HERO_POWER, PLACE_MINION, PLAY_SPELL, CardGame
+from referee.games.dice import Dice
+from referee.harness.opponents._cardgame import Answer, follow, lethal
+from referee.harness.opponents._serve import Start, serve
 
 
 def charge(position: CardGame, player: Player, dice: Dice) -> Answer:

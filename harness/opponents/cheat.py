@@ -1,4 +1,5 @@
-"""The Arena's cheats (tictactoe.md and quoridor.md, B2): each breaks the rules once, and the rival must flip the table.
+"""The Arena's cheats (tictactoe.md, quoridor.md and connectfour.md, B2): each breaks the rules once, and the rival must
+flip the table.
 
 Most cheat with an answer like any other. Some act out of turn, before anybody has moved or twice in a row: such a cheat
 also has the function `inject`, which the referee calls before every turn until it gives something. The program is
@@ -8,14 +9,15 @@ started with the case's name as its argument.
 import sys
 from typing import Any
 
-from games.api import Player
-from games.arena import FLIP
-from games.dice import Dice
-from games.quoridor import WALLS, Quoridor
-from games.tictactoe import CELLS, SYMBOLS, TicTacToe
-from harness.opponents._follow import Choose, Inject, Position, follow
-from harness.opponents._quoridor import best
-from harness.opponents._serve import Start, serve
+from referee.games.api import Player
+from referee.games.arena import FLIP, Battle
+from referee.games.connectfour import ConnectFour
+from referee.games.dice import Dice
+from referee.games.quoridor import WALLS, Quoridor
+from referee.games.tictactoe import CELLS, SYMBOLS, TicTacToe
+from referee.harness.opponents._follow import Choose, Inject, Position, follow
+from referee.harness.opponents._quoridor import best
+from referee.harness.opponents._serve import Start, serve
 
 
 def start(kind: type[Position], choose: Choose[Position], inject: Inject[Position] | None = None) -> Start:
@@ -41,7 +43,7 @@ def first_occupied_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
     return put(next(cell for cell, symbol in zip(CELLS, position.board, strict=True) if symbol != "."))
 
 
-def causeless_flip(position: TicTacToe, player: Player, dice: Dice) -> Any:
+def causeless_flip(position: Battle, player: Player, dice: Dice) -> Any:
     """Flips the table although the rival's move was legal."""
     return {"action": FLIP}
 
@@ -106,6 +108,29 @@ def any_wall(position: Quoridor, player: Player, dice: Dice) -> Any:
     return wall(dice.choice(list(position.placeable()) or list(WALLS)).name)
 
 
+# Connect Four.
+
+
+def drop(column: str) -> dict[str, Any]:
+    """The answer that drops a token into `column`, whatever that is."""
+    return {"action": "putToken", "column": column}
+
+
+def always(answer: dict[str, Any]) -> Choose[ConnectFour]:
+    """The same answer at every turn."""
+    return lambda position, player, dice: answer
+
+
+def d_before_all(position: ConnectFour, player: Player) -> list[dict[str, Any]]:
+    """Drops into D before red has moved."""
+    return [drop("D")]
+
+
+def two_tokens(position: ConnectFour, player: Player) -> list[dict[str, Any]]:
+    """At its second turn two tokens."""
+    return [drop("D"), drop("D")] if player in position.awaited and position.tokens[player] else []
+
+
 CHEATS: dict[str, dict[str, Start]] = {
     "tictactoe": {
         "C_AI_OUT_OF_BOUND": start(TicTacToe, no_cell),
@@ -124,6 +149,15 @@ CHEATS: dict[str, dict[str, Start]] = {
         "C_AI_WALL_BLOCKING": start(Quoridor, shut_in),
         "C_AI_WALK_THROUGH_WALL": start(Quoridor, script(wall("e1h"), step("e2"))),
         "C_AI_PUT_11_WALLS": start(Quoridor, any_wall),
+    },
+    "connectfour": {
+        "C_AI_OUT_OF_BOUND": start(ConnectFour, always(drop("H"))),
+        "C_AI_OVERFLOW": start(ConnectFour, always(drop("D"))),
+        "C_AI_Y_FIRST": start(ConnectFour, always(drop("D")), d_before_all),
+        "C_AI_TWICE_A_ROW": start(ConnectFour, always(drop("D")), two_tokens),
+        "C_AI_FLIP_TABLE_RANDOMLY": start(ConnectFour, causeless_flip),
+        "C_AI_NIL": start(ConnectFour, always({"action": "putToken"})),
+        "C_AI_SURPRISE": start(ConnectFour, always({"action": "SUPRISE! 😁"})),
     },
 }
 """By game and case."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from games.aiarena21 import (
+from referee.games.aiarena21 import (
     BIKE,
     BIKE_COST,
     BIKE_STEPS,
@@ -17,8 +17,8 @@ from games.aiarena21 import (
     Situation,
     ground_of,
 )
-from harness.opponents._serve import Handler, Start, UnknownMethod, serve
-from protocol.messages import Initialize
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod, serve
+from referee.protocol.messages import Initialize
 
 
 def follow_aiarena21(match: Initialize) -> Handler:

@@ -4,19 +4,20 @@ from typing import Any
 
 import msgspec
 
-from games import aiarena21, reantics
-from games.aibg5 import AIBG5
-from games.api import Player
-from games.arena import Battle
-from games.cardgame import CardGame
-from games.dice import Dice
-from games.quoridor import Quoridor
-from games.reantics import Ant, GameState
-from games.tictactoe import TicTacToe
-from harness.opponents import _aibg5, _cardgame
-from harness.opponents._follow import follow
-from harness.opponents._serve import Handler, Start, UnknownMethod, serve
-from protocol.messages import Initialize
+from referee.games import aiarena21, reantics
+from referee.games.aibg5 import AIBG5
+from referee.games.api import Player
+from referee.games.arena import Battle
+from referee.games.cardgame import CardGame
+from referee.games.connectfour import ConnectFour
+from referee.games.dice import Dice
+from referee.games.quoridor import Quoridor
+from referee.games.reantics import Ant, GameState
+from referee.games.tictactoe import TicTacToe
+from referee.harness.opponents import _aibg5, _cardgame
+from referee.harness.opponents._follow import follow
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod, serve
+from referee.protocol.messages import Initialize
 
 
 def follow_aiarena21(match: Initialize) -> Handler:
@@ -58,6 +59,7 @@ GAMES: dict[str, Start] = {
     "aiarena21": follow_aiarena21,
     "aibg5": lambda match: _aibg5.follow(match, sample),
     "cardgame": lambda match: _cardgame.follow(match, sample),
+    "connectfour": lambda match: follow(match, ConnectFour, sample),
     "quoridor": lambda match: follow(match, Quoridor, sample),
     "reantics": follow_reantics,
     "tictactoe": lambda match: follow(match, TicTacToe, sample),

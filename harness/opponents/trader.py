@@ -1,10 +1,10 @@
 """`@trader`: kills when it can; else it takes the action after which the boards stand best for it, while one helps."""
 
-from games.api import Player
-from games.cardgame import COST, END_TURN, CardGame, Side, attack_of
-from games.dice import Dice
-from harness.opponents._cardgame import Answer, follow, lethal
-from harness.opponents._serve import Start, serve
+from referee.games.api import Player
+from referee.games.cardgame import COST, END_TURN, CardGame, Side, attack_of
+from referee.games.dice import Dice
+from referee.harness.opponents._cardgame import Answer, follow, lethal
+from referee.harness.opponents._serve import Start, serve
 
 # Measured in attack and health of minions: what one mana's worth of a card in the hand, a point of the enemy hero's
 # health, and the mere presence of a minion count.

@@ -3,12 +3,12 @@
 from heapq import heappop, heappush
 from typing import Any
 
-from games.aibg5 import AIBG5, ASTEROID, BLACKHOLE, BOSS, CELLS, NEIGHBOURS, WORMHOLE, Cell
-from games.api import Player
-from games.dice import Dice
-from games.hexgrid import NOWHERE, distance
-from harness.opponents._aibg5 import follow
-from harness.opponents._serve import Start, serve
+from referee.games.aibg5 import AIBG5, ASTEROID, BLACKHOLE, BOSS, CELLS, NEIGHBOURS, WORMHOLE, Cell
+from referee.games.api import Player
+from referee.games.dice import Dice
+from referee.games.hexgrid import NOWHERE, distance
+from referee.harness.opponents._aibg5 import follow
+from referee.harness.opponents._serve import Start, serve
 
 HOLE_COST = 2
 """What a black hole adds to the step into it."""

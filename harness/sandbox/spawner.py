@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -14,14 +15,19 @@ from typing import Any
 
 import trio
 
-from harness.errors import RunError
-from harness.sandbox.supervisor import descendants, kill
+from referee.harness.errors import RunError
+from referee.harness.sandbox import floor
+from referee.harness.sandbox.cgroups import Group
+from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
+from referee.harness.sandbox.supervisor import Request, kill, send_request
+from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 SUPERVISOR_S = 0.5
 """How long a supervisor may take to end a tree before we look after it."""
 ATTEMPTS = 4
 """How often we look after it, before we end it."""
+NO_RLIMITS: Mapping[str, int] = {}
 SPAWNER_S = 2.0
 """How long a spawner may take to say that it has heard us, before another takes its place."""
 
@@ -35,15 +41,29 @@ class Process:
         self.pid = 0
         """Its own, or its supervisor's if that was ended before it could tell."""
         self.supervisor = 0
+        self.root = 0
+        """All its processes are below this one: the first of a process namespace, or the supervisor."""
+        self.isolation: Mapping[str, str] = {}
+        """The layer that keeps each guarantee for this bot."""
+        self.group: Group | None = None
+        """The control group that it is in."""
+        self.counted: Path | None = None
+        """Its scratch folder, if nothing but us sees how much it writes there."""
         self.exit_code: int | None = None
         """As a shell's for an exit, negative for a signal; None while it runs."""
         self.ended = trio.Event()
         """Set when `exited` has heard of it."""
         self.cpu_s: float | None = None
         """CPU time of everything that it started, known after `end`."""
-        self._ear = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
-        self._said = b""
-        self._handle = -1  # of the bot itself, whoever may have its pid by then
+        self.peak_bytes = 0
+        """The most resident memory that one of its processes held, by the kernel's account of those that have ended."""
+        self.room_bytes = -1
+        """What could still be written to its scratch folder when it ended; -1 = nobody knows."""
+        self.closed = False
+        """Its descriptors are."""
+        self._listening = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
+        self._unread = b""  # what the supervisor has written and nobody has taken yet
+        self._pidfd = -1  # of the bot itself; a number can go to another process when the bot has ended, this cannot
 
     async def started(self) -> bool:
         """Waits for the supervisor's word; False = there is no supervisor. RunError if the program cannot be started.
@@ -55,24 +75,25 @@ class Process:
             reply = await self._hear()
         if reply is None:
             return False
-        self.pid = self.supervisor = reply["supervisor"]
+        self.pid = self.root = self.supervisor = reply["supervisor"]
         while not await self._spoke(SUPERVISOR_S):
-            if _is_stopped(self.supervisor):
+            if is_stopped(self.supervisor):
                 self._wake_supervisor()
         reply = await self._hear()
         if reply is not None:
             if "error" in reply:
                 raise RunError(reply["error"])
-            self.pid = reply["pid"]
+            self.pid, self.root = reply["pid"], reply["root"]
             with suppress(ProcessLookupError):
-                self._handle = os.pidfd_open(self.pid)
+                self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
         return True
 
     async def exited(self, patience_s: float) -> int | None:
         """Waits for the bot's own end: its exit code, or None if it has not ended by then."""
         with trio.move_on_after(patience_s):
-            while self.exit_code is None and (reply := await self._hear()) is not None:
-                self._note(reply)
+            async with self._listening:  # whoever listened before may have heard of it
+                while self.exit_code is None and (reply := await self._hear()) is not None:
+                    self._note(reply)
         return self.exit_code
 
     def kill(self) -> None:
@@ -80,11 +101,15 @@ class Process:
 
         The bot itself is killed by us: it may have stopped its supervisor.
         """
+        if self.group is not None:
+            self.group.kill()
         with suppress(OSError):
             self.control.send(b"k")
-        if self._handle >= 0:
+        if self._pidfd >= 0:
             with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        elif self.pid and self.exit_code is None:
+            kill(self.pid, signal.SIGKILL)
 
     async def end(self) -> None:
         """Kills whatever is left of the tree, waits until nothing is, and closes every descriptor."""
@@ -96,13 +121,17 @@ class Process:
                 if attempt < ATTEMPTS:
                     self._wake_supervisor()
                 else:
-                    kill(self.supervisor, signal.SIGKILL)  # the rival may be who holds it; the spawner does the rest
+                    # Another bot of the same account may keep stopping it. What is below it falls to the spawner.
+                    kill(self.supervisor, signal.SIGKILL)
         self.close()
+        if self.group is not None:
+            self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
+            self.group.remove()
 
     async def _spoke(self, patience_s: float) -> bool:
         """Waits for a message of the supervisor, which `_hear` then gives, or for its end."""
         with trio.move_on_after(patience_s):
-            if b"\n" not in self._said:
+            if b"\n" not in self._unread:
                 await trio.lowlevel.wait_readable(self.control.fileno())
             return True
         return False
@@ -110,8 +139,9 @@ class Process:
     async def _gone(self, patience_s: float) -> bool:
         """Waits for the supervisor's end."""
         with trio.move_on_after(patience_s):
-            while (reply := await self._hear()) is not None:
-                self._note(reply)
+            async with self._listening:
+                while (reply := await self._hear()) is not None:
+                    self._note(reply)
             return True
         return False
 
@@ -127,10 +157,11 @@ class Process:
         self.close_stdin()
         for descriptor in (self.stdout, self.stderr):
             os.close(descriptor)
-        if self._handle >= 0:
-            os.close(self._handle)
-            self._handle = -1
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
         self.control.close()
+        self.closed = True
 
     def close_stdin(self) -> None:
         """Tells the bot that nothing more will come."""
@@ -141,34 +172,27 @@ class Process:
     def _note(self, reply: Mapping[str, Any]) -> None:
         if "exit" in reply:
             self.exit_code = reply["exit"]
+            self.room_bytes = reply.get("room_bytes", -1)
             self.ended.set()
         self.cpu_s = reply.get("cpu_s", self.cpu_s)
+        self.peak_bytes = max(self.peak_bytes, reply.get("peak_bytes", 0))
 
     async def _hear(self) -> dict[str, Any] | None:
         """The supervisor's next message; None when it has ended."""
-        async with self._ear:
-            while b"\n" not in self._said:
-                await trio.lowlevel.wait_readable(self.control.fileno())
-                try:
-                    data = self.control.recv(4096)
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    data = b""
-                if not data:
-                    return None
-                self._said += data
-            line, _, self._said = self._said.partition(b"\n")
+        while b"\n" not in self._unread:
+            await trio.lowlevel.wait_readable(self.control.fileno())
+            try:
+                data = self.control.recv(4096)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                return None
+            self._unread += data
+        line, _, self._unread = self._unread.partition(b"\n")
         message: dict[str, Any] = json.loads(line)
         return message
-
-
-def _is_stopped(pid: int) -> bool:
-    """Whether a signal or a tracer has stopped a process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1] in (b"T", b"t")
-    except OSError:
-        return False
 
 
 class Spawner:
@@ -179,22 +203,48 @@ class Spawner:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._started: set[Process] = set()  # whose descriptors are open
+        self._was_killed = False  # once at least; then some of the bots' processes may have become our children
         self._begin()
 
-    async def start(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Process:
-        """A program on fresh pipes that nobody else holds an end of. RunError if it cannot be started."""
-        request = json.dumps({"argv": list(argv), "cwd": str(cwd), "env": dict(env)}).encode()
-        reason = "no answer"
-        for again in (False, True):
-            if again:
+    async def start(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        rlimits: Mapping[str, int] = NO_RLIMITS,
+        launcher: Sequence[str] = (),
+        groups: Sequence[str] = (),
+    ) -> Process:
+        """A program on fresh pipes that nobody else holds an end of. RunError if it cannot be started.
+
+        `rlimits`: the kernel's limits for each of its processes, by the ends of their names: `{"NOFILE": 1024}`.
+        `launcher`: what stands before the program on the command line, and becomes it; `groups`: the folders of the
+        control groups that it joins (`referee.harness.sandbox.layers`).
+        """
+        request = Request(
+            argv=list(argv),
+            cwd=str(cwd),
+            env=dict(env),
+            rlimits=dict(rlimits),
+            launcher=list(launcher),
+            groups=list(groups),
+        )
+        reason, asked = "no answer", None
+        for _ in range(2):
+            if asked is self._process:  # else somebody who starts a bot at the same time has done so
                 self._replace()
+            asked = self._process
             try:
                 process = self._ask(request)
             except OSError as error:
+                if error.errno in TOO_MANY:
+                    raise no_room() from error
                 reason = str(error)
                 continue
             try:
                 if await process.started():
+                    self._started = {process, *(other for other in self._started if not other.closed)}
                     return process
             except BaseException:
                 process.close()
@@ -203,36 +253,30 @@ class Spawner:
         raise RunError(f"the supervisor cannot be reached: {reason}")
 
     def close(self) -> None:
-        """Ends the spawner by closing its socket; one that does not end within 2 s is killed."""
-        self._requests.close()
-        self._process.send_signal(signal.SIGCONT)  # a bot may have stopped it
-        try:
-            self._process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Ends the spawner."""
+        finish(self._process, self._requests)
+        self.end_strays()
+
+    def end_strays(self) -> None:
+        """Ends what bots have left that ended the spawner, after which it is no longer there to do so."""
+        if self._process.poll() not in (None, 0):
+            self._was_killed = True
+        if self._was_killed:
+            playing = (process.supervisor for process in self._started if not process.closed)
+            end_strays(spared={self._process.pid, *playing})
 
     def _replace(self) -> None:
         """Another in its place. It is killed, for it would end the bots at play; their supervisors need it no more."""
         self._process.kill()
         self._process.wait()
+        self._was_killed = True
         self._requests.close()
         self._begin()
 
     def _begin(self) -> None:
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
-            # Its own session: Ctrl-C is ours to handle. Standard streams stay closed to it and so to every bot.
-            self._process = subprocess.Popen(
-                command if self._folder is None else [*command, str(self._folder)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
+        self._process, self._requests = begin(self._folder)
 
-    def _ask(self, request: bytes) -> Process:
+    def _ask(self, request: Request) -> Process:
         bot_stdin, our_stdin = os.pipe()
         our_stdout, bot_stdout = os.pipe()
         our_stderr, bot_stderr = os.pipe()
@@ -243,7 +287,7 @@ class Spawner:
         process = Process(ours, our_stdin, our_stdout, our_stderr)
         try:
             given = [bot_stdin, bot_stdout, bot_stderr, theirs.fileno()]
-            socket.send_fds(self._requests, [request], given)
+            send_request(self._requests, request, given)
         except OSError:
             process.close()
             raise
@@ -254,14 +298,47 @@ class Spawner:
         return process
 
 
+def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """The process of a spawner, and our end of its socket. It ends with all that it started when that is closed."""
+    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if FLOOR else socket.SOCK_SEQPACKET)
+    with theirs:
+        if FLOOR:
+            command = [sys.executable, "-m", floor.__name__, str(theirs.fileno()), secrets.token_hex(8)]
+        else:
+            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
+        # Its own session: Ctrl-C is ours to handle. Standard streams stay closed to it and so to every bot.
+        process = subprocess.Popen(
+            command if folder is None else [*command, str(folder)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+    return process, requests
+
+
+def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
+    """Ends a spawner by closing its socket; one that does not end within 2 s is killed."""
+    requests.close()
+    process.send_signal(signal.SIGCONT)  # what it started may have stopped it
+    try:
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if FLOOR and process.returncode != 0 and isinstance(process.args, list):
+        floor.end_marked(str(process.args[4]))
+
+
 @asynccontextmanager
 async def open_spawner(folder: Path | None = None) -> AsyncIterator[Spawner]:
     """A spawner for the length of the block. Whatever still runs when it closes is ended.
 
     `folder` goes with it, also when the referee is killed: the scratch folders of the bots lie there.
     """
-    spawner = Spawner(folder)
-    try:
-        yield spawner
-    finally:
-        spawner.close()
+    with guarded():
+        spawner = Spawner(folder)
+        try:
+            yield spawner
+        finally:
+            spawner.close()

@@ -1,17 +1,18 @@
 """The supervisor: a small process above each bot, from whom nothing that the bot starts can run away.
 
 Run as `python -I -S supervisor.py FD [FOLDER]` it is a *spawner*: a process of one thread that waits on the socket FD.
-For every bot it is sent one message, `{"argv", "cwd", "env"}` with four descriptors: the bot's standard input, output
-and error, and one end of a control socket. It forks; the child is that bot's supervisor, which starts the bot and then
+For every program it is sent one message, a `Request` with four descriptors: the program's standard input, output and
+error, and one end of a control socket. It forks; the child is that program's supervisor, which starts it and then
 
-- adopts whatever the bot's processes leave behind (`PR_SET_CHILD_SUBREAPER`), double-forked daemons too;
-- writes to the control socket `{"supervisor": pid}`, then `{"pid"}`, or `{"error"}` if the program cannot be started,
-  and `{"exit": code}` (negative: the signal) when the bot has ended by itself;
+- adopts whatever the program's processes leave behind (`PR_SET_CHILD_SUBREAPER`), double-forked daemons too;
+- writes to the control socket `{"supervisor": pid}`, then `{"pid", "root"}`, or `{"error"}` if the program cannot be
+  started, and `{"exit": code, "peak_bytes", "room_bytes"}` (negative: the signal) when the program has ended by itself;
 - ends everything when the control socket says so by one byte or by its end of file, which also comes when the referee
-  itself is gone, however it went; then writes `{"cpu_s"}`, what the whole tree used, and exits.
+  itself is gone, however it went; then writes `{"cpu_s", "peak_bytes"}`, what the whole tree used, and exits.
 
-A supervisor may be ended by its own bot, which has the same account. What was below it then falls to the spawner, who
-ends it. When the referee's end of FD closes, the spawner ends everything and removes FOLDER, the scratch folders' own.
+A bot can end its own supervisor, which has the same account. The processes below it then become the spawner's children,
+and the spawner ends them. When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which
+the scratch folders lie.
 
 Standard library only, and started without site-packages, so that it is small and there at once: a fork of it costs a
 tenth of a new interpreter.
@@ -24,15 +25,73 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple, TypedDict
 
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
+LENGTH = struct.Struct("<I")
+CREDENTIALS = struct.Struct("iII")
+"""A sender's pid, uid and gid, as the kernel attaches them."""
+STATUS = "@status"
+"""In a launcher's command line: the descriptor that it speaks to us by."""
+STOPPING_PASSES = 200
+"""So often at most we look for processes that are not stopped yet, before we kill those that are."""
+FLOOR = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
+"""Nothing of Linux is here, or to be used: `floor.py` keeps bots together."""
+CHILDREN_FILES = not FLOOR and os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+"""Whether this kernel lists the children of each thread. Without it all processes of the machine are looked at."""
+
+
+class Request(TypedDict):
+    """What a supervisor is asked to run."""
+
+    argv: list[str]
+    cwd: str
+    env: dict[str, str]
+    rlimits: dict[str, int]
+    """The kernel's limits for every process of the program, by the ends of their names: `{"NOFILE": 1024}`."""
+    launcher: list[str]
+    """A program, with its arguments, that becomes the bot: it is given `argv` as further arguments. [] = none."""
+    groups: list[str]
+    """The folders of control groups that the launcher makes the bot a member of."""
+
+
+class Started(NamedTuple):
+    """A program that runs."""
+
+    pid: int
+    first: int
+    """The first process of its own process namespace, below which all others are; 0 = it has none."""
+    status: socket.socket | None
+    """Tells of its end, if `first` is who hears of it."""
+    child: subprocess.Popen[bytes]
+    """What we started, kept so that nobody but `reap` waits for it."""
+
+
+class Told(NamedTuple):
+    """A bot's end, as the first process of its namespace tells it."""
+
+    code: int
+    peak_bytes: int
+    room_bytes: int
+    """What could still be written to its scratch folder; -1 = nobody knows."""
+
+
+class Reaped(NamedTuple):
+    """A child that has ended."""
+
+    pid: int
+    code: int
+    """As a shell's for an exit, negative for a signal."""
+    peak_bytes: int
+    """The most resident memory that it, or one of the children that it waited for, ever held; 0 = too little to tell:
+    up to the `exec` a child counts as large as this process."""
 
 
 def spawner(requests: socket.socket, folder: str | None = None) -> None:
@@ -42,6 +101,7 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
     adopt_orphans()
     supervisors: dict[int, int] = {}  # by the descriptor that tells of its end
+    groups: list[str] = []
     poll = select.poll()
     poll.register(requests, select.POLLIN)
     while True:
@@ -53,17 +113,19 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
         end_all(spared=supervisors.values())
         if requests.fileno() not in ready:
             continue
-        message, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
-        if not message:
+        request, descriptors = receive(requests)
+        if request is None:
             end_all()
             if folder is not None:
                 remove(folder)
+            remove_groups(groups)  # the referee has done so, unless it was killed
             return
+        groups += request["groups"]
         pid = os.fork()
         if pid == 0:
             for descriptor in (requests.detach(), *supervisors):
                 os.close(descriptor)
-            supervisor(json.loads(message), descriptors)
+            supervisor(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         try:
@@ -75,7 +137,34 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
         poll.register(descriptor, select.POLLIN)
 
 
-def supervisor(request: dict[str, Any], descriptors: list[int]) -> None:
+def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
+    """The next request with its descriptors; None when the referee is gone.
+
+    Its length comes first: not every system keeps messages apart.
+    """
+    data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
+    if not data:
+        return None, []
+    length = LENGTH.unpack_from(data)[0]
+    while len(data) < LENGTH.size + length:
+        more = requests.recv(REQUEST_BYTES)
+        if not more:
+            return None, descriptors
+        data += more
+    request: Request = json.loads(data[LENGTH.size :])
+    return request, descriptors
+
+
+def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
+    """OSError if the spawner is gone."""
+    text = json.dumps(request).encode()
+    data = LENGTH.pack(len(text)) + text
+    sent = socket.send_fds(requests, [data], descriptors)
+    if sent < len(data):
+        requests.sendall(data[sent:])
+
+
+def supervisor(request: Request, descriptors: list[int]) -> None:
     """Runs one bot to its end. Never returns."""
     control = socket.socket(fileno=descriptors.pop())
     say(control, {"supervisor": os.getpid()})
@@ -91,14 +180,13 @@ def supervisor(request: dict[str, Any], descriptors: list[int]) -> None:
         os._exit(0)
     for descriptor in descriptors:
         os.close(descriptor)
-    say(control, {"pid": bot.pid})
+    say(control, {"pid": bot.pid, "root": bot.first or os.getpid()})
     try:
-        watch(control, woken, bot.pid)
-        end_all()
+        peak_bytes = max(watch(control, woken, bot), end_all())
     except (OSError, MemoryError):
         os._exit(1)  # the bot took our descriptors or our memory away: the spawner ends what is left
     used = os.times()
-    say(control, {"cpu_s": used.children_user + used.children_system})
+    say(control, {"cpu_s": used.children_user + used.children_system, "peak_bytes": peak_bytes})
     os._exit(0)
 
 
@@ -106,75 +194,195 @@ def _nothing(*_: object) -> None:
     """A signal that only has to wake us."""
 
 
-def start(request: dict[str, Any], streams: list[int]) -> subprocess.Popen[bytes]:
-    """The bot, in a session of its own: Ctrl-C in our terminal is not for it."""
+def start(request: Request, streams: list[int]) -> Started:
+    """The bot, in a session of its own: Ctrl-C in our terminal is not for it.
+
+    The kernel's limits are set on ourselves, from whom it has them from its first instruction on: nothing that we do
+    comes near them.
+    """
+    set_rlimits(request["rlimits"])
     stdin, stdout, stderr = streams
-    return subprocess.Popen(
-        request["argv"],
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        cwd=request["cwd"],
-        env=request["env"],
-        start_new_session=True,
-    )
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # whatever is sent from now on tells its sender
+    launcher = [str(theirs.fileno()) if word == STATUS else word for word in request["launcher"]]
+    with theirs:
+        child = subprocess.Popen(
+            [*launcher, *request["argv"]],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            cwd=request["cwd"],
+            env=request["env"],
+            start_new_session=True,
+            pass_fds=[theirs.fileno()] if launcher else [],
+        )
+    if not launcher:
+        ours.close()
+        return Started(child.pid, 0, None, child)
+    return launched(ours, child)
 
 
-def watch(control: socket.socket, woken: socket.socket, bot: int) -> None:
-    """Returns when the bot's time is up, by the referee's word or end; reports the bot's own end meanwhile.
+def set_rlimits(limits: dict[str, int]) -> None:
+    """By the ends of their names, and never above what is granted already."""
+    for name, limit in limits.items():
+        number = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(number)[1]
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(number, (limit, limit))
 
-    `woken` can be read after each end of a child. They are reaped at once: what is dead counts as a process of the bot.
+
+def launched(status: socket.socket, child: subprocess.Popen[bytes]) -> Started:
+    """Waits until a launcher has become the bot, here or as a process in a namespace. OSError if it could not."""
+    pid, runs = child.pid, False
+    while True:
+        message, attached, _, _ = status.recvmsg(4096, socket.CMSG_SPACE(CREDENTIALS.size))
+        sender = CREDENTIALS.unpack(attached[0][2])[0] if attached else 0
+        if message.startswith(b"error "):
+            raise OSError(message.removeprefix(b"error ").decode("utf-8", "replace"))
+        if message == b"bot":
+            pid = sender
+        elif message == b"runs":
+            runs = True
+        elif message == b"started":
+            return Started(pid, sender, status, child)
+        elif not message:
+            status.close()
+            if not runs:
+                raise OSError("the launcher ended before the bot was started")
+            return Started(pid, 0, None, child)
+
+
+def watch(control: socket.socket, woken: socket.socket, bot: Started) -> int:
+    """Returns when the referee says that the bot's time is up, or is gone; reports the bot's own end meanwhile.
+
+    `woken` can be read after each end of a child. Children that have ended are reaped at once: until then they would
+    take up room under the limit of processes. The result is the highest peak among them, in bytes.
     """
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(woken, select.POLLIN)
+    if bot.status is not None:
+        poll.register(bot.status, select.POLLIN)
+    peak_bytes = 0
+    ended = False
     while True:
         ready = [descriptor for descriptor, _ in poll.poll()]
         if control.fileno() in ready:
-            return
+            return peak_bytes
+        if bot.status is not None and bot.status.fileno() in ready:
+            told = end_told(bot.status)
+            if told is None:
+                poll.unregister(bot.status)
+            else:
+                peak_bytes = max(peak_bytes, told.peak_bytes)
+                if not ended:
+                    ended = True
+                    say(control, {"exit": told.code, "peak_bytes": peak_bytes, "room_bytes": told.room_bytes})
+        if woken.fileno() not in ready:
+            continue
         woken.recv(4096)
-        for pid, status in reap():
-            if pid == bot:
-                say(control, {"exit": os.waitstatus_to_exitcode(status)})
+        for child in reap():
+            peak_bytes = max(peak_bytes, child.peak_bytes)
+            if child.pid == (bot.first or bot.pid) and not ended:
+                ended = True
+                say(control, {"exit": child.code, "peak_bytes": peak_bytes})
 
 
-def end_all(spared: Collection[int] = ()) -> None:
+def end_told(status: socket.socket) -> Told | None:
+    """What the first process of a namespace says of the bot's end; None at its own end."""
+    words = status.recv(4096).split()
+    if len(words) != 4:
+        return None
+    return Told(os.waitstatus_to_exitcode(int(words[1])), int(words[2]) << 10, int(words[3]))
+
+
+def end_all(spared: Collection[int] = ()) -> int:
     """Kills and reaps every process below this one, until none is left but the `spared` and what is below them.
 
-    Each pass first stops what it can see: a chain of processes that fork anew each millisecond would otherwise
-    outrun it.
+    All are stopped before the first is killed, and only when a whole pass finds none that is not stopped yet: each
+    that is killed earlier would make room for the others to fork into. The result is the highest peak of memory among
+    them, in bytes.
     """
-    while below := descendants(os.getpid(), spared):
-        for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in below:
-                kill(pid, number)
-        list(reap())
+    peak_bytes = 0
+    while True:
+        stopped = stop_all(lambda: descendants(os.getpid(), spared))
+        if not stopped:
+            return peak_bytes
+        for pid in stopped:
+            kill(pid, signal.SIGKILL)
+        peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
         time.sleep(0.0005)
 
 
-def reap() -> Iterator[tuple[int, int]]:
-    """Process id and status of each child that has ended, own or adopted."""
+def stop_all(find: Callable[[], list[int]]) -> set[int]:
+    """Stops every process that `find` finds, those too that are forked meanwhile: the processes."""
+    stopped: set[int] = set()
+    for _ in range(STOPPING_PASSES):
+        running = [pid for pid in find() if pid not in stopped]
+        if not running:
+            break
+        for pid in running:
+            kill(pid, signal.SIGSTOP)
+        stopped.update(running)
+    return stopped
+
+
+def reap() -> Iterator[Reaped]:
+    """Each child that has ended, own or adopted."""
+    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            yield ended
+        while True:
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            peak_kib = used.ru_maxrss if used.ru_maxrss > ours_kib else 0
+            yield Reaped(pid, os.waitstatus_to_exitcode(status), peak_kib << 10)
     except ChildProcessError:
         pass
 
 
 def descendants(root: int, spared: Collection[int] = ()) -> list[int]:
     """The processes below `root`, parents first; without the `spared` and what is below them."""
-    found: list[int] = []
+    return [pid for below in walk(root, spared) for pid in below]
+
+
+def walk(root: int, spared: Collection[int] = ()) -> Iterator[list[int]]:
+    """As `descendants`, in short steps: the children of one thread at a time, or none."""
+    if not CHILDREN_FILES:
+        yield from _walk_parents(root, spared)
+        return
     parents = [root]
     while parents:
         parent = parents.pop()
         try:
             for task in os.listdir(f"/proc/{parent}/task"):
                 with open(f"/proc/{parent}/task/{task}/children") as children:
-                    parents += (below := [pid for pid in map(int, children.read().split()) if pid not in spared])
-                    found += below
+                    below = [pid for pid in map(int, children.read().split()) if pid not in spared]
+                parents += below
+                yield below
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended: its children are adopted and found by the next pass
-    return found
+
+
+def _walk_parents(root: int, spared: Collection[int]) -> Iterator[list[int]]:
+    """`walk` for a kernel that lists nobody's children: by the parent that each process of the machine names."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                # Its name comes first, in parentheses, and may hold anything; then its state and its parent.
+                parent = int(stat.read().rpartition(b")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        children.setdefault(parent, []).append(int(name))
+        yield []
+    parents = [root]
+    while parents:
+        below = [pid for pid in children.get(parents.pop(), ()) if pid not in spared]
+        parents += below
+        yield below
 
 
 def kill(pid: int, number: int) -> None:
@@ -212,6 +420,15 @@ def remove(folder: str | os.PathLike[str]) -> None:
         os.rmdir(folder)
     except OSError:
         pass
+
+
+def remove_groups(folders: list[str]) -> None:
+    """Removes control groups whose processes have ended; they hold nothing but the kernel's own files."""
+    for folder in folders:
+        try:
+            os.rmdir(folder)
+        except OSError:
+            pass
 
 
 def _remove_inside(top: int, name: str) -> None:

@@ -12,25 +12,25 @@ typedef struct {
     size_t count;
 } Conformance;
 
-static Value limitOf(int64_t ms) { return ms == NO_LIMIT ? (Value){.kind = VALUE_NULL} : newInt(ms); }
+static Value limitOf(int64_t ms) { return ms == NO_LIMIT ? (Value){.kind = VALUE_NULL} : referee_new_int(ms); }
 
 static bool answer(Match* match, const char* method, const Value* params, Value* result) {
     Conformance* self = match->memory;
     if (strcmp(method, "echo") == 0) {
-        *result = *member(params, "value");
+        *result = *referee_member(params, "value");
     } else if (strcmp(method, "fail") == 0) {
-        fail(match, "%s", textOf(member(params, "message")));
+        referee_fail(match, "%s", referee_text_of(referee_member(params, "message")));
     } else if (strcmp(method, "print") == 0) {
-        printf("%s\n", textOf(member(params, "text")));
+        printf("%s\n", referee_text_of(referee_member(params, "text")));
     } else if (strcmp(method, "notes") == 0) {
-        *result = newList();
-        for (size_t i = 0; i < self->count; ++i) append(match, result, *self->notes[i]);
+        *result = referee_new_list();
+        for (size_t i = 0; i < self->count; ++i) referee_append(match, result, *self->notes[i]);
         self->count = 0;
     } else if (strcmp(method, "clock") == 0) {
-        *result = newObject();
-        put(match, result, "call_ms", limitOf(match->clock.call_ms));
-        put(match, result, "remaining_ms", limitOf(match->clock.remaining_ms));
-        put(match, result, "last_ms", limitOf(match->clock.last_ms));
+        *result = referee_new_object();
+        referee_put(match, result, "call_ms", limitOf(match->clock.call_ms));
+        referee_put(match, result, "remaining_ms", limitOf(match->clock.remaining_ms));
+        referee_put(match, result, "last_ms", limitOf(match->clock.last_ms));
     } else {
         return strcmp(method, "nothing") == 0;
     }
@@ -40,12 +40,12 @@ static bool answer(Match* match, const char* method, const Value* params, Value*
 static void notice(Match* match, const char* method, const Value* params) {
     Conformance* self = match->memory;
     if (strcmp(method, "note") == 0 && self->count < MOST_NOTES) {
-        self->notes[self->count++] = keepValue(match, member(params, "value"));
+        self->notes[self->count++] = referee_keep_value(match, referee_member(params, "value"));
     }
 }
 
 int main(void) {
-    return serve(&(Bot){.name = "conformance",
+    return referee_serve(&(Bot){.name = "conformance",
                         .game = "conformance",
                         .memory = sizeof(Conformance),
                         .answer = answer,

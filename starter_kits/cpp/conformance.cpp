@@ -2,12 +2,15 @@
 // are the cases of protocol/vectors.
 
 #include <iostream>
-#include <referee/wire.hpp>
+#include <utility>
+#include <referee/json.hpp>
 
 using referee::Json;
 
 class Conformance : public referee::Bot {
    public:
+    using Bot::Bot;
+
     static constexpr const char* game = "conformance";
 
     Json answer(const std::string& method, const Json& params) override {

@@ -2,15 +2,15 @@
 // output, as JSON lines or as MessagePack. A bot imports the package of its game, which stands on this one, and calls
 // that package's Run.
 //
-// A program that imports this package is a bot: before main its standard output is turned to standard error and its
-// standard input is empty, and the kit keeps the pipes for itself. So fmt.Println can be used for debugging.
+// Run turns standard output to standard error, empties standard input, and keeps the pipes for itself; where the referee
+// has started the program that is done before main. So fmt.Println can be used for debugging.
 package referee
 
 import (
 	"errors"
 	"fmt"
 
-	"referee/wire"
+	"referee.internal/referee/wire"
 )
 
 // Match is what a bot is told about its match. A nil limit is no limit.
@@ -26,12 +26,21 @@ type Match struct {
 
 // Limits are the limits of a match.
 type Limits struct {
-	StartupMs   *int
-	CallMs      *int
-	InitialMs   *int // the bank of time that the bot starts with
-	IncrementMs *int // added to it after every answer
-	CpuMs       *int
-	MemoryBytes *int
+	StartupMs       *int
+	CallMs          *int
+	OpeningMs       *int // in the opening, where it is another than later
+	ClosingMs       *int // for a call after the result
+	ExitMs          *int // from exit to the program's end
+	InitialMs       *int // the bank of time that the bot starts with
+	IncrementMs     *int // added to it after every answer
+	CPUMs           *int
+	MemoryBytes     *int
+	Processes       *int // that live at a time
+	FrameBytes      *int // one frame of the bot's
+	CallOutputBytes *int // standard output in one call
+	StderrBytes     *int // standard error that is kept
+	FileBytes       *int // one file that is written
+	ScratchBytes    *int // all files in HOME together
 }
 
 // Clock is the time, as a call shows it; nil is no such limit, or not yet known.
@@ -140,14 +149,32 @@ func readLimits(r *wire.Reader) (limits Limits) {
 			limits.StartupMs = wire.Maybe(r, (*wire.Reader).Int)
 		case "call_ms":
 			limits.CallMs = wire.Maybe(r, (*wire.Reader).Int)
+		case "opening_ms":
+			limits.OpeningMs = wire.Maybe(r, (*wire.Reader).Int)
+		case "closing_ms":
+			limits.ClosingMs = wire.Maybe(r, (*wire.Reader).Int)
+		case "exit_ms":
+			limits.ExitMs = wire.Maybe(r, (*wire.Reader).Int)
 		case "initial_ms":
 			limits.InitialMs = wire.Maybe(r, (*wire.Reader).Int)
 		case "increment_ms":
 			limits.IncrementMs = wire.Maybe(r, (*wire.Reader).Int)
 		case "cpu_ms":
-			limits.CpuMs = wire.Maybe(r, (*wire.Reader).Int)
+			limits.CPUMs = wire.Maybe(r, (*wire.Reader).Int)
 		case "memory_bytes":
 			limits.MemoryBytes = wire.Maybe(r, (*wire.Reader).Int)
+		case "processes":
+			limits.Processes = wire.Maybe(r, (*wire.Reader).Int)
+		case "frame_bytes":
+			limits.FrameBytes = wire.Maybe(r, (*wire.Reader).Int)
+		case "call_output_bytes":
+			limits.CallOutputBytes = wire.Maybe(r, (*wire.Reader).Int)
+		case "stderr_bytes":
+			limits.StderrBytes = wire.Maybe(r, (*wire.Reader).Int)
+		case "file_bytes":
+			limits.FileBytes = wire.Maybe(r, (*wire.Reader).Int)
+		case "scratch_bytes":
+			limits.ScratchBytes = wire.Maybe(r, (*wire.Reader).Int)
 		default:
 			r.Raw()
 		}

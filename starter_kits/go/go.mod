@@ -1,4 +1,4 @@
-module referee
+module referee.internal/referee
 
 go 1.24.0
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"referee/wire"
+	"referee.internal/referee/wire"
 )
 
 // odd is a bot in trouble.

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"referee/wire"
+	"referee.internal/referee/wire"
 )
 
 // Program is what a program says of itself.
@@ -20,7 +20,8 @@ type Program struct {
 // Run plays with the bots that fresh makes, a new one for each match, until the referee ends the program or goes away.
 // Then it returns, and main should too.
 func Run(program Program, fresh func(*Match) Bot) {
-	s := server{program: program, fresh: fresh, frames: wire.NewFrames(wireIn), out: wireOut, encoding: wire.JSON}
+	in, out := takePipes()
+	s := server{program: program, fresh: fresh, frames: wire.NewFrames(in), out: out, encoding: wire.JSON}
 	if err := s.serve(); err != nil {
 		fmt.Fprintln(os.Stderr, "not a frame of the protocol:", err)
 		os.Exit(1)
@@ -156,7 +157,7 @@ func trace() string {
 	stack := make([]uintptr, 50)
 	frames := runtime.CallersFrames(stack[:runtime.Callers(0, stack)])
 	for frame, more := frames.Next(); more; frame, more = frames.Next() {
-		if !strings.HasPrefix(frame.Function, "runtime.") && !strings.HasPrefix(frame.Function, "referee") {
+		if !strings.HasPrefix(frame.Function, "runtime.") && !strings.HasPrefix(frame.Function, "referee.internal/referee") {
 			text += fmt.Sprintf("\tin %s, %s:%d\n", frame.Function, frame.File, frame.Line)
 		}
 	}

@@ -3,14 +3,24 @@ package referee
 import (
 	"os"
 	"os/signal"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// The two ends of the wire, out of reach of everything else in the process and of its children.
-var wireIn, wireOut = takePipes()
+// takePipes gives the two ends of the wire, out of reach of everything else in the process and of its children. The first
+// call takes them.
+var takePipes = sync.OnceValues(redirect)
 
-func takePipes() (in, out *os.File) {
+// Before main already where the referee has started the program, so that main may print.
+func init() {
+	if _, started := os.LookupEnv("REFEREE_BOT"); started {
+		must(os.Unsetenv("REFEREE_BOT")) // not for programs that the bot starts
+		takePipes()
+	}
+}
+
+func redirect() (in, out *os.File) {
 	in, out = keep(0), keep(1)
 	nothing, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	must(err)
@@ -24,7 +34,7 @@ func takePipes() (in, out *os.File) {
 func keep(fd uintptr) *os.File {
 	kept, err := unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
 	must(err)
-	return os.NewFile(uintptr(kept), "referee")
+	return os.NewFile(uintptr(kept), "referee.internal/referee")
 }
 
 func must(err error) {

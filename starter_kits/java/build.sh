@@ -1,6 +1,5 @@
 #!/bin/sh
-# build.sh           makes target/referee-kit.jar, if something is newer than it
-# build.sh FOLDER    and compiles FOLDER/*.java against it into FOLDER/build, likewise
+# build.sh   makes target/referee-kit.jar, if something is newer than it
 set -eu
 kit=$(cd "$(dirname "$0")" && pwd)
 jar=$kit/target/referee-kit.jar
@@ -16,16 +15,6 @@ if command -v flock >/dev/null; then
     flock 9 # matches side by side must not build at the same time
 fi
 
-if stale "$jar" "$kit/pom.xml" "$kit/src/main" \
-    "$kit/examples/aiarena21" "$kit/examples/aibg5" "$kit/examples/cardgame" "$kit/examples/reantics" \
-    "$kit/examples/tictactoe" "$kit/examples/quoridor"; then
+if stale "$jar" "$kit/pom.xml" "$kit/src/main" "$kit/examples"; then
     (cd "$kit" && mvn -q -B -Dmaven.test.skip=true package >&2)
-fi
-if [ $# -eq 1 ]; then
-    if stale "$1/build/made" "$jar" "$1"/*.java; then
-        rm -rf "$1/build"
-        mkdir -p "$1/build"
-        javac -Xlint -cp "$jar" -d "$1/build" "$1"/*.java
-        touch "$1/build/made"
-    fi
 fi

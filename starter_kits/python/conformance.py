@@ -1,7 +1,7 @@
 """The conformance program: a bot for the pseudo-game `conformance`, which tests the wire and nothing else."""
 
 from dataclasses import asdict
-from typing import Any, Dict, List
+from typing import Any
 
 from referee_kit.wire import Bot, run
 
@@ -10,9 +10,9 @@ class Conformance(Bot):
     game = "conformance"
 
     def __init__(self) -> None:
-        self.notes: List[Any] = []
+        self.notes: list[Any] = []
 
-    def call(self, method: str, params: Dict[str, Any]) -> Any:
+    def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "echo":
             return params["value"]
         if method == "fail":
@@ -29,7 +29,7 @@ class Conformance(Bot):
             return asdict(self.clock)
         return super().call(method, params)
 
-    def notice(self, method: str, params: Dict[str, Any]) -> None:
+    def notice(self, method: str, params: dict[str, Any]) -> None:
         if method == "note":
             self.notes.append(params["value"])
 

@@ -1,7 +1,7 @@
 //! The bot that shows that the library keeps the wire's rules: it plays the pseudo-game "conformance", whose methods
 //! are the cases of protocol/vectors.
 
-use referee_kit::{run, sent, Bot, Error, Match, Params, UnknownMethod, Value};
+use referee_kit::{run, sent, Bot, Error, Match, Params, Value};
 
 struct Conformance {
     info: Match,
@@ -26,7 +26,7 @@ impl Bot for Conformance {
             "nothing" => Ok(Value::Null),
             "notes" => sent(std::mem::take(&mut self.notes)),
             "clock" => sent(self.info.clock()),
-            _ => Err(UnknownMethod(method.to_owned()).into()),
+            _ => Err(Error::UnknownMethod(method.to_owned())),
         }
     }
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from games.api import Event, Player, Ruling, Setup
-from games.reantics import (
+from referee.games.api import Event, Player, Ruling, Setup
+from referee.games.reantics import (
     ANTHILL,
     END,
     FOOD,
@@ -23,7 +23,7 @@ from games.reantics import (
     ReAntics,
     from_view,
 )
-from games.reantics import BUILD as BUILD
+from referee.games.reantics import BUILD as BUILD
 
 Tile = tuple[int, int]
 
@@ -174,6 +174,12 @@ def params(state: ReAntics) -> dict[str, Any]:
     (call,) = state.calls()
     shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(call.params))
     return shown
+
+
+def open_view(state: ReAntics) -> GameState:
+    """Everything on the board, in the absolute frame, and nothing of whose call is awaited."""
+    view = state.view(None)
+    return GameState(view.phase, view.whoseTurn, view.inventories, view.board)
 
 
 def ant_at(state: ReAntics, tile: Tile) -> Ant | None:

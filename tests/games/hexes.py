@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from games.aibg5 import AIBG5, BOSS_CELLS, CELLS, DO_ACTION, INDEX, KINDS, PAUSES, Options
-from games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
-from games.dice import Dice
+from referee.games.aibg5 import AIBG5, BOSS_CELLS, CELLS, DO_ACTION, INDEX, KINDS, Options
+from referee.games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.dice import Dice, ScriptedDice
 
 Place = tuple[int, int]
 """(q, r)."""
@@ -21,24 +21,24 @@ JOINED: Mapping[int, Any] = {player: {} for player in range(4)}
 """What all four answer to `joinGame`."""
 
 
-class Scripted(Dice):
+class Scripted(ScriptedDice):
     """Places items and makes pauses as it was told; nothing left: items go to the last cell offered, pauses are 3."""
 
-    __slots__ = ("offered", "pauses", "places")
-
     def __init__(self, places: Iterable[Place] = (), pauses: Iterable[int] = ()) -> None:
-        super().__init__(0)
+        super().__init__()
         self.places, self.pauses = deque(places), deque(pauses)
-        self.offered: list[Sequence[Any]] = []
 
-    def choice(self, items: Sequence[T]) -> T:
-        self.offered.append(items)
-        if items == PAUSES:
-            wanted: Any = self.pauses.popleft() if self.pauses else 3
+    @property
+    def offered(self) -> list[Sequence[Any]]:
+        return [items for _, items in self.drawn]
+
+    def choice(self, items: Sequence[T], what: str = "") -> T:
+        if what == "pause":
+            outcome: Any = self.pauses.popleft() if self.pauses else 3
         else:
-            wanted = INDEX[self.places.popleft()] if self.places else items[-1]
-        assert wanted in items
-        return wanted  # type: ignore[no-any-return]
+            outcome = INDEX[self.places.popleft()] if self.places else items[-1]
+        self.script[what] = [outcome]
+        return super().choice(items, what)
 
 
 def map_rows(tiles: Mapping[Place, str] | None = None) -> list[list[dict[str, Any]]]:

@@ -1,14 +1,13 @@
 """AI Arena 21 positions with the luck that a test wants, and plain words for playing them."""
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from games.aiarena21 import AIArena21, Batch, Cell, Dealer, Ground, Options, load
-from games.api import Event, Fault, Notice, Player, Ruling, Setup
-from games.dice import Dice
+from referee.games.aiarena21 import AIArena21, Cell, Ground, Options, load
+from referee.games.api import Event, Fault, Notice, Player, Ruling, Setup
+from referee.games.dice import ScriptedDice
 
 Place = tuple[int, int]
 """(row, col)."""
@@ -17,28 +16,21 @@ EXAMPLE = ".....\n..###\n.....\nS.S..\n"
 """The document's map of section 9: spawns on (3,0) and (3,2)."""
 
 
-class Scripted(Dealer):
-    """Deals what it was told: a coin, random cells, batches. No batch left: an empty one. No cell left: a failure."""
-
-    def __init__(self, ground: Ground, heads: bool, cells: Iterable[Place], batches: Iterable[Mapping[Place, str]]):
-        super().__init__(Dice(0))
-        self.ground, self.heads = ground, heads
-        self.cells, self.batches = deque(cells), deque(batches)
-        self.offered: list[Sequence[Cell]] = []
-        """What each random cell was to be chosen from."""
-
-    def coin(self) -> bool:
-        return self.heads
-
-    def cell(self, cells: Sequence[Cell]) -> Cell:
-        assert self.cells, "a random cell was drawn where none was expected"
-        self.offered.append(cells)
-        row, col = self.cells.popleft()
-        return row * self.ground.cols + col
-
-    def batch(self, ground: Ground) -> Batch:
-        batch = self.batches.popleft() if self.batches else {}
-        return {row * ground.cols + col: letters for (row, col), letters in sorted(batch.items())}
+def scripted(
+    ground: Ground, heads: bool, cells: Iterable[Place], batches: Iterable[Mapping[Place, str]]
+) -> ScriptedDice:
+    """Dice with a coin, random cells and batches. No batch left: an empty one. No cell left: any."""
+    places = [row * ground.cols + col for row, col in cells]
+    missing = max(0, 2 - len(ground.spawns))
+    filled = [{row * ground.cols + col: letters for (row, col), letters in sorted(batch.items())} for batch in batches]
+    return ScriptedDice(
+        {
+            "swap": [int(heads)],
+            "spawn": places[:missing],
+            "teleport": places[missing:],
+            "batch": [*filled, *[{} for _ in range(50)]],
+        }
+    )
 
 
 def begun(
@@ -52,16 +44,17 @@ def begun(
 ) -> AIArena21:
     """A new match; with `at`, the players stand there instead of on their spawns."""
     setup = Setup(1, ("Team 1", "Team 2"), Options(map=text, turns=turns))
-    state = AIArena21(setup, Scripted(load(text), heads, cells, batches))
+    state = AIArena21(setup, scripted(load(text), heads, cells, batches))
     if at is not None:
         state.at = [row * state.ground.cols + col for row, col in at]
     state.score = list(score)
     return state
 
 
-def dealer(state: AIArena21) -> Scripted:
-    assert isinstance(state.dealer, Scripted)
-    return state.dealer
+def offered(state: AIArena21) -> list[Sequence[Cell]]:
+    """What each random cell so far was chosen from."""
+    assert isinstance(state.dice, ScriptedDice)
+    return [cells for what, cells in state.dice.drawn if what in ("spawn", "teleport")]
 
 
 def buy(state: AIArena21, first: Any = "", second: Any = "") -> list[Event]:

@@ -6,19 +6,17 @@ from typing import Any
 
 import msgspec
 
-from games import registry
-from games.api import Event, Fault, FaultKind, Game, Player, Setup, State
-from games.dice import Dice, derive_seed
+from referee.games import registry
+from referee.games.api import Event, Fault, FaultKind, Game, Player, Setup, State
+from referee.games.dice import Dice, derive_seed
 
 LONGEST = 20_000  # calls; a random match that takes more does not end
-SHORT: dict[str, dict[str, Any]] = {"aibg5": {"rounds": 40}}
-"""Options for the games that only a clock would end."""
 
 
 def started(game: Game, seed: int, seats: int | None = None, options: Any = None) -> State:
     """A new match with default options, or short ones; the least number of seats unless told."""
     names = tuple(f"bot {seat}" for seat in range(seats or game.seats[0]))
-    short = msgspec.convert(SHORT.get(game.name, {}), game.options)
+    short = game.options(**game.ending)
     return game.new(Setup(seed, names, short if options is None else options))
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from playing import moments, started
 
-from games import registry
-from games.api import Event, Game
+from referee.games import registry
+from referee.games.api import Event, Game
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 92  # a short match of ReAntics

@@ -7,9 +7,9 @@ from orchard import (
     asked,
     begun,
     buy,
-    dealer,
     fault_of,
     move,
+    offered,
     place,
     places,
     refusal,
@@ -19,8 +19,8 @@ from orchard import (
     wait,
 )
 
-from games.aiarena21 import AIArena21, Auction, PickedUp, Teleported
-from games.api import Event, Fault, FaultKind
+from referee.games.aiarena21 import AIArena21, Auction, PickedUp, Teleported
+from referee.games.api import Event, Fault, FaultKind
 
 OPEN = "S....\n.....\n.....\n.....\n....S\n"
 CORNERS = ((0, 0), (4, 4))
@@ -173,7 +173,7 @@ def test_a_fault_in_play_transport_sends_the_loser_to_a_random_free_cell_and_the
     events = state.apply({0: answer})
     assert rulings(events) == [(0, "the loser goes to a random cell")]
     assert told(events, "teleported") == [Teleported(1, (3, 1), False)]
-    assert dealer(state).offered == [state.ground.free], "the cells of both are not excluded"
+    assert offered(state) == [state.ground.free], "the cells of both are not excluded"
     assert state.score == [93, 100]
 
 
@@ -198,7 +198,7 @@ def test_equal_bids_teleport_both_players_and_leave_the_items(both: int) -> None
     events = bid(state, both, both)
     assert told(events, "auction") == [Auction("meeting", (both, both), None, 0)]
     assert told(events, "teleported") == [Teleported(0, (4, 0), False), Teleported(1, (0, 4), False)]
-    assert dealer(state).offered == [state.ground.free] * 2
+    assert offered(state) == [state.ground.free] * 2
     assert shown(state, 0)["items"][2][2] == 30, "both have left it"
     assert state.score == [110, 100], "what lies where a player lands is picked up"
     assert told(events, "picked_up") == [PickedUp(0, (4, 0), ("Strawberry",), 110)]
@@ -246,7 +246,7 @@ def test_after_ten_auctions_the_loser_of_the_last_goes_to_another_cell() -> None
         events = state.apply({1: "2,2"})
     assert told(events, "teleported") == [Teleported(0, (2, 2), True), Teleported(0, (4, 1), False)]
     assert places(state) == ((4, 1), (2, 2))
-    assert dealer(state).offered == [[cell for cell in state.ground.free if cell != 12]]
+    assert offered(state) == [[cell for cell in state.ground.free if cell != 12]]
     assert (state.turn, asked(state)) == (1, "play_powerup")
     assert state.score == [100, 100]
 

@@ -4,10 +4,10 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from orchard import EXAMPLE, begun, dealer, places, shown
+from orchard import EXAMPLE, begun, offered, places, shown
 
-from games.aiarena21 import DEFAULT_MAP, AIArena21, Cell, Ground, Options, Spawned, load
-from games.api import Notice, Setup
+from referee.games.aiarena21 import DEFAULT_MAP, AIArena21, Cell, Ground, Options, Spawned, load
+from referee.games.api import Notice, Setup
 
 MAPS = Path(__file__).parents[2] / "maps" / "aiarena21"
 SIZES = {  # the table of section 2: rows, cols, free cells
@@ -103,10 +103,10 @@ def test_of_more_than_two_spawns_the_first_two_in_row_major_order_count() -> Non
 def test_missing_spawns_are_free_cells_not_yet_in_the_list_and_the_coin_is_drawn_for_them_too() -> None:
     one = begun("...\n#S.\n", cells=[(0, 2)], heads=True)
     assert places(one) == ((0, 2), (1, 1))
-    assert dealer(one).offered == [[0, 1, 2, 5]]
+    assert offered(one) == [[0, 1, 2, 5]]
     none = begun("...\n#..\n", cells=[(1, 2), (0, 0)])
     assert places(none) == ((1, 2), (0, 0))
-    assert dealer(none).offered == [[0, 1, 2, 4, 5], [0, 1, 2, 4]]
+    assert offered(none) == [[0, 1, 2, 4, 5], [0, 1, 2, 4]]
 
 
 def test_viewers_are_told_of_the_spawns_first() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from orchard import asked, begun, buy, fault_of, move, place, places, refusal, rulings, shown, told, wait
+from orchard import asked, begun, buy, fault_of, move, named, place, places, refusal, rulings, shown, told, wait
 
-from games.aiarena21 import (
+from referee.games.aiarena21 import (
     GAME,
     METHODS,
     AIArena21,
@@ -20,7 +20,7 @@ from games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
+from referee.games.api import FATAL, Fault, FaultKind, Notice, Player, Result, Setup, TimeControl
 
 LINE = "S" + "." * 39 + "S"
 """One long row, its ends the spawns: nobody meets."""
@@ -340,7 +340,7 @@ def test_an_end_from_outside_ranks_by_points() -> None:
 # Faults (section 9)
 
 
-@pytest.mark.parametrize("kind", FaultKind)
+@pytest.mark.parametrize("kind", sorted(set(FaultKind) - FATAL))
 def test_no_fault_ends_the_game_or_costs_points(kind: FaultKind) -> None:
     """A player that never answers stands still and bids 0 to the end."""
     state = begun(LINE + "\n" + LINE, turns=40, cells=[(1, 5), (1, 9)])
@@ -353,6 +353,44 @@ def test_no_fault_ends_the_game_or_costs_points(kind: FaultKind) -> None:
     assert state.result == Result((1, 1), (100.0, 100.0), "equal_points")
     assert places(state) == ((1, 5), (1, 9)), "the auction of turn 30 was a tie"
     assert told(events, "game_ended")[0].faults == [FaultCount(0, kind, 81), FaultCount(1, kind, 81)]
+
+
+@pytest.mark.parametrize("kind", sorted(FATAL))
+@pytest.mark.parametrize("gone", [0, 1])
+def test_a_player_whose_process_is_gone_stands_still_and_bids_0_unasked(gone: Player, kind: FaultKind) -> None:
+    state = begun(LINE + "\n" + LINE, turns=40, cells=[(1, 5), (1, 9)])
+    penalties, calls = [], set()
+    while state.result is None:
+        calls |= {(player, method.name) for player, method in state.awaited.items()}
+        answers = {"play_powerup": "", "play_turn": named(place(state, 1 - gone)), "play_auction": "0"}
+        faults = dict.fromkeys(state.awaited.keys() & {gone}, Fault(kind, "as the referee saw it"))
+        events = state.apply(dict.fromkeys(state.awaited, answers[asked(state)]) | faults)
+        penalties += rulings(events)
+    assert penalties == [(gone, "buys nothing")]
+    assert calls == {(gone, "play_powerup"), *((1 - gone, method) for method in answers)}
+    assert state.result == Result((1, 1), (100.0, 100.0), "equal_points")
+    assert places(state) == ((1, 5), (1, 9)), "the auction of turn 30 was a tie"
+    assert told(events, "game_ended")[0].faults == [FaultCount(gone, kind, 1)]
+
+
+def test_with_both_processes_gone_the_game_is_over_at_once_and_the_points_decide() -> None:
+    state = begun(turns=100, score=(90, 100))
+    gone = Fault(FaultKind.CRASH, "gone")
+    state.apply({0: gone})
+    assert list(state.awaited) == [1]
+    events = state.apply({1: gone})
+    assert state.result == Result((2, 1), (90.0, 100.0), "nobody_left")
+    assert told(events, "game_ended")[0].winner == 1
+    assert not state.awaited
+
+
+def test_a_player_that_never_started_has_lost_whatever_the_points() -> None:
+    state = begun(score=(100, 90))
+    events = state.forfeit({0: Fault(FaultKind.TIMEOUT, "initialize: no answer")})
+    assert rulings(events) == [(0, "loses")]
+    assert state.result == Result((2, 1), (100.0, 90.0), "timeout")
+    ended = told(events, "game_ended")[0]
+    assert (ended.winner, ended.faults) == (1, [FaultCount(0, FaultKind.TIMEOUT, 1)])
 
 
 def test_the_calls_of_the_first_three_turns_have_thirty_seconds_and_all_others_two() -> None:

@@ -21,8 +21,8 @@ from hexes import (
     told,
 )
 
-from games.aibg5 import CELLS, INDEX, RINGS, Action, PickedUp
-from games.api import Fault, FaultKind
+from referee.games.aibg5 import CELLS, INDEX, RINGS, Action, PickedUp
+from referee.games.api import Fault, FaultKind
 
 # The checks in their order (section 5). Player 1 stands on (0,-12).
 

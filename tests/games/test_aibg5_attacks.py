@@ -20,8 +20,8 @@ from hexes import (
 )
 from test_hexgrid import LINES
 
-from games.aibg5 import CELLS, EXPERIENCE, INDEX, START_TILES, Died, Shot
-from games.hexgrid import length
+from referee.games.aibg5 import CELLS, EXPERIENCE, INDEX, START_TILES, Died, Shot
+from referee.games.hexgrid import length
 
 AT = (0, -10)
 """Where player 1 shoots from."""

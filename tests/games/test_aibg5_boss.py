@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from hexes import LATE, Place, Scripted, act, begun, boss_turn, give, place, seen, shown, stand, tile, told
 
-from games.aibg5 import CELLS, PATTERNS, BossAttack
-from games.hexgrid import DIRECTIONS
+from referee.games.aibg5 import CELLS, PATTERNS, BossAttack
+from referee.games.hexgrid import DIRECTIONS
 
 PATTERN_1 = {  # the table of section 10
     "A": [(-6, -2), (-5, -3), (6, 2), (5, 3), (8, -2), (8, -3), (-8, 2), (-8, 3)],

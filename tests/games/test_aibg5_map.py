@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hexes import NAMES, Place, map_rows
 
-from games.aibg5 import (
+from referee.games.aibg5 import (
     AIBG5,
     ASTEROID,
     BLACKHOLE,
@@ -27,8 +27,8 @@ from games.aibg5 import (
     drawn,
     load,
 )
-from games.api import Setup
-from games.hexgrid import NOWHERE
+from referee.games.api import Setup
+from referee.games.hexgrid import NOWHERE
 
 MAPS = Path(__file__).parents[2] / "maps" / "aibg5"
 OURS = {"practice1": 1, "practice2": 3, "first_round": 2, "final": 5}

@@ -22,7 +22,7 @@ from hexes import (
     told,
 )
 
-from games.aibg5 import (
+from referee.games.aibg5 import (
     AIBG5,
     CELLS,
     DEFAULT_MAP,
@@ -38,8 +38,8 @@ from games.aibg5 import (
     drawn,
     from_view,
 )
-from games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
-from games.hexgrid import distance
+from referee.games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
+from referee.games.hexgrid import distance
 
 PLAYER = (
     '{"type":"PLAYER","r":-7,"q":-7,"playerIdx":1,"name":"A","health":1000,"power":150,"level":1,'
@@ -210,6 +210,27 @@ def test_too_few_that_join_end_the_game(late: tuple[int, ...], reason: str, firs
     assert state.result is not None
     assert (state.result.reason, state.result.ranks.index(1)) == (reason, first)
     assert sorted(state.result.ranks) == [1, 2, 3, 4]
+
+
+def test_players_that_never_started_are_disqualified_and_the_others_join_without_them() -> None:
+    state = new()
+    events = state.forfeit(dict.fromkeys((1, 3), Fault(FaultKind.TIMEOUT, "initialize: no answer")))
+    assert rulings(events) == [(2, "disqualified", True), (4, "disqualified", True)]
+    assert awaited(state) == [(1, "joinGame"), (3, "joinGame")]
+    state.apply({0: {}, 2: {}})
+    assert awaited(state) == [(1, "doAction")]
+
+
+def test_a_player_that_is_lost_out_of_turn_leaves_the_turn_where_it_is() -> None:
+    state = begun()
+    gone = Fault(FaultKind.CRASH, "gone")
+    state.forfeit({2: gone})
+    assert awaited(state) == [(1, "doAction")]
+    state.forfeit({0: gone})
+    assert awaited(state) == [(2, "doAction")]
+    state.forfeit({3: gone})
+    assert state.result is not None
+    assert (state.result.reason, state.result.ranks.index(1)) == ("last_one_left", 1)
 
 
 # The ends
@@ -430,10 +451,10 @@ def test_the_board_is_drawn_for_people() -> None:
     state = new()
     lines = str(state).splitlines()
     assert len(lines) == 29 + 4 + 1
-    assert lines[-1] == "0 rounds over, joinGame of 1, joinGame of 2, joinGame of 3, joinGame of 4"
-    assert lines[29] == "1 A: score 0, health 1000, level 1, 0 XP, 0 kills, 0 deaths, at (-7,-7)"
+    assert lines[-1] == "0 rounds over, joinGame of 0, joinGame of 1, joinGame of 2, joinGame of 3"
+    assert lines[29] == "0 A: score 0, health 1000, level 1, 0 XP, 0 kills, 0 deaths, at (-7,-7)"
     board = "\n".join(lines[:29])
-    for sign in "1234+*":
+    for sign in "0123+*":
         assert board.count(sign) == 1
         board = board.replace(sign, ".")
     assert drawn(board.replace("w", "a")).kinds == drawn(DEFAULT_MAP).kinds

@@ -5,15 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from games import quoridor, tictactoe
-from games.api import Event, Fault, FaultKind, Game, Notice, Ruling, Setup, win
-from games.arena import FLIP, FLIP_ALIAS, Battle
+from referee.games import connectfour, quoridor, tictactoe
+from referee.games.api import Event, Fault, FaultKind, Game, Notice, Ruling, Setup, win
+from referee.games.arena import FLIP, FLIP_ALIAS, Battle
+from referee.games.dice import Dice, ScriptedDice
 
 GAMES = {
     "tictactoe": (tictactoe.GAME, [{"action": "putSymbol", "position": cell} for cell in ("NW", "N", "W", "E")]),
     "quoridor": (quoridor.GAME, [{"action": "move", "position": square} for square in ("e2", "e8", "e3", "e7")]),
+    "connectfour": (connectfour.GAME, [{"action": "putToken", "column": column} for column in "DCEB"]),
 }
-both_games = pytest.mark.parametrize(("game", "answers"), GAMES.values(), ids=GAMES.keys())
+every_game = pytest.mark.parametrize(("game", "answers"), GAMES.values(), ids=GAMES.keys())
 FLIPPED = {"action": FLIP}
 
 
@@ -30,23 +32,23 @@ def rulings(events: list[Event]) -> list[tuple[int, str, str]]:
     return [(event.player, event.fault.detail, event.penalty) for event in events if isinstance(event, Ruling)]
 
 
-@both_games
+@every_game
 def test_a_cheat_may_move_before_anybody_has(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     first, second = state.SIDES
-    board = state.view(None)
+    board = state.view(0)
     events = state.inject(1, [answers[1]])
     assert shown(events) == [{"player": second, **answers[1]}]
     assert rulings(events) == [(1, "Not your turn", "the rival may flip the table and win")]
     assert (state.pending, list(state.awaited)) == (1, [0])
-    assert msgspec.structs.replace(state.view(None), pending=None) == board, "what comes out of turn is not applied"
+    assert msgspec.structs.replace(state.view(0), pending=None) == board, "what comes out of turn is not applied"
     assert list(state.legal(0)) == [FLIPPED]
     state.apply({0: FLIPPED})
     assert state.result == win(0, "FLIPPED: Not your turn")
     assert state.record((1, 2))["winner"] == first
 
 
-@both_games
+@every_game
 def test_whoever_does_not_flip_after_a_cheat_loses(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.inject(1, [answers[1]])
@@ -54,7 +56,7 @@ def test_whoever_does_not_flip_after_a_cheat_loses(game: Game, answers: list[dic
     assert state.result == win(1, "FLIPPED: You should have flipped the table now")
 
 
-@both_games
+@every_game
 def test_of_two_moves_in_a_row_the_first_counts_and_both_are_shown(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     honest = begun(game)
@@ -65,13 +67,13 @@ def test_of_two_moves_in_a_row_the_first_counts_and_both_are_shown(game: Game, a
     events = state.inject(1, [answers[1], answers[3], answers[2]])
     assert shown(events) == [{"player": second, **answer} for answer in (answers[1], answers[3], answers[2])]
     assert rulings(events) == [(1, "Not your turn", "the rival may flip the table and win")]
-    assert msgspec.structs.replace(state.view(None), pending=None) == honest.view(None)
+    assert msgspec.structs.replace(state.view(0), pending=None) == honest.view(0)
     assert list(state.awaited) == [0]
     state.apply({0: FLIPPED})
     assert state.result == win(0, "FLIPPED: Not your turn")
 
 
-@both_games
+@every_game
 def test_what_is_wrong_besides_the_turn_is_told_first(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     events = state.inject(1, [{"action": "pass"}])
@@ -82,14 +84,14 @@ def test_what_is_wrong_besides_the_turn_is_told_first(game: Game, answers: list[
     assert rulings(state.inject(0, [FLIPPED]))[0][1] == "You are not supposed to flip the table now", "it is its turn"
 
 
-@both_games
+@every_game
 def test_a_legal_answer_in_turn_is_a_move_as_any_other(game: Game, answers: list[dict[str, str]]) -> None:
     state, honest = begun(game), begun(game)
     assert shown(state.inject(0, [answers[0]])) == shown(honest.apply({0: answers[0]}))
     assert (state.key(), state.pending) == (honest.key(), None)
 
 
-@both_games
+@every_game
 def test_in_auto_mode_the_referee_flips_at_once(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game, "auto")
     first, second = state.SIDES
@@ -98,7 +100,7 @@ def test_in_auto_mode_the_referee_flips_at_once(game: Game, answers: list[dict[s
     assert rulings(events) == [(1, "Not your turn", "loses")]
 
 
-@both_games
+@every_game
 def test_nobody_cheats_while_a_flip_is_due_or_after_the_end(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.apply({0: FLIPPED})
@@ -109,7 +111,7 @@ def test_nobody_cheats_while_a_flip_is_due_or_after_the_end(game: Game, answers:
         state.inject(1, [answers[1]])
 
 
-@both_games
+@every_game
 def test_an_injection_leaves_copies_alone(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     twin = state.copy()
@@ -127,10 +129,19 @@ def test_a_position_that_waits_for_a_flip_is_another_for_another_reason() -> Non
     assert len(keys) == 3
 
 
+@every_game
+def test_a_flip_that_has_come_is_waited_for_no_longer(game: Game, answers: list[dict[str, str]]) -> None:
+    state = begun(game)
+    state.apply({0: {"action": "pass"}})
+    assert str(state).endswith("'s invalid move waits for a flip")
+    state.apply({1: FLIPPED})
+    assert "flip" not in str(state).lower().replace("flipped", "")
+
+
 # B1
 
 
-@both_games
+@every_game
 @pytest.mark.parametrize("own", [{}, {"player": "nobody"}], ids=["no member player", "a member player of its own"])
 def test_an_answer_is_shown_with_the_player_first_and_its_members_in_their_order(
     game: Game, answers: list[dict[str, str]], own: dict[str, str]
@@ -143,7 +154,7 @@ def test_an_answer_is_shown_with_the_player_first_and_its_members_in_their_order
 # A6
 
 
-@both_games
+@every_game
 def test_the_record_of_a_flipped_table(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     first, second = state.SIDES
@@ -164,7 +175,7 @@ def test_the_record_of_a_flipped_table(game: Game, answers: list[dict[str, str]]
     }
 
 
-@both_games
+@every_game
 def test_the_record_after_a_timeout_holds_the_referees_flip(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     second = state.SIDES[1]
@@ -181,22 +192,25 @@ PLAYED_OUT = [
     (tictactoe.GAME, "NW N NE W C SW E SE S", "DRAW", "draw"),
     (quoridor.GAME, "e2 e8 e3 e7 e4 e6 e5 d6 e6 d5 e7 d4 e8 d3 e9", "FIRST_WIN", "first"),
     (quoridor.GAME, "e2 e8 e3 e7 e4 e6 d4 e5 c4 e4 b4 e3 a4 e2 a5 e1", "SECOND_WIN", "second"),
+    (connectfour.GAME, "A B A B A B A", "RED_WIN", "🔴"),
+    (connectfour.GAME, "G A B A B A B A", "YELLOW_WIN", "🟡"),
 ]
 
 
 @pytest.mark.parametrize(("game", "positions", "outcome", "winner"), PLAYED_OUT)
 def test_the_record_of_a_game_that_was_played_out(game: Game, positions: str, outcome: str, winner: str) -> None:
     state = begun(game)
-    action = "move" if game is quoridor.GAME else "putSymbol"
+    action = {"quoridor": "move", "tictactoe": "putSymbol", "connectfour": "putToken"}[game.name]
+    place = "column" if game is connectfour.GAME else "position"
     for turn, position in enumerate(positions.split()):
-        state.apply({turn % 2: {"action": action, "position": position}})
+        state.apply({turn % 2: {"action": action, place: position}})
     record = state.record((1, 2))
     assert (record["result"], record["winner"]) == (outcome, winner)
     assert record["flippedBy"] is record["flippedReason"] is None
-    assert " ".join(move["position"] for move in record["moves"]) == positions
+    assert " ".join(move[place] for move in record["moves"]) == positions
 
 
-@both_games
+@every_game
 def test_the_record_of_an_undecided_battle_has_no_result(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.apply({0: answers[0]})
@@ -205,8 +219,53 @@ def test_the_record_of_an_undecided_battle_has_no_result(game: Game, answers: li
     assert record["moves"] == [{"player": state.SIDES[0], **answers[0]}]
 
 
-@both_games
+@every_game
 def test_a_stopped_battle_is_recorded_as_a_draw(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.stop("match_time")
     assert (state.record((1, 2))["result"], state.record((1, 2))["winner"]) == ("DRAW", "draw")
+
+
+# The option `opening`.
+
+
+@every_game
+def test_drawn_plies_are_told_to_both_as_if_they_had_been_played(game: Game, answers: list[dict[str, str]]) -> None:
+    setup = Setup(4711, ("one", "two"), msgspec.convert({"opening": 3}, game.options))
+    dice = ScriptedDice({"opening": answers[:3]})
+    state: Any = type(game.new(setup))(setup, dice)
+    first, second = state.SIDES
+    played = begun(game)
+    for ply, answer in enumerate(answers[:3]):
+        played.apply({ply % 2: answer})
+    greetings, told = state.opening()[:2], state.opening()[2:]
+    assert [(event.params.youAre, event.to) for event in greetings] == [(first, (0,)), (second, (1,))]
+    assert shown(told) == [
+        {"player": side, **answer} for side, answer in zip((first, second, first), answers[:3], strict=True)
+    ]
+    assert [what for what, _ in dice.drawn] == ["opening"] * 3
+    assert list(state.awaited) == [1], "the other one goes on"
+    assert state.key() == played.key()
+    assert state.record((1, 2))["moves"] == played.record((1, 2))["moves"]
+
+
+@every_game
+def test_no_opening_is_drawn_unless_told(game: Game, answers: list[dict[str, str]]) -> None:
+    state = begun(game)
+    assert len(state.opening()) == 2
+    assert state.dice.state == Dice(4711).state
+
+
+def test_the_plies_of_an_opening_never_end_a_battle() -> None:
+    game = tictactoe.GAME
+    for seed in range(40):
+        for plies in range(1, 9):
+            try:
+                state = game.new(Setup(seed, ("one", "two"), game.options(opening=plies)))
+            except ValueError as error:
+                assert str(error).startswith(f"opening={plies}: every ply after ")
+            else:
+                assert state.result is None
+                assert str(state).count(".") == 9 - plies
+    with pytest.raises(ValueError, match=r"^opening=9: every ply after 8 would end the battle$|after 7"):
+        game.new(Setup(1, ("one", "two"), game.options(opening=9)))

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from duel import act, duel, end_turn, fresh, healths, ids, minion, refused
 
-from games.api import FaultKind
-from games.cardgame import (
+from referee.games.api import FaultKind
+from referee.games.cardgame import (
     ALPHA,
     ARCANE_SHOT,
     ATTACK,
@@ -30,7 +30,7 @@ from games.cardgame import (
     Action,
     CardGame,
 )
-from games.dice import Dice
+from referee.games.dice import Dice
 
 # The hero power (0)
 

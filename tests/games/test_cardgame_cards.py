@@ -3,7 +3,7 @@
 import pytest
 from duel import act, duel, end_turn, fresh, healths, ids, minion, ready, shown, stats
 
-from games.cardgame import (
+from referee.games.cardgame import (
     ALPHA,
     ARCANE_SHOT,
     ATTACK,

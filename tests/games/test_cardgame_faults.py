@@ -3,10 +3,10 @@
 import pytest
 from duel import act, begun, duel, end_turn, healths, late, started
 
-from games.api import Fault, FaultKind, Result, Ruling
-from games.cardgame import END_TURN, HERO_POWER, MOLE, CardGame
+from referee.games.api import FATAL, Fault, FaultKind, Result, Ruling
+from referee.games.cardgame import END_TURN, HERO_POWER, MOLE, CardGame
 
-GONE = [FaultKind.CRASH, FaultKind.CPU, FaultKind.MEMORY, FaultKind.OUTPUT, FaultKind.PROCESSES]
+GONE = sorted(FATAL)
 
 
 def ended(state: CardGame) -> dict[int, bool]:
@@ -15,7 +15,7 @@ def ended(state: CardGame) -> dict[int, bool]:
     return {call.player: call.params.victory for call in state.calls()}
 
 
-@pytest.mark.parametrize("kind", [FaultKind.ILLEGAL, FaultKind.ERROR, FaultKind.PROTOCOL])
+@pytest.mark.parametrize("kind", [FaultKind.ILLEGAL, FaultKind.ERROR])
 def test_an_answer_that_is_none_costs_the_turn_however_often(kind: FaultKind) -> None:
     state = duel([MOLE], [MOLE])
     fault = Fault(kind, "what it was")
@@ -107,7 +107,7 @@ def test_a_fault_in_end_changes_nothing(kind: FaultKind) -> None:
     state = duel(health=(30, 2))
     act(state, HERO_POWER)
     decided, fault = state.result, Fault(kind, "no")
-    assert state.apply({0: fault, 1: None}) == [Ruling(0, fault, "none")]
+    assert state.apply({0: fault, 1: None}) == [Ruling(0, fault, "none", out=fault.fatal)]
     assert state.result == decided
     assert not state.awaited
 

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 from duel import act, begun, duel, end_turn, healths, ids, minion, ready, refused, shown, started
 
-from games.api import Result
-from games.cardgame import (
+from referee.games.api import Result
+from referee.games.cardgame import (
     ALPHA,
     ARCANE_SHOT,
     ATTACK,
@@ -37,7 +37,7 @@ from games.cardgame import (
     ULTRASAUR,
     CardGame,
 )
-from games.dice import Dice
+from referee.games.dice import Dice
 
 TABLE = """
     0  2 1 3  1  Mole

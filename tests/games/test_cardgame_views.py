@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from duel import act, begun, duel, end_turn, fresh, minion, shown, started
 
-from games.cardgame import (
+from referee.games.cardgame import (
     ALPHA,
     ATTACK,
     COBRA,
@@ -36,7 +36,7 @@ from games.cardgame import (
     View,
     from_view,
 )
-from games.dice import Dice, derive_seed
+from referee.games.dice import Dice, derive_seed
 
 # The state (11.1)
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from games.dice import Dice, derive_seed
+from referee.games.dice import Dice, ScriptedDice, derive_seed
 
 PUBLISHED = [  # SplitMix64 with seed 1234567
     6457827717110365317,
@@ -111,3 +111,46 @@ def test_derived_seeds_stay_exact_as_doubles() -> None:
         derived = derive_seed(seed, "seat", 1)
         assert 0 <= derived < 1 << 53
         assert int(float(derived)) == derived
+
+
+# Dice for tests.
+
+
+def test_scripted_dice_give_what_was_written_and_note_what_was_asked() -> None:
+    dice = ScriptedDice({"coin": [1, 0], "cell": ["b"], "deck": [["x", "z"]], "batch": [{"a": 1}]})
+    assert (dice.below(2, "coin"), dice.below(2, "coin")) == (1, 0)
+    assert dice.choice("abc", "cell") == "b"
+    assert dice.sample(["x", "y", "z"], 2, "deck") == ["x", "z"]
+    assert dice.roll(lambda real: real.bits(), "batch") == {"a": 1}
+    assert dice.drawn == [
+        ("coin", range(2)),
+        ("coin", range(2)),
+        ("cell", "abc"),
+        ("deck", ("x", "y", "z")),
+        ("batch", None),
+    ]
+
+
+def test_scripted_dice_fall_like_others_where_nothing_is_written() -> None:
+    one, other = ScriptedDice(), ScriptedDice({"cell": []})
+    items = list(range(20))
+    one.shuffle(items, "deck")
+    assert sorted(items) == list(range(20)) != items
+    assert 0 <= one.below(6, "die") < 6
+    assert other.choice("abc", "cell") in "abc"
+    assert one.fork("layout") is one, "what a fork draws is noted too"
+    assert type(one.copy()) is Dice
+
+
+def test_a_script_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"the script has 7 for 'coin'; wanted one of \[0, 1\]"):
+        ScriptedDice({"coin": [7]}).below(2, "coin")
+    with pytest.raises(ValueError, match="wanted 2 of"):
+        ScriptedDice({"deck": [["x"]]}).sample(["x", "y"], 2, "deck")
+
+
+def test_a_fork_takes_nothing_from_the_stream_and_follows_from_its_seed() -> None:
+    dice = Dice(11)
+    fork = dice.fork("layout", 0, 1)
+    assert dice.state == Dice(11).state
+    assert fork.bits() == Dice(derive_seed(11, "layout", 0, 1)).bits()

@@ -1,6 +1,8 @@
 """Properties that every registered game has. They use the contract alone: a new game is tested by being registered."""
 
 import math
+import pickle
+from copy import deepcopy
 from itertools import islice
 from types import NoneType
 from typing import Any
@@ -9,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from playing import (
     LONGEST,
     everything,
@@ -20,13 +23,16 @@ from playing import (
     started,
 )
 
-from games import registry
-from games.api import Event, Fault, FaultKind, Game, Notice, Ruling, State
-from games.dice import Dice
+from referee.games import registry
+from referee.games.api import FATAL, Event, Fault, FaultKind, Game, Notice, Player, Ruling, Setup, State
+from referee.games.dice import Dice, ScriptedDice
 
 every_game = pytest.mark.parametrize("game", [registry.game(name) for name in registry.names()], ids=lambda g: g.name)
-few = settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-many = settings(few, max_examples=150)
+SHARE = settings.default.max_examples / 100
+"""Of the examples: the profile `quick` of tests/conftest.py tries fewer."""
+few = settings(max_examples=int(25 * SHARE), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+some = settings(few, max_examples=int(50 * SHARE))
+many = settings(few, max_examples=int(150 * SHARE))
 
 seeds = st.integers(0, 2**53 - 1)
 numbers = st.integers(0, 10**6)
@@ -126,6 +132,76 @@ def test_copies_are_independent(game: Game, seed: int, nth: int) -> None:
     other = twin.copy()
     other.result or other.stop("stopped")
     assert everything(twin) == before
+
+
+@every_game
+@some
+@given(seed=numbers, nth=numbers)
+def test_the_view_of_everything_gives_the_position_again(game: Game, seed: int, nth: int) -> None:
+    """As a Struct and as plain JSON values: the same key, and the same future under the same answers."""
+    state = reached(game, seed, nth)
+    view = state.view(None)
+    assert type(view) is game.view
+    for shown in (view, plain(view)):
+        again = game.position(state.setup, shown)
+        assert everything(again) == everything(state)
+        assert (again.setup, again.in_opening, again.out) == (state.setup, state.in_opening, state.out)
+        assert dict(again.awaited) == dict(state.awaited)
+        _assert_same_future(state.copy(), again, seed)
+
+
+@every_game
+@few
+@given(seed=numbers, nth=numbers)
+def test_a_position_can_be_pickled_and_copied_deeply(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
+    for again in (pickle.loads(pickle.dumps(state)), deepcopy(state)):
+        assert everything(again) == everything(state)
+        for player, method in again.awaited.items():
+            assert method is state.awaited[player], "the game's own functions"
+        _assert_same_future(state.copy(), again, seed)
+    views = [state.view(player) for player in (None, *range(len(state.setup.names)))]
+    for view in (*views, [call.params for call in state.calls()]):
+        assert pickle.loads(pickle.dumps(view)) == deepcopy(view) == view
+
+
+@every_game
+def test_an_engine_takes_its_dice_and_says_what_it_draws(game: Game) -> None:
+    """With its variations switched on, whatever is luck is drawn from the dice given, with a name."""
+    options = msgspec.convert({**game.ending, **game.vary}, game.options)
+    setup = Setup(1, tuple(f"bot {seat}" for seat in range(game.seats[0])), options)
+    engine = type(game.new(setup))
+    dice = ScriptedDice()
+    state = engine(setup, dice)
+    assert state.dice is dice
+    for _ in islice(moments(state, 1), 400):
+        pass
+    assert dice.drawn, "a match has some luck"
+    assert all(what for what, _ in dice.drawn)
+    again = engine(setup, ScriptedDice())
+    assert again.setup == setup
+
+
+@every_game
+def test_starts_vary_with_the_seed(game: Game) -> None:
+    options = msgspec.convert(game.vary, game.options)
+    starts = set()
+    for seed in range(20):
+        state = game.new(Setup(seed, tuple(f"bot {seat}" for seat in range(game.seats[0])), options))
+        starts.add(msgspec.json.encode(replace(state.view(None), standing=None)))
+    assert len(starts) >= 10
+
+
+@every_game
+def test_every_sign_of_a_drawing_has_its_meaning(game: Game) -> None:
+    """No sign in the legend is strange to all drawings, and no drawing has a sign that is not in the legend."""
+    signs = set("".join(game.legend))
+    drawings = "".join(str(reached(game, kind, nth)) for kind in range(12) for nth in range(40))
+    missing = [group for group in game.legend if not any(sign in drawings for sign in group)]
+    assert len(missing) <= 1, "a sign may be rare, not more"
+    strange = {sign for sign in drawings if not sign.isalnum() and sign not in signs and sign not in " \n,.:;/()-'_"}
+    assert not strange
+    assert all(meaning for meaning in game.legend.values())
 
 
 @every_game
@@ -253,6 +329,75 @@ def test_every_kind_of_fault_gets_its_ruling(game: Game, seed: int, nth: int) ->
 
 
 @every_game
+@few
+@given(seed=numbers, nth=numbers)
+def test_a_seat_whose_process_is_gone_is_out_and_never_asked_again(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
+    for kind in sorted(FATAL):
+        for gone in state.awaited:
+            played = state.copy()
+            events = played.apply(random_answers(state, Dice(seed)) | {gone: Fault(kind, "as the referee saw it")})
+            assert [event.out for event in events if isinstance(event, Ruling) and event.player == gone] == [True]
+            assert gone not in state.out, "a copy's own"
+            _assert_never_asked(played, {gone}, seed)
+
+
+@every_game
+@many
+@given(seed=numbers, nth=numbers, data=st.data())
+def test_seats_that_forfeit_are_out_at_any_time(game: Game, seed: int, nth: int, data: st.DataObject) -> None:
+    state = reached(game, seed, nth)
+    seats, decided = range(len(state.setup.names)), state.result
+    gone = data.draw(st.sets(st.sampled_from([seat for seat in seats if seat not in state.out]), min_size=1))
+    faults = {seat: Fault(data.draw(st.sampled_from(list(FaultKind))), "initialize: never greeted") for seat in gone}
+    before = everything(state)
+    events = state.forfeit(faults)
+    assert everything(state) != before or decided
+    rulings = [event for event in events if isinstance(event, Ruling)]
+    assert [(ruling.player, ruling.fault, ruling.out) for ruling in rulings] == [
+        (seat, faults[seat], True) for seat in sorted(gone)
+    ]
+    assert state.out == gone | (state.out - gone)
+    _assert_sound(game, state, events)
+    if decided is not None:
+        assert state.result == decided
+        assert {ruling.penalty for ruling in rulings} == {"none"}
+    if len(state.out) == len(seats):
+        assert not state.awaited, "nobody is left to answer"
+    _assert_never_asked(state, gone, seed)
+    assert state.result is not None
+    if decided is None and 0 < len(state.out) < len(seats):
+        best = min(state.result.ranks[seat] for seat in gone)
+        assert max(state.result.ranks[seat] for seat in seats if seat not in state.out) < best
+
+
+@every_game
+def test_nobody_plays_where_nobody_greeted_and_nobody_has_won_a_game_of_two(game: Game) -> None:
+    state = started(game, 1)
+    seats = range(game.seats[0])
+    state.opening()
+    events = state.forfeit({seat: Fault(FaultKind.TIMEOUT, "initialize: no answer") for seat in seats})
+    assert [event.player for event in events if isinstance(event, Ruling)] == list(seats)
+    assert not state.awaited
+    assert state.result is not None
+    if len(seats) == 2:
+        assert (state.result.ranks, state.result.reason) == ((1, 1), "no_winner")
+
+
+@every_game
+def test_a_seat_that_there_is_not_or_that_is_out_cannot_forfeit(game: Game) -> None:
+    state = started(game, 1)
+    fault = Fault(FaultKind.CRASH, "gone")
+    state.forfeit({1: fault})
+    before = everything(state)
+    for strange in (1, -1, game.seats[0]):
+        with pytest.raises(ValueError, match="cannot forfeit"):
+            state.forfeit({strange: fault})
+    assert state.forfeit({}) == []
+    assert everything(state) == before
+
+
+@every_game
 @many
 @given(seed=numbers, nth=numbers)
 def test_stop_ends_an_undecided_match(game: Game, seed: int, nth: int) -> None:
@@ -281,6 +426,23 @@ def test_answers_from_other_seats_than_awaited_are_our_own_bug(game: Game, seed:
         with pytest.raises(ValueError, match="awaited"):
             state.apply(wrong)
     assert everything(state) == before
+
+
+def _assert_same_future(state: State, again: State, seed: int) -> None:
+    """The same answers lead to the same events and positions, up to 40 of them."""
+    for answers, events in islice(moments(state, seed), 40):
+        assert plain(again.apply(answers)) == plain(events)
+        assert again.key() == state.key()
+        assert again.result == state.result
+
+
+def _assert_never_asked(state: State, gone: set[Player], seed: int) -> None:
+    """From here to the end of a random match, in which the others go on."""
+    assert gone <= state.out
+    assert not gone & state.awaited.keys()
+    assert state.awaited or state.result is not None
+    for _ in moments(state, seed):
+        assert not gone & state.awaited.keys()
 
 
 def _assert_sound(game: Game, state: State, events: list[Event]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from games.hexgrid import DIRECTIONS, NOWHERE, Hex, HexBoard, distance, length, line, ring
+from referee.games.hexgrid import DIRECTIONS, NOWHERE, Hex, HexBoard, distance, length, line, ring
 
 BOARD = HexBoard(14, 3)
 

@@ -3,7 +3,7 @@
 import pytest
 from record import FOLDER, playthrough
 
-from games import registry
+from referee.games import registry
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.api import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, TimeControl, draw, win
-from games.arena import FLIP, FLIP_ALIAS, battle_id
-from games.dice import Dice
-from games.quoridor import GAME, SQUARES, WALLS, Options, Quoridor, View, from_view
+from referee.games.api import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, TimeControl, draw, win
+from referee.games.arena import FLIP, FLIP_ALIAS, battle_id
+from referee.games.dice import Dice
+from referee.games.quoridor import GAME, SQUARES, WALLS, Options, Quoridor, View, from_view
 
 FLIPPED = {"action": FLIP}
 STRAIGHT = ((0, 1), (1, 0), (0, -1), (-1, 0))
@@ -109,19 +109,19 @@ def rulings(events: list[Event]) -> list[tuple[Player, str, str]]:
 
 def test_pawns_start_on_e1_and_e9_with_ten_walls_each_and_first_moves_first() -> None:
     state = begun()
-    assert state.view(None) == View(("e1", "e9"), (), (10, 10), 0, "first", None)
+    assert state.view(0) == View(("e1", "e9"), (), (10, 10), 0, "first", None)
     assert moves(state) == {"e2", "d1", "f1"}
     play(state, step("e2"))
-    assert state.view(None) == View(("e2", "e9"), (), (10, 10), 1, "second", None)
+    assert state.view(0) == View(("e2", "e9"), (), (10, 10), 1, "second", None)
     assert moves(state) == {"e8", "d9", "f9"}, "both use the same names"
 
 
 def test_a_turn_is_a_move_or_one_wall_and_costs_the_one_who_puts_it() -> None:
     state = begun()
     play(state, put("a8h"), put("e6v"))
-    assert state.view(None) == View(("e1", "e9"), ("a8h", "e6v"), (9, 9), 2, "first", None)
+    assert state.view(0) == View(("e1", "e9"), ("a8h", "e6v"), (9, 9), 2, "first", None)
     play(state, step("e2"), put("c3h"))
-    assert state.view(None).walls_left == (9, 8)
+    assert state.view(0).walls_left == (9, 8)
 
 
 # A3
@@ -179,7 +179,7 @@ def test_the_picture_of_the_document() -> None:
 3 |   |   |   |   |   |
   +---+---+---+---+---+
 """)
-    assert set(state.view(None).walls) == {"g6v", "e3h"}
+    assert set(state.view(0).walls) == {"g6v", "e3h"}
 
 
 # A4
@@ -236,7 +236,7 @@ def test_a_wall_that_shuts_off_one_pawn_only_is_refused_to_both_players(mover: P
     behind = LAST_GAP.replace("2", "3").replace("1", "2").replace("3", "1")
     assert refusal(drawn(behind, mover), put("h3h")) is None, "both have passed the line"
     first_only = behind.replace("4 |   |   |   |   | 2", "4 |   |   |   |   |  ")
-    assert drawn(first_only).view(None).pawns == ("e5", "e9")
+    assert drawn(first_only).view(0).pawns == ("e5", "e9")
     assert refusal(drawn(first_only, mover), put("h3h")) == "Cannot put - wall at h3", "second has not"
 
 
@@ -315,7 +315,7 @@ def test_a_jump_goes_straight_on_in_all_four_directions(dx: int, dy: int) -> Non
     state = stand("e5", square(1))
     assert moves(state) == ({"e6", "f5", "e4", "d5"} - {square(1)}) | {square(2)}
     play(state, step(square(2)))
-    assert state.view(None).pawns == (square(2), square(1))
+    assert state.view(0).pawns == (square(2), square(1))
 
 
 def test_a_pawn_with_nothing_near_has_four_moves() -> None:
@@ -431,8 +431,8 @@ def test_every_legal_set_is_that_of_a_plain_referee(rows: str) -> None:
     parting = 0
     for state in (state for seed in range(4) for state in islice(wandering(seed, rows), 8, 60, 2)):
         (player,) = state.awaited
-        pawns = [("abcdefghi".index(square[0]), int(square[1])) for square in state.view(None).pawns]
-        standing = list(state.view(None).walls)
+        pawns = [("abcdefghi".index(square[0]), int(square[1])) for square in state.view(0).pawns]
+        standing = list(state.view(0).walls)
         expected = plain_moves(pawns[player], pawns[1 - player], plain_blocks(standing))
         assert moves(state) == expected
         counts[len(expected)] += 1
@@ -510,7 +510,7 @@ def test_after_firsts_last_answer_the_game_is_a_draw(turns: int, plies: int) -> 
     state = begun(max_turns=turns)
     dithering(state, plies - 1)
     assert state.result is None
-    events = play(state, step("e2" if state.view(None).pawns[0] == "e1" else "e1"))
+    events = play(state, step("e2" if state.view(0).pawns[0] == "e1" else "e1"))
     assert state.result == draw("DRAW")
     assert shown(events)[-1] == {"winner": "draw"}
     assert state.plies == plies
@@ -590,7 +590,7 @@ def test_an_invalid_move_is_shown_as_sent_and_waits_for_a_flip(answer: dict[str,
     told = {**answer, "action": FLIP} if answer.get("action") == FLIP_ALIAS else answer
     assert shown(events) == [{"player": "first", **told}]
     assert rulings(events) == [(0, reason, "the rival may flip the table and win")]
-    assert state.view(None) == View(("e1", "e9"), ("e1h",), (10, 10), 0, "second", "first"), "the board never changes"
+    assert state.view(0) == View(("e1", "e9"), ("e1h",), (10, 10), 0, "second", "first"), "the board never changes"
     assert list(state.legal(1)) == [FLIPPED]
     events = play(state, FLIPPED)
     assert shown(events) == [{"player": "second", **FLIPPED}, {"winner": "second"}]
@@ -641,7 +641,7 @@ def test_a_column_may_be_named_by_a_capital_and_is_shown_small() -> None:
     state = begun()
     assert shown(play(state, step("E2"))) == [{"player": "first", **step("e2")}]
     assert shown(play(state, put("A8h"))) == [{"player": "second", **put("a8h")}]
-    assert state.view(None).walls == ("a8h",)
+    assert state.view(0).walls == ("a8h",)
 
 
 @both_modes
@@ -695,11 +695,11 @@ def test_the_drawing_and_the_view_give_the_position_back() -> None:
     for seed in range(4):
         for state in wandering(seed):
             (player,) = state.awaited
-            view = state.view(None)
+            view = state.view(0)
             again = from_view(view, state.setup.options)
-            assert (again.view(None), again.key(), str(again)) == (view, state.key(), str(state))
+            assert (again.view(0), again.key(), str(again)) == (view, state.key(), str(state))
             assert list(again.legal(player)) == list(state.legal(player))
-            read = drawn(str(state), player, state.walls_left).view(None)
+            read = drawn(str(state), player, state.walls_left).view(0)
             assert (read.pawns, sorted(read.walls)) == (view.pawns, sorted(view.walls))
 
 

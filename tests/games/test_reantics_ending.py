@@ -14,6 +14,7 @@ from anthills import (
     build,
     drawn,
     end,
+    open_view,
     own,
     params,
     play,
@@ -22,8 +23,8 @@ from anthills import (
     walk,
 )
 
-from games.api import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
-from games.reantics import GAME, REGISTER_WIN, WORKER, Options, ReAntics
+from referee.games.api import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
+from referee.games.reantics import GAME, REGISTER_WIN, WORKER, Options, ReAntics
 
 both_seats = pytest.mark.parametrize("seat", [0, 1])
 
@@ -32,6 +33,20 @@ def carries(state: ReAntics, tile: tuple[int, int]) -> bool:
     ant = ant_at(state, tile)
     assert ant is not None
     return ant.carrying
+
+
+# Whose turn it is (5.4)
+
+
+@both_seats
+def test_after_an_end_that_wins_the_other_player_is_to_move(seat: Player) -> None:
+    state = drawn("1 W%", mover=seat, food=(10, 10) if seat else (11, 1))
+    state.food = [1, 1]
+    state.food[seat] = 11
+    assert state.result is None
+    end(state)
+    assert state.result == win(seat, "food_goal")
+    assert state.view(None).whoseTurn == 1 - seat
 
 
 # Food
@@ -309,7 +324,7 @@ def test_a_fault_in_register_win_changes_nothing(kind: FaultKind) -> None:
     state = set_up(Options(draw_after=1))
     end(state)
     fault = Fault(kind, "gone")
-    assert state.apply({0: fault, 1: fault}) == [Ruling(0, fault, "none"), Ruling(1, fault, "none")]
+    assert state.apply({0: fault, 1: fault}) == [Ruling(seat, fault, "none", out=fault.fatal) for seat in (0, 1)]
     assert state.result == draw("draw_limit")
     assert not state.awaited
 
@@ -348,12 +363,13 @@ def asking(method: str, seat: Player) -> ReAntics:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_fault_in_any_call_loses_by_its_own_name(kind: FaultKind, method: str, seat: Player) -> None:
     state = asking(method, seat)
-    before = state.view(None)
+    before = open_view(state)
     fault = Fault(kind, "as the referee saw it")
-    assert play(state, fault) == [Ruling(seat, fault, "loses")]
+    assert play(state, fault) == [Ruling(seat, fault, "loses", out=fault.fatal)]
     assert state.result == win(1 - seat, kind.value)
-    assert state.awaited == {0: REGISTER_WIN, 1: REGISTER_WIN}
-    assert state.view(None) == before, "nothing else changes"
+    told = [1 - seat] if fault.fatal else [0, 1]
+    assert state.awaited == dict.fromkeys(told, REGISTER_WIN), "nobody is asked whose process is gone"
+    assert open_view(state) == before, "nothing else changes"
 
 
 @both_seats
@@ -364,10 +380,10 @@ def test_a_fault_in_any_call_loses_by_its_own_name(kind: FaultKind, method: str,
 @pytest.mark.parametrize("answer", [None, "junk", [], {}, {"moveType": 3}, [[99, 99]]], ids=repr)
 def test_an_illegal_answer_loses_by_the_functions_name(answer: Any, method: str, reason: str, seat: Player) -> None:
     state = asking(method, seat)
-    before = state.view(None)
+    before = open_view(state)
     assert rulings(play(state, answer)) == [(seat, "loses")]
     assert state.result == win(1 - seat, reason)
-    assert state.view(None) == before, "nothing of a faulty answer is applied"
+    assert open_view(state) == before, "nothing of a faulty answer is applied"
 
 
 # Options

@@ -19,8 +19,8 @@ from anthills import (
     walk,
 )
 
-from games.api import Player
-from games.reantics import DRONE, R_SOLDIER, SOLDIER, UNITS, WORKER, ReAntics
+from referee.games.api import Player
+from referee.games.reantics import DRONE, R_SOLDIER, SOLDIER, UNITS, WORKER, ReAntics
 
 KINDS = "wanted 0 move an ant, 1 build an ant or 2 end the turn"
 UNIT_LETTERS = {"queen": "Q", "worker": "W", "drone": "D", "soldier": "S", "ranged soldier": "R"}

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from anthills import FOODS, LAYOUT, Tile, asked, begun, build, own, params, play, refusal, set_up
+from anthills import FOODS, LAYOUT, Tile, asked, begun, build, open_view, own, params, play, refusal, set_up
 
-from games.api import Player, win
-from games.dice import Dice
-from games.reantics import Options, ReAntics
+from referee.games.api import Player, win
+from referee.games.dice import Dice
+from referee.games.reantics import Options, ReAntics
 
 both_seats = pytest.mark.parametrize("seat", [0, 1])
 
@@ -96,10 +96,10 @@ def test_a_piece_in_a_wrong_place_loses(seat: Player, phase: int, place: Any, wo
     state = in_phase(phase, seat)
     answer = [LAYOUT[0], place, *LAYOUT[2:]] if phase == 1 else [[0, 6], place]
     assert refusal(state, answer) == f"{words}"
-    before = state.view(None)
+    before = open_view(state)
     play(state, answer)
     assert state.result == win(1 - seat, "illegal_placement")
-    assert state.view(None) == before, "nothing of a faulty answer is applied"
+    assert open_view(state) == before, "nothing of a faulty answer is applied"
 
 
 @both_seats

@@ -4,14 +4,30 @@ from typing import Any
 
 import msgspec
 import pytest
-from anthills import FOODS, LAYOUT, asked, attack, begun, build, drawn, end, own, params, play, set_up, turned, walk
+from anthills import (
+    FOODS,
+    LAYOUT,
+    asked,
+    attack,
+    begun,
+    build,
+    drawn,
+    end,
+    open_view,
+    own,
+    params,
+    play,
+    set_up,
+    turned,
+    walk,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import moments, plain, reached
 
-from games.api import Player
-from games.dice import Dice, derive_seed
-from games.reantics import GAME, WORKER, GetAttack, Options, ReAntics, from_view
+from referee.games.api import Player
+from referee.games.dice import Dice, derive_seed
+from referee.games.reantics import GAME, WORKER, GetAttack, Options, ReAntics, from_view
 
 some = settings(max_examples=60, deadline=None, derandomize=True)
 numbers = st.integers(0, 10**6)
@@ -33,7 +49,7 @@ CROWD = """
 
 def test_player_ones_frame_is_the_absolute_frame() -> None:
     state = drawn(CROWD)
-    assert state.view(0) == state.view(None)
+    assert state.view(0) == open_view(state)
 
 
 def test_player_two_sees_every_coordinate_turned_and_nothing_else() -> None:
@@ -275,7 +291,7 @@ def test_a_position_made_from_a_view_plays_on_like_the_real_one(seed: int, steps
     assert again.key() == state.key()
     for (_, real), (_, ahead) in zip(moments(state, seed + 1), moments(again, seed + 1), strict=True):
         assert real == ahead
-        assert state.view(None) == again.view(None)
+        assert open_view(state) == open_view(again)
     assert state.result == again.result
 
 

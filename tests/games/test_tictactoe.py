@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.api import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
-from games.arena import FLIP, FLIP_ALIAS, battle_id
-from games.tictactoe import CELLS, LINES, Options, TicTacToe
+from referee.games.api import FATAL, Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
+from referee.games.arena import FLIP, FLIP_ALIAS, battle_id
+from referee.games.tictactoe import CELLS, LINES, Options, TicTacToe
 
 FLIPPED = {"action": FLIP}
 both_modes = pytest.mark.parametrize("flip", ["manual", "auto"])
@@ -279,6 +279,25 @@ def test_a_fault_ends_the_game_with_the_rivals_flip(flip: str, player: Player, k
     assert shown(events) == [{"player": rival, "action": FLIP}, {"winner": rival}]
     assert state.result == win(1 - player, f"FLIPPED: {reason}")
     assert asked(state) == []
+    assert state.out == ({player} if kind in FATAL else set())
+
+
+@pytest.mark.parametrize("loser", [0, 1])
+def test_a_player_that_never_started_has_lost_by_the_rivals_flip_before_the_first_call(loser: Player) -> None:
+    state = begun("manual")
+    events = state.forfeit({loser: Fault(FaultKind.TIMEOUT, "initialize: no answer")})
+    rival = "XO"[loser]
+    assert rulings(events) == [(loser, "initialize: no answer", "loses")]
+    assert shown(events) == [{"player": rival, "action": FLIP}, {"winner": rival}]
+    assert state.result == win(1 - loser, "FLIPPED: You ran out of time")
+    assert asked(state) == []
+
+
+def test_a_battle_that_neither_starts_is_won_by_nobody() -> None:
+    state = begun("manual")
+    events = state.forfeit(dict.fromkeys((0, 1), Fault(FaultKind.CRASH, "exit code 1")))
+    assert shown(events) == [{"winner": "draw"}]
+    assert state.result == draw("no_winner")
 
 
 @both_modes

@@ -17,6 +17,9 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     """A place for matches; the scratch folders of their bots lie in it, which marks their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.syspath_prepend(str(SITE))
+    others = set(psutil.Process().children())
     yield Arena(tmp_path)
-    for child in psutil.Process().children():
+    left = set(psutil.Process().children()) - others
+    for child in left:
         child.kill()  # what a failed test left must not fail the next
+    psutil.wait_procs(left, timeout=5)

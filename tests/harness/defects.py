@@ -194,7 +194,8 @@ def lines():
         "exit code 8",
     ),
     "ignores reuse": (
-        "def begin(params):\n    global free\n    if free: os._exit(0)\n    free = list(CELLS)",
+        "begun = False\ndef begin(params):\n    global free, begun\n    if begun: os._exit(0)\n"
+        "    free, begun = list(CELLS), True",
         "many-games",
         "game 2 in one process: crash: initialize: ended by itself, exit code 0",
     ),

@@ -6,24 +6,29 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 from msgspec import Struct
 
-from games import registry
-from games.api import TimeControl
-from harness.launch import Entrant
-from harness.limits import Limits
-from harness.referee import Match, play
-from harness.replay import Replay, verify
-from harness.roster import open_roster
-from harness.verdict import FaultReport, Verdict
-from protocol.messages import Encoding
+from referee.games import registry
+from referee.games.api import TimeControl
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
+from referee.harness.match.referee import Match, play
+from referee.harness.match.verdict import FaultReport, Verdict
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF, Isolation
+from referee.protocol.messages import Encoding
 
 PYTHON = (sys.executable, "-I", "-S", "-B")
 """An interpreter that is there in 10 ms: no site-packages, no environment."""
 
 GRACE_S = 2.0
 """A match may take so much longer than the limits that it granted."""
+GONE_S = 1.0
+"""So long after a match everything that it started is gone."""
 
 PREAMBLE = """
 import json, os, signal, sys, time
@@ -96,6 +101,7 @@ class Arena:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._others = set(psutil.Process().children(recursive=True))
 
     def bot(self, body: str, *args: str, name: str = "bot") -> Entrant:
         """A program of `PREAMBLE` and `body`."""
@@ -128,7 +134,10 @@ class Arena:
     async def play(self, match: Match, limits: Limits | None = None, granted_s: float = 0.0) -> Verdict:
         """Plays it: in time, leaving nothing behind, and with a replay that verifies."""
         started = time.monotonic()
-        async with open_roster(limits or Limits()) as roster:
+        limits = limits or Limits()
+        if limits.isolation == Isolation():  # the default; tests of isolation name what is kept writable
+            limits = msgspec.structs.replace(limits, isolation=OFF)
+        async with open_roster(limits) as roster:
             verdict = await play(match, roster)
         elapsed = time.monotonic() - started
         assert elapsed < granted_s + GRACE_S, f"the match took {elapsed:.1f} s"
@@ -158,11 +167,18 @@ class Arena:
         return Duel(verdict, verdict.faults[0], heard)
 
     def alive(self) -> list[str]:
+        """What of it runs still a moment later, when nothing may."""
+        until = time.monotonic() + GONE_S
+        while (found := self.running()) and time.monotonic() < until:
+            time.sleep(0.01)
+        return found
+
+    def running(self) -> list[str]:
         """What runs and was started from here, zombies of ours included.
 
         A bot's home is a scratch folder below ours, and its descendants inherit that.
         """
-        found = [str(child) for child in psutil.Process().children(recursive=True)]
+        found = [str(child) for child in set(psutil.Process().children(recursive=True)) - self._others]
         for process in psutil.process_iter():
             try:
                 if process.environ().get("HOME", "").startswith(str(self.folder)):

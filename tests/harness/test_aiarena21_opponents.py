@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.aiarena21 import AIArena21, Ground, Map, Options, Player, Situation, load
-from games.api import Event, Notice, Ruling, Setup
-from harness.opponents import greedy, random
-from harness.opponents._serve import Handler, Start, UnknownMethod
-from protocol.messages import Encoding, Initialize, Limits
+from referee.games.aiarena21 import AIArena21, Ground, Map, Options, Player, Situation, load
+from referee.games.api import Event, Notice, Ruling, Setup
+from referee.harness.opponents import greedy, random
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.protocol.messages import Encoding, Initialize, Limits
 
 RANDOM, GREEDY = random.GAMES["aiarena21"], greedy.GAMES["aiarena21"]
 NAMES = ("one", "two")

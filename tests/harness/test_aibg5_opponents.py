@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.aibg5 import (
+from referee.games.aibg5 import (
     AIBG5,
     ASTEROID,
     BLACKHOLE,
@@ -21,12 +21,12 @@ from games.aibg5 import (
     Ground,
     Options,
 )
-from games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
-from games.dice import Dice
-from harness.opponents import random, trainer
-from harness.opponents._serve import Handler, Start, UnknownMethod
-from harness.opponents.trainer import first_step, hunt, nearest, step_cost
-from protocol.messages import Encoding, Initialize, Limits
+from referee.games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.dice import Dice
+from referee.harness.opponents import random, trainer
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.harness.opponents.trainer import first_step, hunt, nearest, step_cost
+from referee.protocol.messages import Encoding, Initialize, Limits
 
 RANDOM, TRAINER = random.GAMES["aibg5"], trainer.GAMES["aibg5"]
 NAMES = ("one", "two", "three", "four")

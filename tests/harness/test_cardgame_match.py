@@ -3,8 +3,9 @@
 import pytest
 from scripted import Arena
 
-from harness.limits import Limits
-from harness.series import Outcome, Series, play_series
+from referee.harness.bots.limits import Limits
+from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.sandbox.layers import OFF
 
 pytestmark = pytest.mark.trio
 
@@ -16,7 +17,7 @@ async def best_of(arena: Arena, games: int, *bodies: str) -> Outcome:
     """The match between two bots of those bodies, `a` named first and `b`."""
     bots = [arena.bot(body, name=name) for body, name in zip(bodies, "ab", strict=True)]
     plan = Series(arena.match(*bots, game="cardgame"), games, swap=True, first_to=games // 2 + 1)
-    return await play_series(plan, Limits())
+    return await play_series(plan, Limits(isolation=OFF))
 
 
 @pytest.mark.parametrize(("games", "won"), [(1, [1, 0]), (3, [2, 1]), (4, [2, 2])])

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from games.api import Player, Setup
-from games.cardgame import (
+from referee.games.api import Player, Setup
+from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
     COBRA,
@@ -31,11 +31,11 @@ from games.cardgame import (
     Placed,
     Side,
 )
-from games.dice import Dice
-from harness.opponents import aggressive, random, trader
-from harness.opponents._cardgame import Choose, lethal
-from harness.opponents._serve import Handler, Start, UnknownMethod
-from protocol.messages import Encoding, Initialize, Limits
+from referee.games.dice import Dice
+from referee.harness.opponents import aggressive, random, trader
+from referee.harness.opponents._cardgame import Choose, lethal
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.protocol.messages import Encoding, Initialize, Limits
 
 RANDOM, AGGRESSIVE, TRADER = random.GAMES["cardgame"], aggressive.GAMES["cardgame"], trader.GAMES["cardgame"]
 NAMES = ("one", "two")

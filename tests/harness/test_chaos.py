@@ -8,26 +8,28 @@ import pytest
 from defects import bot
 from scripted import HEARD, PREAMBLE, Arena
 
-from games.dice import Dice, derive_seed
-from harness.bot import Bot
-from harness.chaos import CHAOS, ChaoticBot, Manner, _cuts, _reordered
-from harness.cli import main
-from harness.launch import entrant
-from harness.limits import Limits
-from harness.referee import Match, play
-from harness.replay import Replay, verify
-from harness.roster import Make, open_roster
-from harness.sandbox.spawner import Process
-from harness.series import Series, match_of
-from protocol.messages import Encoding
+from referee.games.dice import Dice, derive_seed
+from referee.harness.bots.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
+from referee.harness.bots.launch import entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import Carrier, open_roster
+from referee.harness.bots.transports import Pipes
+from referee.harness.cli.main import main
+from referee.harness.match.referee import Match, play
+from referee.harness.match.series import Series, match_of
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF
+from referee.harness.sandbox.spawner import Process
+from referee.protocol.messages import Encoding
 
 SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)
 """The correct bot, reading by way of `read`, which keeps what was heard."""
 
 
-async def answers(arena: Arena, match: Match, make: Make) -> list[Any]:
+async def answers(arena: Arena, match: Match, carrier: Carrier) -> list[Any]:
     """Everything that the record of a match holds but what was measured."""
-    async with open_roster(Limits(), make) as roster:
+    async with open_roster(Limits(isolation=OFF), carrier) as roster:
         verdict = await play(match, roster)
     assert verdict.faults == ()
     assert match.replay is not None
@@ -43,7 +45,7 @@ async def answers(arena: Arena, match: Match, make: Make) -> list[Any]:
 )
 async def test_a_match_under_chaos_has_the_same_answers(arena: Arena, game: str, encoding: Encoding) -> None:
     match = arena.match(entrant("@random"), entrant("@random"), game=game, encodings=(encoding,))
-    assert await answers(arena, match, ChaoticBot) == await answers(arena, match, Bot)
+    assert await answers(arena, match, Chaos) == await answers(arena, match, Pipes)
 
 
 @pytest.mark.trio
@@ -51,7 +53,7 @@ async def test_chaos_writes_what_no_bot_knows_in_any_order_and_size(arena: Arena
     log = str(arena.folder / "listener.heard")
     listener = arena.bot(f"{HEARD}\n{SERVE}", log, name="listener")
     match = arena.match(listener, entrant("@random"))
-    async with open_roster(Limits(), ChaoticBot) as roster:
+    async with open_roster(Limits(isolation=OFF), Chaos) as roster:
         for seed in range(8):
             assert (await play(msgspec.structs.replace(match, seed=seed), roster)).faults == ()
     heard = [frame for frame in arena.heard("listener") if isinstance(frame, dict)]
@@ -68,7 +70,7 @@ async def test_chaos_writes_what_no_bot_knows_in_any_order_and_size(arena: Arena
 async def test_pieces_and_pauses_are_not_charged(arena: Arena) -> None:
     match = arena.match(arena.bot(bot("")), entrant("@random"))
     slow = msgspec.structs.replace(CHAOS, cuts=9, pause_s=0.02)
-    async with open_roster(Limits(), lambda process, limits: ChaoticBot(process, limits, slow)) as roster:
+    async with open_roster(Limits(isolation=OFF), lambda process, limits: Chaos(process, limits, slow)) as roster:
         verdict = await play(match, roster)
     assert verdict.faults == ()
     assert verdict.duration_s > 0.3 > verdict.seats[0].wall_s
@@ -77,16 +79,16 @@ async def test_pieces_and_pauses_are_not_charged(arena: Arena) -> None:
 @pytest.mark.trio
 async def test_the_longest_last_words_are_heard_to_their_end(arena: Arena) -> None:
     """A last notification may be longer than a pipe is; `exit` comes after it."""
-    bots: list[ChaoticBot] = []
+    pipes: list[Chaos] = []
 
-    def make(process: Process, limits: Limits) -> ChaoticBot:
-        bots.append(ChaoticBot(process, limits, Manner(padded=1)))
-        return bots[-1]
+    def carrier(process: Process, limits: Limits) -> Chaos:
+        pipes.append(Chaos(process, limits, Manner(padded=1)))
+        return pipes[-1]
 
     plain = arena.bot(bot('hello["reuse"] = False'))
-    async with open_roster(Limits(), make) as roster:
+    async with open_roster(Limits(isolation=OFF), carrier) as roster:
         await play(arena.match(plain, plain), roster)
-    assert [ended.process.exit_code for ended in bots] == [0, 0]
+    assert [ended.process.exit_code for ended in pipes] == [0, 0]
 
 
 def test_cuts_are_inside_of_the_frame() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -21,21 +22,22 @@ import yaml
 from defects import DEFECTS, bot
 from scripted import Arena
 
-from games import registry
-from games.api import TimeControl
-from harness.check.archive import unpack
-from harness.check.course import Check, best_opponent, check
-from harness.check.findings import RULES, CheckReport, Finding, Level, Status
-from harness.check.output import annotations, junit, sarif
-from harness.cli import main
-from harness.errors import UsageError
-from harness.launch import Entrant, entrant
-from harness.limits import Limits
+from referee.games import registry
+from referee.games.api import TimeControl
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.check.archive import unpack
+from referee.harness.check.course import Check, best_opponent, check
+from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
+from referee.harness.check.output import annotations, junit, sarif
+from referee.harness.cli.main import main
+from referee.harness.errors import UsageError
+from referee.harness.sandbox.layers import OFF
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "starter_kits"
 SCHEMAS = Path(__file__).with_name("schemas")
-LIMITS = Limits(startup_s=1.0, memory_bytes=100 << 20)
+LIMITS = Limits(startup_s=1.0, memory_bytes=100 << 20, isolation=OFF)
 GENEROUS = Limits(startup_s=20.0)
 LUCKY = "import random\ndef choose(): return cell(random.SystemRandom().choice(free))"
 SEEDED = "import random\ndef choose(): return cell(random.Random(seed + len(free)).choice(free))"
@@ -71,6 +73,7 @@ async def test_a_correct_bot_passes_every_rule_that_applies(arena: Arena) -> Non
     assert arena.alive() == []
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 @pytest.mark.parametrize("game", ["quoridor", "reantics"])
 async def test_a_bot_of_both_encodings_is_tried_in_both(arena: Arena, game: str) -> None:
@@ -339,19 +342,26 @@ def test_on_github_the_findings_are_annotations(
         (("nobody.py",), 2, "no bot at 'nobody.py'"),
         (("@nobody",), 2, "unknown opponent '@nobody'"),
         (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
-        (("correct.py", "--startup", "none"), 2, "the start needs a limit"),
-        (("broken",), 3, "the build failed with exit code 9"),
+        (("correct.py", "--startup", "none"), 2, "that needs a limit"),
         (("correct.py", "--junit", "/dev/null/junit.xml"), 3, "cannot be written"),
     ],
 )
 def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
     command: Callable[..., tuple[int, str, str]], argv: tuple[str, ...], code: int, words: str
 ) -> None:
-    Path("broken").mkdir()
-    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "exit 9"\n')
     returned, out, err = command(*argv)
     assert (returned, out) == (code, "")
     assert words in err
+
+
+def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[..., tuple[int, str, str]]) -> None:
+    Path("broken").mkdir()
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "exit 9"\n')
+    assert "error builds: the build failed with exit code 9" in command("broken")[1]
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "sleep 60"\n')
+    code, out, _ = command("broken", "--build-time", "200ms")
+    assert code == 1
+    assert "error builds: the build did not end within 0.2 s" in out
 
 
 # A zip file.
@@ -447,10 +457,88 @@ def test_what_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, 
     assert "bot.zip: cannot be unpacked: File is not a zip file" in err
 
 
+# Bots that do not compile.
+
+BROKEN = {
+    "c": ("bot.c", "int main(void) {\n  return x;\n}\n", None, "gcc"),
+    "cpp": ("bot.cpp", "int main() {\n  return x;\n}\n", None, "g++"),
+    "go": ("bot.go", "package main\nfunc main() { x() }\n", None, "go"),
+    "rust": ("src/main.rs", "fn main() {\n  x();\n}\n", "rustc src/main.rs -o bot", "rustc"),
+    "java": ("src/MyBot.java", "class MyBot {\n  int x\n}\n", "javac -d out src/MyBot.java", "javac"),
+    "python": ("bot.py", "import sys\ndef f(:\n", None, "python3"),
+    "typescript": ("bot.ts", "const a = 1;\nconst b: string = 2;\n", None, "node"),
+}
+
+
+@pytest.mark.parametrize(
+    "language", [*list(BROKEN)[:-1], pytest.param("typescript", marks=[pytest.mark.kits, pytest.mark.slow])]
+)
+def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_report(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, source, build, compiler = BROKEN[language]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not on this machine")
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path = tmp_path / "bots" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(source)
+    bot = f"bots/{file}"
+    if build is not None:
+        (tmp_path / "bots" / "bot.toml").write_text(f'build = "{build}"\nrun = ["./bot"]\n')
+        bot = "bots"
+    assert main(["check", bot, "--game", "tictactoe", "--seed", "4", "--junit", "j.xml", "--sarif", "s.json"]) == 1
+    out, err = capsys.readouterr()
+    rule = "starts" if language == "python" else "builds"
+    assert f"again: referee check {bot} --game tictactoe --seed 4 --only {rule}" in out
+    assert f"::error file=bots/{file},line=2," in err
+    log = json.loads(Path("s.json").read_text())
+    jsonschema.validate(log, json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text()))
+    (result,) = log["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], place["artifactLocation"]["uri"]) == (rule, f"bots/{file}")
+    assert place["region"]["startLine"] == 2
+    xmlschema.validate("j.xml", str(SCHEMAS / "junit-10.xsd"))
+    failure = ElementTree.parse("j.xml").getroot().find(f".//testcase[@name='{rule}']/failure")
+    assert failure is not None and Path(file).name in (failure.text or "")
+    assert "refused" in Path("GITHUB_STEP_SUMMARY").read_text()
+    assert Path("GITHUB_OUTPUT").read_text().startswith("passed=false\nerrors=1\n")
+
+
+def test_the_command_of_a_finding_finds_it_again(command: Callable[..., tuple[int, str, str]]) -> None:
+    """Pasted as it is printed, for a rule of our own games and for a whole match."""
+    code, out, _ = command("faulty.py", "--call-time", "900ms")
+    (again,) = {line.split("again: ")[1] for line in out.splitlines() if "again: " in line}
+    assert again == "referee check faulty.py --game tictactoe --call-time 900ms --seed 7 --only answers-every-call"
+    assert main(shlex.split(again)[1:]) == code == 1
+
+
 # The action.
 
 
-def test_the_action_runs_by_its_own_steps(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "wanted", "told"),
+    [
+        ({}, [0, 1], "::error title=answers-every-call (bot)::"),
+        ({"bot": "@advanced", "against": "@random", "bounds": "elo 0 100"}, [0, 0, 0], "accepted"),
+        (
+            {"bot": "@random", "against": "Old=@advanced", "bounds": "points 0 10"},
+            [0, 0, 1],
+            "::error title=referee gate::",
+        ),
+        ({"bot": "@random", "against": "@baseline", "max-minutes": "0.001"}, [0, 0, 4], "inconclusive"),
+        (
+            {"bot": "@random", "against": "@baseline", "max-minutes": "0.001", "allow-inconclusive": "true"},
+            [0, 0, 0],
+            "",
+        ),
+    ],
+    ids=["refused", "accepted", "rejected", "inconclusive", "inconclusive and allowed"],
+)
+def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str], wanted: list[int], told: str) -> None:
     """As a runner would: its `run` steps in bash, with the inputs that its `env` names, in a Python of its own.
 
     Nothing is fetched: this Python's packages are at hand there, and pip is told to take no others.
@@ -458,8 +546,10 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
     copy, work = tmp_path / "action", tmp_path / "work"
-    for name in ("harness", "games", "protocol"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("harness", "games", "protocol", "referee"):
+        shutil.copytree(
+            ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=name == "referee"
+        )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     work.mkdir()
@@ -468,13 +558,16 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path) -> None:
     (site,) = (tmp_path / "python").glob("lib/*/site-packages")
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     (site / "ours.pth").write_text(packages)
+    for name in ("msgspec", "msgpack"):  # built-in opponents see the Python that runs them, and nothing beside it
+        shutil.copytree(Path(packages, name), site / name)
     inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()}
-    inputs |= {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"}
+    inputs |= {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"} | given
     env = {
         "PATH": f"{tmp_path / 'python/bin'}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "GITHUB_ACTIONS": "true",
         "GITHUB_ACTION_PATH": str(copy),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # that is how pip spells it
@@ -482,23 +575,28 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path) -> None:
     }
     codes, output = [], ""
     for step in action["runs"]["steps"]:
-        if "run" not in step:
+        if "run" not in step or (step.get("if") == "inputs.against != ''" and not inputs["against"]):
             continue
         assert step["shell"] == "bash"
         assert "${{" not in step["run"]  # an input in a script could be a command
-        given = {key: filled(value, inputs) for key, value in step.get("env", {}).items()}
+        own = {key: filled(value, inputs) for key, value in step.get("env", {}).items()}
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
             cwd=work,
-            env=env | given,
+            env=env | own,
             capture_output=True,
             text=True,
         )
         codes.append(done.returncode)
         output += done.stdout + done.stderr
-    assert codes == [0, 1], output
-    assert "::error title=answers-every-call (bot)::" in output
-    assert 'failures="1"' in (work / "junit.xml").read_text()
+    assert codes == wanted, output
+    assert told in output
+    assert f'failures="{int(wanted == [0, 1])}"' in (work / "junit.xml").read_text()
+    if inputs["against"]:
+        summary = (tmp_path / "summary.md").read_text()
+        assert summary.startswith(f"### {given['bot']} at tictactoe: passed\n"), "the check's comes first"
+        assert summary.endswith((work / "gate.md").read_text())
+        assert " at Tic\\-tac\\-toe: " in summary
 
 
 def filled(value: str, inputs: dict[str, str]) -> str:

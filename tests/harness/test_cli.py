@@ -3,21 +3,31 @@
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable
 from importlib import metadata
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from scripted import PYTHON, Arena
 
-from harness.cli import main
-from harness.maps import MAPS
+from referee.games import registry
+from referee.harness.cli.check import check_bot
+from referee.harness.cli.gate import gate
+from referee.harness.cli.main import main
+from referee.harness.cli.match import match
+from referee.harness.cli.tournament import tournament
+from referee.harness.match.maps import MAPS
+from referee.harness.match.setups import option_names
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -51,9 +61,9 @@ FRUIT = ("--game", "aiarena21", "@random", "@random", "--set", "turns=2")
 def test_a_match_ends_with_a_readable_verdict(run: Run) -> None:
     code, out, err = run(*MATCH, "--seed", "5")
     assert (code, err) == (0, "")
-    first, *_, last = out.splitlines()
+    first, *rest = out.splitlines()
     assert first == "Tic-tac-toe: winner beats loser: O_WIN   (seed 5)"
-    assert last.startswith("replay  replays/tictactoe-5.jsonl  (5 turns in ")
+    assert any(line.startswith("replay  replays/tictactoe-5.jsonl  (5 turns in ") for line in rest)
 
 
 def test_the_verdict_tells_a_fault_with_the_bots_last_words(run: Run) -> None:
@@ -82,15 +92,28 @@ def test_json_is_one_object_on_standard_output_and_nothing_else(run: Run) -> Non
 
 def test_verbose_prints_every_turn(run: Run) -> None:
     _, out, _ = run(*MATCH, "-v")
-    assert '    2  loser {"action":"putSymbol","position":"C"}' in out
-    assert '       event {"winner":"O"}' in out
+    assert "cells as on a map, N at the top; seat 0 is O\nO seat 0; X seat 1; . an empty cell\n" in out
+    assert "    1  winner  O to NW\nO..\n...\n...\n\n    2  loser  X to C\nO..\n.X.\n...\n" in out
+    assert "    5  winner  O to SW\n       O wins\n" in out
+    assert "{" not in out, "moves are in the game's own notation"
 
 
 def test_several_games_end_with_a_table(run: Run) -> None:
     _, out, _ = run(*MATCH, "--games", "3", "--seed", "8")
     assert out.count("winner beats loser") == 3
+    assert out.count("(seats winner, loser; seed ") == 3
     table = [line.split() for line in out[out.index("Tic-tac-toe: 3 games, seed 8") :].splitlines()]
     assert table[2:4] == [["winner", "3", "3", "0", "0", "3", "0"], ["loser", "3", "0", "0", "3", "0", "0"]]
+
+
+def test_a_seed_that_nobody_chose_has_64_bits_and_the_bots_see_none_of_it(run: Run, tmp_path: Path) -> None:
+    seeds = []
+    for _ in range(4):
+        _, out, _ = run(*MATCH, "--json")
+        seeds.append(json.loads(out)["seed"])
+    assert len(set(seeds)) == 4
+    assert max(seeds) >= 1 << 60, "one in 65,536 runs of this test would fail by itself"
+    assert max(seeds) < 1 << 64
 
 
 def test_the_same_seed_names_a_new_record_rather_than_write_over_the_old(run: Run, tmp_path: Path) -> None:
@@ -109,13 +132,13 @@ def test_a_record_goes_where_it_is_told_to(run: Run, tmp_path: Path) -> None:
 
 def test_the_options_reach_the_match(run: Run) -> None:
     limits = ("--call-time", "900ms", "--clock", "60+2", "--startup", "7s", "--memory", "100MiB", "--cpu", "3")
-    limits += ("--opening-time", "3s")
+    limits += ("--opening-time", "3s", "--closing-time", "4s", "--exit-time", "5s", "--scratch", "6MiB")
     run(*MATCH, *limits, "--set", "flip=auto", "--encoding", "json", "--seed", "1", "--replay", "match.jsonl")
     header = json.loads(Path("match.jsonl").read_text().splitlines()[0])
-    assert header["setup"] == {"seed": 1, "names": ["winner", "loser"], "options": {"flip": "auto"}}
+    assert header["setup"] == {"seed": 1, "names": ["winner", "loser"], "options": {"flip": "auto", "opening": 0}}
     bank = {"initial_s": 60.0, "increment_s": 2.0}
-    assert header["time"] == {**bank, "per_call_s": 0.9, "match_s": None, "opening_call_s": 3.0}
-    wanted = {"startup_s": 7.0, "memory_bytes": 100 << 20, "cpu_s": 3.0}
+    assert header["time"] == {**bank, "per_call_s": 0.9, "match_s": None, "opening_call_s": 3.0, "closing_call_s": 4.0}
+    wanted = {"startup_s": 7.0, "memory_bytes": 100 << 20, "cpu_s": 3.0, "exit_s": 5.0, "scratch_bytes": 6 << 20}
     assert {key: header["limits"][key] for key in wanted} == wanted
 
 
@@ -165,14 +188,6 @@ def test_a_map_is_looked_up_as_a_path_and_then_among_those_that_come_along(run: 
     assert played_map(run, "-m", "3") == third, "a folder is no map"
 
 
-def test_every_map_that_comes_along_is_packed_with_the_rest() -> None:
-    settings = tomllib.loads((MAPS.parent / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
-    assert "maps*" in settings["packages"]["find"]["include"]
-    files = [path for path in MAPS.rglob("*") if path.is_file()]
-    assert files
-    assert [path for path in files if not any(path.match(glob) for glob in settings["package-data"]["*"])] == []
-
-
 def test_a_map_that_is_not_played_as_it_stands_is_told_of_on_standard_error_and_in_the_json(run: Run) -> None:
     words = "map line 4 has 6 cells; cut to 5, as in line 1"
     Path("ragged.txt").write_text(".....\n..###\n.....\nS.S...\n")
@@ -216,6 +231,15 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version")[:2] == (0, metadata.version("referee") + "\n")
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_is_printed_for_each_shell(run: Run, shell: str) -> None:
+    code, out, err = run("completion", shell)
+    assert (code, err) == (0, "")
+    assert "tournament" in out and "best-of" in out
+    if shutil.which(shell):
+        assert subprocess.run([shell, "-n"], input=out, text=True, timeout=20).returncode == 0
+
+
 def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
     code, out, err = run()
     assert (code, err) == (2, "")
@@ -235,7 +259,7 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         (("--game", "tictactoe", "winner.py", "no/bot.py"), "no bot at 'no/bot.py'"),
         (("--game", "tictactoe", "winner.py", "@magnus"), "unknown opponent '@magnus'; there are "),
         (("--game", "tictactoe", "winner.py", "cmd:no-such-program"), "there is no program 'no-such-program'"),
-        ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip"),
+        ((*MATCH, "--set", "flop=1"), "--set flop=1: wanted is KEY=VALUE; options of tictactoe: flip, opening"),
         ((*MATCH, "--set", "flip"), "--set flip: wanted is KEY=VALUE"),
         ((*MATCH, "--startp", "3s"), "there is no option --startp; did you mean --startup?"),
         ((*MATCH, "--strct"), "there is no option --strct; did you mean --strict?"),
@@ -246,7 +270,7 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         ),
         ((*FRUIT, "--turns"), "Parameter --turns requires an argument."),
         ((*FRUIT, "--turn", "2"), "there is no option --turn; did you mean --turns?"),
-        ((*MATCH, "--zzz", "2"), "there is no option --zzz; options of tictactoe: flip"),
+        ((*MATCH, "--zzz", "2"), "there is no option --zzz; options of tictactoe: flip, opening"),
         ((*FRUIT, "--turns", "many"), "options of aiarena21: Expected `int`, got `str` - at `$.turns`"),
         ((*FRUIT, "--set", "turns=2147483648"), "--set turns=2147483648: wanted is a number up to 2147483647"),
         ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always' - at `$.flip` (manual: "),
@@ -266,15 +290,21 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         ((*MATCH, "--clock", "fast"), "--clock fast: wanted are seconds"),
         ((*MATCH, "--call-time", "0"), "--call-time 0: wanted is a time above zero"),
         ((*MATCH, "--startup", "soon"), "--startup soon: wanted is a time above zero"),
-        ((*MATCH, "--startup", "none"), "--startup none: the start needs a limit"),
+        ((*MATCH, "--startup", "none"), "--startup none: that needs a limit"),
         ((*MATCH, "--memory", "lots"), "--memory lots: wanted is a size"),
         ((*MATCH, "--cpu", "-1"), "cpu"),
         ((*MATCH, "--encoding", "xml"), "encoding"),
         ((*MATCH, "--fast"), "--fast"),
-        (("replay", "verify", "none.jsonl"), "the replay cannot be read: "),
+        (("replay", "verify", "none.jsonl"), "the replay none.jsonl cannot be read: "),
         (("replay", "show", "winner.py"), "winner.py is not a replay: line 1: "),
-        (("replay", "export", "aiarena21-replay", "none.jsonl", "x"), "the replay cannot be read: "),
-        (("games", "chess"), "unknown game 'chess'"),
+        (("replay", "export", "aiarena21-replay", "none.jsonl", "x"), "the replay none.jsonl cannot be read: "),
+        (("games", "chess"), "unknown game 'chess'; there are "),
+        (("games", "tictactoo"), "unknown game 'tictactoo'; did you mean tictactoe?"),
+        (("--game", "tictactoe", "winner.py", "@randm"), "unknown opponent '@randm'; did you mean @random?"),
+        (("chekc", "winner.py"), "did you mean `referee check`?"),
+        ((*MATCH, "--swap"), "--swap exchanges the seats in every second game: it needs --games 2 or more"),
+        ((*MATCH, "--no-replay", "--replay", "x"), "--no-replay --replay: one of the two"),
+        (("winner.py", "loser.py"), "needs --game GAME; `referee games` lists them"),
     ],
 )
 def test_usage_errors(run: Run, tmp_path: Path, argv: tuple[str, ...], words: str) -> None:
@@ -327,18 +357,29 @@ def test_games_lists_functions_events_and_options(run: Run) -> None:
     code, out, _ = run("games")
     assert code == 0
     text = " ".join(out.split())
-    assert "tictactoe Tic-tac-toe, 2 seats, 18+2 s function play" in text
+    assert "tictactoe Tic-tac-toe, 2 seats, a bank of 18 s and 2 s for every answer function play" in text
     assert 'option flip="manual"' in text
     assert "function registerWin" in text
 
 
 def test_games_lists_the_maps_that_come_along_and_what_only_viewers_hear(run: Run) -> None:
-    text = " ".join(run("games", "aiarena21")[1].split())
+    text = " ".join(run("games")[1].split())
     assert "function play_powerup Buy a power-up" in text
     assert "viewers turn_ended A turn is over." in text
     assert "option turns=100 the length of the game" in text
     assert "maps 1 2 3 4 5 6 7 for --map" in text
     assert "maps" not in run("games", "tictactoe")[1]
+
+
+def test_one_game_is_shown_with_types_ranges_limits_rules_and_maps(run: Run) -> None:
+    text = " ".join(run("games", "aiarena21")[1].split())
+    assert "play_auction function: Your bid, 0 up to your score." in text
+    assert "answer: integer; rules: referee rules aiarena21 6" in text
+    assert "Location [row, col]: row 0 at the top, column 0 at the left [row: integer, ≥ 0, col: integer, ≥ 0]" in text
+    assert "turns: integer, ≥ 1; default 100 the length of the game" in text
+    assert "maps 1 2 3 4 5 6 7, for --map" in text
+    assert "registerWin  function: The game is over." in run("games", "reantics")[1]
+    assert "its own limit is 2 s" in run("games", "reantics")[1]
 
 
 def test_games_of_one_name(run: Run) -> None:
@@ -363,9 +404,7 @@ def test_a_changed_replay_is_exit_code_1_and_names_the_line(run: Run) -> None:
 def test_a_long_name_is_shown_whole(run: Run, arena: Arena) -> None:
     arena.bot(WINNER, name="my_reantics_javascript_of_tuesday")
     _, out, _ = run("--game", "tictactoe", "my_reantics_javascript_of_tuesday.py", "loser.py")
-    header, *rows = out.splitlines()[1:]
-    start, end = header.index("bot"), header.index("program")
-    assert "".join(row[start:end].strip() for row in rows).startswith("my_reantics_javascript_of_tuesday"), out
+    assert "my_reantics_javascript_of_tuesday" in out.split("\n", 1)[1]
 
 
 def test_the_verdict_says_where_a_bots_standard_error_is(run: Run, arena: Arena) -> None:
@@ -380,6 +419,75 @@ def test_a_replay_is_shown_position_by_position(run: Run) -> None:
     code, out, _ = run("replay", "show", "match.jsonl")
     assert code == 0
     assert out.index("O..\n...\n...") < out.index("O..\nOXX\nO..")
+
+
+def test_the_frames_of_a_replay_are_shown_whole(run: Run) -> None:
+    run(*MATCH, "--replay", "match.jsonl", "--seed", "5")
+    _, out, _ = run("replay", "show", "match.jsonl", "--calls", "--turn", "4")
+    frames = [line for line in out.splitlines() if line.startswith("seat ")]
+    arrows = [frame[:10] for frame in frames]
+    assert arrows == ["seat 1 -> ", "seat 1 <- ", "seat 0 -> ", "seat 1 -> "], "a call, its answer, what both were told"
+    call, answer, *told = [json.loads(frame[10:]) for frame in frames]
+    assert (call["method"], call["id"], set(call["params"])) == ("play", 2, {"id"})
+    assert answer == {"jsonrpc": "2.0", "id": 2, "result": {"action": "putSymbol", "position": "E"}}
+    assert {frame["method"] for frame in told} == {"event"}
+
+
+@pytest.mark.parametrize(
+    ("options", "turns"),
+    [
+        ((), [1, 2, 3, 4, 5]),
+        (("--turn", "2"), [2]),
+        (("--from", "4"), [4, 5]),
+        (("--to", "2"), [1, 2]),
+        (("--from", "2", "--to", "3"), [2, 3]),
+        (("--last", "2"), [4, 5]),
+        (("--seat", "1"), [2, 4]),
+        (("--seat", "0", "--from", "2"), [3, 5]),
+    ],
+)
+def test_a_part_of_a_replay_is_shown(run: Run, options: tuple[str, ...], turns: list[int]) -> None:
+    run(*MATCH, "--replay", "match.jsonl")
+    _, out, _ = run("replay", "show", "match.jsonl", *options)
+    assert [int(line.split()[0]) for line in out.splitlines() if line[:6].strip().isdigit()] == turns
+    assert "O seat 0; X seat 1" in out, "every sign of the board is explained"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--turn", "6"), "--turn 6: the match has turns 0 to 5"),
+        (("--seat", "2"), "--seat 2: the seats are 0 to 1"),
+        (("--turn", "1", "--last", "2"), "--turn, --last, and --from with --to: one of the three"),
+    ],
+)
+def test_a_part_that_is_not_there_is_refused(run: Run, options: tuple[str, ...], said: str) -> None:
+    run(*MATCH, "--replay", "match.jsonl")
+    assert run("replay", "show", "match.jsonl", *options) == (2, "", f"referee: {said}\n")
+
+
+def test_a_match_without_a_record_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    code, out, err = run(*MATCH, "--no-replay")
+    assert (code, err) == (0, "")
+    assert "replay " not in out
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_bot_that_names_its_game_needs_no_option(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "den").mkdir()
+    (tmp_path / "den" / "bot.toml").write_text('game = "tictactoe"\nrun = ["python3", "bot.py"]')
+    shutil.copy("winner.py", "den/bot.py")
+    code, out, _ = run("den", "loser.py", "--no-replay")
+    assert (code, out.partition("\n")[0].partition("   ")[0]) == (0, "Tic-tac-toe: den beats loser: O_WIN")
+    assert run("mine=den", "loser.py", "--no-replay")[0] == 0
+
+
+def test_the_json_of_a_failure_is_an_object_too(run: Run) -> None:
+    code, out, err = run("--game", "chess", "winner.py", "loser.py", "--json")
+    assert (code, err.count("\n")) == (2, 1)
+    assert json.loads(out)["exit_code"] == 2
+    assert json.loads(out)["error"].startswith("unknown game 'chess'")
 
 
 # What a bot says does not reach the terminal as it is.
@@ -412,7 +520,7 @@ def test_square_brackets_are_no_markup(run: Run, arena: Arena) -> None:
 def start(arena: Arena, *argv: str, **options: Any) -> "subprocess.Popen[str]":
     """The command line as a process of its own, its scratch folders in the arena's."""
     env = {**os.environ, "TMPDIR": str(arena.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "harness.cli", *argv]
+    command = [sys.executable, "-m", "referee.harness.cli.main", *argv]
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, cwd=arena.folder, env=env, stdout=pipe, stderr=pipe, text=True, preexec_fn=obey_signals, **options
@@ -466,16 +574,144 @@ def test_ctrl_c_ends_the_bots_and_is_exit_code_130(arena: Arena) -> None:
     os.close(pipe)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_no_bot_outlives_the_referee(arena: Arena, number: signal.Signals) -> None:
+def test_no_bot_outlives_the_referee(arena: Arena) -> None:
     pipe = hanging(arena)
     referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
     wait_for_the_hang(pipe)
-    referee.send_signal(number)
+    referee.send_signal(signal.SIGKILL)
     assert gone_within(pipe, 1.0)
     referee.communicate(timeout=10)
     assert arena.alive() == []
     os.close(pipe)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_match_in_order_and_its_record_says_so(arena: Arena, number: signal.Signals) -> None:
+    pipe = hanging(arena)
+    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s", "--seed", "1")
+    wait_for_the_hang(pipe)
+    referee.send_signal(number)
+    out, err = referee.communicate(timeout=10)
+    assert (referee.returncode, out, err) == (128 + number, "", f"referee: ended by {number.name}\n")
+    assert gone_within(pipe, 0.1)
+    assert arena.alive() == []
+    assert not list(arena.folder.glob("referee-*")), "the scratch folders are gone too"
+    replay = Replay(arena.folder / "replays" / "tictactoe-1.jsonl")
+    assert verify(replay) is None
+    assert replay.ending is not None and replay.ending.aborted == f"ended by {number.name}"
+    os.close(pipe)
+
+
+def test_the_second_signal_is_obeyed_at_once(arena: Arena) -> None:
+    pipe = hanging(arena)
+    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
+    wait_for_the_hang(pipe)
+    (spawner,) = psutil.Process(referee.pid).children()
+    for supervisor in spawner.children():
+        supervisor.suspend()  # so that ending the bots in order takes longer than a moment
+    referee.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    referee.send_signal(signal.SIGINT)
+    assert referee.wait(0.5) == -signal.SIGINT
+    referee.communicate(timeout=10)
+    assert gone_within(pipe, 2.0)
+    os.close(pipe)
+
+
+def running(group: int) -> list[psutil.Process]:
+    """What runs in a process group; what has ended and waits to be reaped does not."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_build_ends_the_build(arena: Arena, number: signal.Signals) -> None:
+    den = arena.folder / "den"
+    den.mkdir()
+    pid = arena.folder / "pid"
+    (den / "bot.toml").write_text(f'build = "echo $$ > {pid}; sleep 100 & sleep 100"\nrun = ["sh"]')
+    referee = start(arena, "--game", "tictactoe", "den", "den", "--seed", "1")
+    while not pid.exists() or not pid.read_text():
+        time.sleep(0.01)
+    time.sleep(0.3)  # a signal in the very moment of the fork finds nobody yet who knows the build
+    started = time.monotonic()
+    referee.send_signal(number)
+    assert referee.wait(10) == 128 + number
+    assert time.monotonic() - started < 5
+    assert referee.communicate()[1].count("\n") == 1
+    while running(int(pid.read_text())):
+        assert time.monotonic() - started < 5
+    assert not (arena.folder / "replays").exists()
+
+
+def test_a_signal_that_is_ignored_stays_ignored(arena: Arena) -> None:
+    """As under nohup."""
+    arena.bot("greet(); time.sleep(1); put('NW'); put('W'); put('SW'); call()", name="w")
+    arena.bot(LOSER, name="loser")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", "w.py", "loser.py"]
+        referee = subprocess.Popen(command, cwd=arena.folder, stdout=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    while not list(arena.folder.glob("replays/*.jsonl")):
+        time.sleep(0.01)
+    referee.send_signal(signal.SIGHUP)
+    assert "w beats loser" in referee.communicate(timeout=20)[0]
+    assert referee.returncode == 0
+
+
+FICKLE = """
+greet()
+if os.path.exists('played'):
+    open('again', 'w').close()
+    time.sleep(60)
+put('NW'); put('W'); put('SW')
+open('played', 'w').close()
+call()
+"""
+"""Wins once, and says when it is at the second game."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("json_too", [False, True])
+def test_a_series_that_is_broken_off_keeps_its_standings(arena: Arena, number: signal.Signals, json_too: bool) -> None:
+    arena.bot(FICKLE, name="fickle")
+    arena.bot(LOSER, name="loser")
+    options = [
+        "--games",
+        "5",
+        "--isolation",
+        "off",
+        "--call-time",
+        "60s",
+        "--seed",
+        "1",
+        "--jobs",
+        "1",
+        *(["--json"] if json_too else []),
+    ]
+    referee = start(arena, "--game", "tictactoe", "fickle.py", "loser.py", *options)
+    while not (arena.folder / "again").exists():
+        time.sleep(0.01)
+    referee.send_signal(number)
+    out, err = referee.communicate(timeout=10)
+    assert referee.returncode == 128 + number
+    assert err.count("\n") == 1
+    if json_too:
+        failure = json.loads(out)
+        assert failure["exit_code"] == 128 + number
+        assert [line["wins"] for line in failure["reached"]["standings"]] == [1, 0]
+    else:
+        assert "Tic-tac-toe: 1 game of 5, seed 1" in out
+        assert "fickle       1     1" in out
+    assert Replay(arena.folder / "replays" / "tictactoe-1-2.jsonl").ending is not None
 
 
 def test_a_reader_that_has_had_enough_is_no_error(arena: Arena) -> None:
@@ -496,3 +732,10 @@ def test_a_whole_program_on_the_command_line_plays(arena: Arena) -> None:
     out, err = referee.communicate(timeout=20)
     assert (referee.returncode, err) == (0, "")
     assert json.loads(out)["matches"][0]["result"]["reason"] == "O_WIN"
+
+
+@pytest.mark.parametrize("command", [match, check_bot, tournament, gate])
+def test_no_command_takes_an_option_of_a_games_rules_for_its_own(command: Callable[..., int]) -> None:
+    """`--rounds 300` is AIBG 5's, also where a tournament has rounds."""
+    own = {option for name in registry.names() for option in option_names(registry.game(name))}
+    assert own.isdisjoint(signature(command).parameters)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from games.api import TimeControl
-from harness.clock import Clock, milliseconds
+from referee.games.api import TimeControl
+from referee.harness.match.clock import Clock, milliseconds
 
 TICK_S = 2.0**-30
 """About a nanosecond, and exact: sums of it do not round."""

@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 
-from games import registry
-from harness.debug import script_of
-from harness.launch import entrants
-from harness.limits import Limits
-from harness.referee import Match
-from harness.replay import Replay, verify
-from harness.series import Outcome, Series, play_series
-from protocol.messages import Encoding
+from referee.games import registry
+from referee.harness.bots.debug import script_of
+from referee.harness.bots.launch import entrants
+from referee.harness.bots.limits import Limits
+from referee.harness.match.referee import Match
+from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF
+from referee.protocol.messages import Encoding
 
 RANDOM_PLAYER = """
 import random
@@ -64,23 +66,23 @@ async def played(folder: Path, specs: list[str], debug: bool, games: int = 3, se
     folder.mkdir()
     replay = folder / "match.jsonl"
     match = Match(game, entrants(specs), seed, game.options(), game.time, tuple(Encoding), replay)
-    return await play_series(Series(match, games, swap=True, debug=debug), Limits())
+    return await play_series(Series(match, games, swap=True, debug=debug), Limits(isolation=OFF))
 
 
 def told(outcome: Outcome) -> list[Any]:
-    """The records, without what was measured."""
+    """The records, without what was measured, and without the form of an answer: inside it is ours."""
     lines = []
     for verdict in outcome.matches:
         assert verify(Replay(Path(str(verdict.replay)))) == verdict.result
         for text in Path(str(verdict.replay)).read_text().splitlines():
             line = json.loads(text)
-            for measured in ("wall_us", "cpu_us"):
+            for measured in ("wall_us", "cpu_us", "waited_us", "isolation", "stderr"):
                 line.pop(measured, None)
             for seat in line.get("seats", ()):
-                for measured in ("wall_s", "cpu_s", "peak_memory_bytes", "stderr"):
+                for measured in ("wall_s", "cpu_s", "waited_s", "off_turn_cpu_s", "peak_memory_bytes", "stderr"):
                     seat.pop(measured)
             for fault in line.get("faults", ()) if "seats" in line else ():
-                for measured in ("wall_s", "cpu_s", "peak_memory_bytes", "last_words"):
+                for measured in ("wall_s", "cpu_s", "waited_s", "peak_memory_bytes", "last_words", "said", "answer"):
                     fault.pop(measured, None)
                 fault["frame"] = re.sub(r'"last_ms":\d+', "", fault["frame"])  # the clock that the call told of
             lines.append(line)
@@ -140,7 +142,7 @@ def test_only_scripts_that_use_the_kit_can_run_inside(tmp_path: Path) -> None:
 
 
 def referee(folder: Path, *options: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "harness.cli", "--game", "cardgame", *options]
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "cardgame", *options]
     return subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, timeout=60)
 
 

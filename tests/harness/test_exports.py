@@ -7,23 +7,16 @@ from typing import Any
 
 import pytest
 
-from games import aiarena21, tictactoe
-from games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
-from games.api import Fault, FaultKind, Player, Setup
-from harness.errors import RunError, UsageError
-from harness.exports import FORMATS, export
-from harness.limits import Limits
-from harness.replay import (
-    REPLAY_VERSION,
-    Difference,
-    Ending,
-    Header,
-    Opening,
-    Recorder,
-    Replay,
-    Stop,
-    state_hash,
-)
+from referee.games import aiarena21, tictactoe
+from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
+from referee.games.api import Fault, FaultKind, Player, Setup
+from referee.harness.bots.limits import Limits
+from referee.harness.errors import RunError, UsageError
+from referee.harness.record.exports import FORMATS, export
+from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
+from referee.harness.record.recorder import Recorder
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference
 
 LINE = "S" + "." * 39 + "S\n"
 """One long row, its ends the spawns: nobody meets."""
@@ -279,7 +272,9 @@ def test_a_form_that_is_not_known_or_of_another_game_is_refused_with_those_that_
         export("txt", Replay(match), match.with_name("replay.txt"))
     setup = Setup(1, NAMES, tictactoe.Options())
     with Recorder(match) as file:
-        file.write(Header(REPLAY_VERSION, "tictactoe", 1, setup, tictactoe.GAME.time, Limits(), ((), ())))
+        file.write(
+            Header(REPLAY_VERSION, "tictactoe", tictactoe.GAME.version, setup, tictactoe.GAME.time, Limits(), ((), ()))
+        )
     with pytest.raises(UsageError, match=r"^aiarena21-replay is a form of aiarena21 matches; this is tictactoe$"):
         export("aiarena21-replay", Replay(match), match.with_name("replay.txt"))
 

@@ -1,4 +1,7 @@
-"""The judged run of the Arena: its cases, what each pays, what the cheats do (tictactoe.md and quoridor.md, B2, B3)."""
+"""The judged run of the Arena: its cases, what each pays, what the cheats do.
+
+Rules: tictactoe.md, quoridor.md and connectfour.md, B2, B3.
+"""
 
 import json
 import sys
@@ -9,15 +12,18 @@ import msgspec
 import pytest
 from scripted import RIVAL, Arena
 
-from games.api import Result
-from games.arena import FLIP
-from harness.cli import main
-from harness.errors import RunError, UsageError
-from harness.judge import COURSES, Judgement, judge
-from harness.launch import Entrant, check_seats, entrant
-from harness.limits import Limits
-from harness.replay import Difference, Injection, Replay, Turn, positions, verify
-from harness.verdict import Verdict
+from referee.games.api import Result
+from referee.games.arena import FLIP
+from referee.harness.bots.launch import Entrant, check_seats, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.cli.main import main
+from referee.harness.errors import RunError, UsageError
+from referee.harness.match.judge import COURSES, Judgement, judge
+from referee.harness.match.verdict import Verdict
+from referee.harness.record.lines import Injection, Turn
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference, positions, verify
+from referee.harness.sandbox.layers import OFF
 
 ADVANCED = entrant("@advanced")
 CASES = {
@@ -26,16 +32,18 @@ CASES = {
     "quoridor": "BASE_AI_FIRST BASE_AI_SECOND AB_AI_FIRST AB_AI_SECOND C_AI_TELEPORT C_AI_SECOND_FIRST "
     "C_AI_TWICE_A_ROW C_AI_WALL_OUTSIDE C_AI_PAWN_OUTSIDE C_AI_WALL_CROSS C_AI_WALL_BLOCKING C_AI_WALK_THROUGH_WALL "
     "C_AI_PUT_11_WALLS",
+    "connectfour": "BASE_AI_R BASE_AI_Y AB_AI_R AB_AI_Y C_AI_OUT_OF_BOUND C_AI_OVERFLOW C_AI_Y_FIRST C_AI_TWICE_A_ROW "
+    "C_AI_FLIP_TABLE_RANDOMLY C_AI_NIL C_AI_SURPRISE",
 }
 
 PERFECT = """
 import os, sys
-from games.quoridor import Quoridor
-from games.tictactoe import TicTacToe
-from harness.opponents import advanced
-from harness.opponents._follow import follow
-from harness.opponents._quoridor import best
-from harness.opponents._serve import serve
+from referee.games.quoridor import Quoridor
+from referee.games.tictactoe import TicTacToe
+from referee.harness.opponents import advanced
+from referee.harness.opponents._follow import follow
+from referee.harness.opponents._quoridor import best
+from referee.harness.opponents._serve import serve
 
 FLIP, MOVE = {"action": "flipTable"}, {"action": "putSymbol", "position": "C"}
 
@@ -58,7 +66,7 @@ def perfect_but(folder: Path, change: str) -> Entrant:
 
 async def run(arena: Arena, bot: Entrant, game: str = "tictactoe") -> Judgement:
     """A whole run: nothing is left, and every record verifies."""
-    judgement = await judge(game, bot, 1, Limits(), arena.folder)
+    judgement = await judge(game, bot, 1, Limits(isolation=OFF), arena.folder)
     assert arena.alive() == []
     for case in judgement.cases:
         assert verify(Replay(arena.folder / f"{case.case}.jsonl")) == case.match.result
@@ -95,6 +103,7 @@ async def test_a_bot_that_never_flips_misses_the_points_of_the_cheats_and_no_oth
     assert judgement.cases[-1].why == "lost after 2 turns: FLIPPED: You should have flipped the table now"
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_a_bot_that_flips_without_cause_has_nothing(arena: Arena) -> None:
     """And moves where it should flip."""
@@ -104,6 +113,7 @@ async def test_a_bot_that_flips_without_cause_has_nothing(arena: Arena) -> None:
     assert judgement.cases[0].why == "lost after 2 turns: FLIPPED: You are not supposed to flip the table now"
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_a_bot_that_only_flips_has_the_one_case_in_which_that_is_its_first_answer(arena: Arena) -> None:
     assert points(await run(arena, perfect_but(arena.folder, "return FLIP"))) == {"C_AI_X_FIRST": 4}
@@ -141,12 +151,14 @@ async def test_a_bot_that_never_flips_misses_the_cheats_at_quoridor(arena: Arena
 async def test_an_opponent_that_fails_is_no_merit_of_the_bot(arena: Arena) -> None:
     """8 MiB are too few for any Python; the opponent has the first seat."""
     with pytest.raises(RunError, match=r"^@BASE_AI_O failed in seat 0: memory: "):
-        await judge("tictactoe", ADVANCED, 1, Limits(memory_bytes=8 << 20))
+        await judge("tictactoe", ADVANCED, 1, Limits(memory_bytes=8 << 20, isolation=OFF))
 
 
 @pytest.mark.trio
 async def test_a_game_without_a_run_is_told() -> None:
-    with pytest.raises(UsageError, match="there is no judged run of reantics; there are quoridor, tictactoe"):
+    with pytest.raises(
+        UsageError, match="there is no judged run of reantics; there are connectfour, quoridor, tictactoe"
+    ):
         await judge("reantics", ADVANCED, 1, Limits())
 
 
@@ -184,12 +196,13 @@ def test_a_win_a_draw_a_loss_and_a_flip_against_the_bot(case: str, paid: tuple[i
 
 
 def shown(folder: Path, case: str) -> list[tuple[str, Any]]:
-    """(who, position or action) of everything that was shown."""
+    """(who, position, column or action) of everything that was shown."""
     events = []
     for _, _, line in positions(Replay(folder / f"{case}.jsonl")):
         if isinstance(line, Turn | Injection):
             events += [event["params"] for event in line.events if event["event"] == "notice"]
-    return [(event["player"], event.get("position", event["action"])) for event in events if "player" in event]
+    acts = [event for event in events if "player" in event]
+    return [(event["player"], event.get("column", event.get("position", event["action"]))) for event in acts]
 
 
 @pytest.mark.trio
@@ -235,12 +248,34 @@ async def test_every_cheat_at_quoridor_does_what_its_name_says_and_the_rival_fli
 @pytest.mark.trio
 async def test_the_eleventh_wall_and_the_wall_that_shuts_in_come_when_they_can(arena: Arena) -> None:
     """Against a bot that only puts walls aside, both come to their cheat."""
-    judgement = await judge("quoridor", entrant("@random"), 3, Limits(), arena.folder)
+    judgement = await judge("quoridor", entrant("@random"), 3, Limits(isolation=OFF), arena.folder)
     reasons = {case.case: case.match.result.reason for case in judgement.cases}
     assert reasons["C_AI_PUT_11_WALLS"] == "FLIPPED: You have used up your walls"
     assert reasons["C_AI_WALL_BLOCKING"].startswith("FLIPPED: Cannot put ")
     events = shown(arena.folder, "C_AI_PUT_11_WALLS")
     assert [len(what) for who, what in events if who == "second"] == [3] * 11
+
+
+@pytest.mark.trio
+async def test_every_cheat_at_connect_four_does_what_its_name_says_and_the_rival_flips(arena: Arena) -> None:
+    judgement = await run(arena, ADVANCED, "connectfour")
+    cheats = {
+        "C_AI_OUT_OF_BOUND": ["H"],
+        "C_AI_OVERFLOW": ["D"] * 4,
+        "C_AI_Y_FIRST": ["D"],
+        "C_AI_TWICE_A_ROW": ["D"] * 3,
+        "C_AI_FLIP_TABLE_RANDOMLY": [FLIP],
+        "C_AI_NIL": ["putToken"],
+        "C_AI_SURPRISE": ["SUPRISE! 😁"],
+    }
+    missed = {case.case for case in judgement.cases if case.points < case.out_of}
+    assert missed <= {"AB_AI_R", "AB_AI_Y"}
+    assert {case.case for case in judgement.cases if case.case.startswith("C_AI")} == cheats.keys()
+    for case in judgement.cases:
+        if case.case in cheats:
+            events = shown(arena.folder, case.case)
+            assert [what for who, what in events if who == "🟡🔴"[case.seat]] == cheats[case.case]
+            assert events[-1] == ("🔴🟡"[case.seat], FLIP)
 
 
 @pytest.mark.trio
@@ -317,7 +352,7 @@ async def test_an_injection_that_cannot_have_been_is_a_difference(arena: Arena) 
         ),
         ("quoridor", ("A=@C_AI_TWICE_A_ROW", "bot"), False, "@C_AI_TWICE_A_ROW plays quoridor at seat 1 only"),
         ("tictactoe", ("@C_AI_TELEPORT", "bot"), False, "@C_AI_TELEPORT plays quoridor, not tictactoe"),
-        ("reantics", ("bot", "@advanced"), False, "@advanced plays quoridor, tictactoe, not reantics"),
+        ("reantics", ("bot", "@advanced"), False, "@advanced plays connectfour, quoridor, tictactoe, not reantics"),
     ],
 )
 def test_a_seat_that_an_opponent_does_not_take_is_a_usage_error(
@@ -371,7 +406,10 @@ def test_judge_prints_one_object_with_json(arena: Arena, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (("--game", "reantics", "@random"), "there is no judged run of reantics; there are quoridor, tictactoe"),
+        (
+            ("--game", "reantics", "@random"),
+            "there is no judged run of reantics; there are connectfour, quoridor, tictactoe",
+        ),
         (("--game", "chess", "@random"), "chess"),
         (("--game", "tictactoe", "missing"), "no bot at 'missing'"),
         (

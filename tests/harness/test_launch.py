@@ -1,6 +1,5 @@
 """Every way to name a bot."""
 
-import os
 import shlex
 import shutil
 import sys
@@ -10,8 +9,9 @@ import pytest
 import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
-from harness.errors import RunError, UsageError
-from harness.launch import BUILD_LINES, Entrant, _excerpt, entrant, entrants, environment
+from referee.harness.bots.builds import BUILD_LINES, excerpt
+from referee.harness.bots.launch import Entrant, entrant, entrants, environment
+from referee.harness.errors import RunError, UsageError
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_run_is_told_with_what_can(tmp_path: Path) -> None
 def test_a_folder_is_built_and_run_as_its_bot_toml_says(arena: Arena) -> None:
     toml = 'name = "Column"\nbuild = "cp run built"\nrun = ["./built", "--fast"]'
     bot = entrant(str(folder(arena.folder / "den", toml)))
-    assert bot == Entrant("Column", (f"{arena.folder}/den/built", "--fast"), arena.folder / "den")
+    assert bot == Entrant("Column", (f"{bot.cwd}/built", "--fast"), bot.cwd)
     assert wins(arena, bot)
 
 
@@ -160,14 +160,14 @@ def test_a_failed_build_fails_the_run_with_the_builds_own_words(tmp_path: Path) 
 
 def test_of_a_long_failed_build_the_lines_around_its_first_error_are_shown_and_the_rest_is_counted() -> None:
     before, after = [f"compiling {i}" for i in range(30)], [f"note {i}" for i in range(50)]
-    said = _excerpt("\n".join([*before, "\x1b[1;31mant.cpp:3: error: no such type\x1b[0m", *after]).encode())
+    said = excerpt("\n".join([*before, "\x1b[1;31mant.cpp:3: error: no such type\x1b[0m", *after]).encode())
     lines = said.splitlines()
     assert (len(lines), lines[5]) == (BUILD_LINES + 1, "ant.cpp:3: error: no such type")
     assert (lines[0], lines[-2:]) == ("compiling 25", ["note 13", "… 36 more lines"])
 
 
 def test_of_a_long_failed_build_without_an_error_the_end_is_shown() -> None:
-    said = _excerpt("\n".join(f"line {i}" for i in range(50)).encode())
+    said = excerpt("\n".join(f"line {i}" for i in range(50)).encode())
     assert said.splitlines() == [f"line {i}" for i in range(50 - BUILD_LINES, 50)]
 
 
@@ -181,7 +181,8 @@ def test_a_failed_build_that_is_silent_is_said_to_be(tmp_path: Path) -> None:
     ("toml", "words"),
     [
         ('run = ["./run"]\nbuidl = "make"', "unknown field `buidl`"),
-        ('build = "make"', "missing required field `run`"),
+        ('build = "make"', "run is empty"),
+        ('run = ["./run"]\noriginal = "agent.py"', "run and original are both there; one of them says how to run it"),
         ('run = "./run"', "Expected `array`, got `str` - at `$.run`"),
         ("run = []", "run is empty"),
         ("run = [", "bot.toml: "),
@@ -242,19 +243,6 @@ def test_a_source_file_is_run_by_its_suffix(arena: Arena, file: str, text: str, 
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
-def test_a_compiled_program_is_made_again_only_when_its_source_is_newer(tmp_path: Path) -> None:
-    source = tmp_path / "bot.c"
-    source.write_text(C)
-    program = Path(entrant(str(source)).argv[0])
-    made = program.stat().st_mtime_ns
-    entrant(str(source))
-    assert program.stat().st_mtime_ns == made
-    os.utime(program, (0, 0))
-    entrant(str(source))
-    assert program.stat().st_mtime_ns >= made
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
 def test_source_files_that_differ_in_their_suffix_alone_are_two_programs(tmp_path: Path) -> None:
     programs = []
     for file in ("bot.c", "bot.cpp"):
@@ -282,12 +270,18 @@ def test_a_source_whose_tool_is_missing_fails_the_run(tmp_path: Path, monkeypatc
 
 def test_random_is_built_in() -> None:
     bot = entrant("@random")
-    assert (bot.name, bot.argv) == ("@random", (sys.executable, "-m", "harness.opponents.random"))
+    assert (bot.name, bot.argv) == ("@random", (sys.executable, "-m", "referee.harness.opponents.random"))
 
 
-@pytest.mark.parametrize("spec", ["@rnadom", "@_serve", "@", "@../random"])
+@pytest.mark.parametrize("spec", ["@_serve", "@"])
 def test_another_name_with_an_at_sign_is_told_with_those_there_are(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^unknown opponent '.*'; there are .*@random"):
+        entrant(spec)
+
+
+@pytest.mark.parametrize("spec", ["@rnadom", "@../random"])
+def test_a_slip_in_a_name_with_an_at_sign_is_told_with_the_nearest(spec: str) -> None:
+    with pytest.raises(UsageError, match=r"^unknown opponent '.*'; did you mean @random\?$"):
         entrant(spec)
 
 
@@ -360,3 +354,9 @@ def test_every_path_is_looked_up_before_the_first_build(tmp_path: Path) -> None:
     assert not built.exists()
     entrants([str(first)])
     assert built.exists()
+
+
+def test_a_name_has_nothing_that_a_terminal_would_obey(tmp_path: Path) -> None:
+    bot = tmp_path / "red\x9b31m\u202e\x7f.py"
+    bot.write_text("")
+    assert entrant(str(bot)).name == "red\\x9b31m\\u202e\\x7f"

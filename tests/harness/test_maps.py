@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import maps
-from harness.errors import UsageError
+from referee.harness.errors import UsageError
+from referee.harness.match import maps
 
 
 @pytest.fixture(autouse=True)

@@ -18,11 +18,11 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from games import registry
-from harness import new
-from harness.cli import main
-from harness.launch import KITS
-from tools.toolchains import TOOLCHAINS
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.harness.new import write as new
+from referee.harness.paths import KITS
+from referee.tools.toolchains import TOOLCHAINS
 
 ROOT = KITS.parent
 BOTS = [(lang, game) for lang, kit in new.kits().items() for game in new.games(lang, kit)]
@@ -96,7 +96,7 @@ def test_the_first_call_is_a_conversation_that_a_bot_can_answer(game: str) -> No
     assert (frames[-2]["id"], frames[-1]["method"]) == (1, "exit")
     assert all("id" not in frame for frame in frames[1:-2])
     done = subprocess.run(
-        [sys.executable, "-m", "harness.opponents.random"],
+        [sys.executable, "-m", "referee.harness.opponents.random"],
         cwd=ROOT,
         input=new.first_call(registry.game(game)),
         capture_output=True,
@@ -230,46 +230,75 @@ def test_the_packages_that_a_workflow_installs_are_those_of_the_toolchain(lang: 
 
 # The workflow.
 
+PINNED = "referee @ git+https://example.org/referee@abc123"
+
 
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> None:
-    new.write(registry.game("tictactoe"), lang, tmp_path / "bot")
-    workflow = yaml.safe_load((tmp_path / "bot" / ".github" / "workflows" / "check.yml").read_text())
-    scripts = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
-    assert all("${{" not in script for script in scripts)
+    """What it installs stands in it: no variable has to be set before the first push."""
+    assert new.write(registry.game("tictactoe"), lang, tmp_path / "bot", PINNED)
+    text = (tmp_path / "bot" / ".github" / "workflows" / "check.yml").read_text()
+    assert "${{" not in text and "env" not in text
+    scripts = [step["run"] for step in yaml.safe_load(text)["jobs"]["check"]["steps"] if "run" in step]
+    assert f"python -m pip install --quiet '{PINNED}'" in scripts
     packages = new.kits()[lang].packages
     assert [script.split(" -qqy ")[1].split() for script in scripts if "apt-get" in script] == [packages][
         : len(packages)
     ]
-    assert scripts[-2:] == ["referee check . --game tictactoe --seed 1 --junit check.xml", new.kits()[lang].test]
+    assert scripts[-2:] == ["referee check . --game tictactoe --junit check.xml", new.kits()[lang].test]
 
 
 def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
-    """As a runner would; what pip would install is here. Without an address it is said what is missing."""
+    """As a runner would; what pip would install is here."""
     bot = tmp_path / "bot"
-    new.write(registry.game("tictactoe"), "python", bot)
+    new.write(registry.game("tictactoe"), "python", bot, "referee")
     workflow = yaml.safe_load((bot / ".github" / "workflows" / "check.yml").read_text())
-    install, check, test = [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]
-    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
-
-    def run(script: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["bash", "-e", "-c", script], cwd=bot, env=env, capture_output=True, text=True)
-
-    refused = run(install)
-    assert refused.returncode == 1
-    assert refused.stdout.startswith("::error::set the variable REFEREE")
-    env |= {"REFEREE": "referee", "PIP_NO_INDEX": "1"}  # installed already, so that nothing is fetched
-    for script in (install, check, test):
-        done = run(script)
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path), "PIP_NO_INDEX": "1"}
+    for script in [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]:
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=bot, env=env, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     assert 'failures="0"' in (bot / "check.xml").read_text()
+
+
+def test_without_an_address_there_is_no_workflow_that_could_not_be_green(run: Run, tmp_path: Path) -> None:
+    """This referee was installed from a folder whose commit no origin has."""
+    code, out, _ = run("new", "tictactoe", "--lang", "python", "a")
+    known = new.requirement(metadata.distribution("referee"))
+    assert code == 0
+    assert ("--referee names one" in out) is not bool(known)
+    assert (tmp_path / "a" / ".github").exists() is bool(known)
+    assert run("new", "tictactoe", "b", "--lang", "python", "--referee", "referee==1.0")[0] == 0
+    assert "'referee==1.0'" in (tmp_path / "b" / ".github" / "workflows" / "check.yml").read_text()
+    assert run("new", "tictactoe", "c", "--lang", "python", "--referee", "x'; rm -rf ~")[0] == 2
+
+
+def test_a_checkout_is_named_by_its_commit_if_its_origin_has_it(tmp_path: Path) -> None:
+    def git(*words: str, folder: str = "here") -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        done = subprocess.run(["git", "-C", str(tmp_path / folder), *who, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    (tmp_path / "here").mkdir()
+    git("init", "--quiet", "--bare", "../there.git")
+    git("init", "--quiet")
+    git("commit", "--quiet", "--allow-empty", "-m", "first")
+    assert new.checkout(tmp_path / "here") == "", "there is no origin"
+    git("remote", "add", "origin", "../there.git")
+    git("push", "--quiet", "origin", "HEAD")
+    git("remote", "set-url", "origin", "git@example.org:us/referee.git")
+    commit = git("rev-parse", "HEAD")
+    assert new.checkout(tmp_path / "here") == f"git+https://example.org/us/referee.git@{commit}"
+    git("commit", "--quiet", "--allow-empty", "-m", "second")
+    assert new.checkout(tmp_path / "here") == "", "nobody else has that commit"
+    assert new.checkout(tmp_path) == ""
 
 
 @pytest.mark.parametrize(
     ("record", "wanted"),
     [
         (None, "referee==1.2"),
-        ({"url": "file:///home/me/referee", "dir_info": {"editable": True}}, ""),
+        ({"url": "file:///no/such/referee", "dir_info": {"editable": True}}, ""),
         ({"url": "https://example.org/referee.whl", "archive_info": {}}, "referee @ https://example.org/referee.whl"),
         (
             {"url": "https://example.org/referee", "vcs_info": {"vcs": "git", "commit_id": "abc123"}},
@@ -286,46 +315,3 @@ def test_the_workflow_installs_the_referee_from_where_it_came_from(
     if record is not None:
         (folder / "direct_url.json").write_text(json.dumps(record))
     assert new.requirement(metadata.Distribution.at(folder)) == wanted
-
-
-# The installed referee.
-
-
-def test_a_wheel_carries_the_kits_and_nothing_that_was_built_in_them(tmp_path: Path) -> None:
-    source, site = tmp_path / "source", tmp_path / "site"
-    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache")
-    for name in ("games", "harness", "maps", "protocol", "starter_kits"):
-        shutil.copytree(ROOT / name, source / name, ignore=made)
-    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
-        shutil.copy(ROOT / name, source)
-    kits = files(source / "starter_kits")
-    for folder in ("cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"):
-        (source / "starter_kits" / folder).mkdir(parents=True)
-        (source / "starter_kits" / folder / "made").write_text("made")
-    (source / "starter_kits" / "javascript" / "node_modules" / "referee-kit").symlink_to("..")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    install = [
-        "install",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-        "--target",
-        str(site),
-        str(source),
-    ]
-    subprocess.run([*pip, *install], check=True, timeout=120)
-    program = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
-    for lang in new.kits():  # the folder holds what pip has compiled
-        subprocess.run(
-            [sys.executable, "-c", program, "new", "tictactoe", "--lang", lang, str(tmp_path / lang)],
-            cwd=tmp_path,
-            env={"PYTHONPATH": str(site)},
-            check=True,
-            timeout=30,
-        )
-        new.write(registry.game("tictactoe"), lang, tmp_path / f"our_{lang}")
-        theirs, ours = files(tmp_path / lang), files(tmp_path / f"our_{lang}")
-        assert theirs.keys() == ours.keys()
-    for compiled in (site / "starter_kits").rglob("__pycache__"):
-        shutil.rmtree(compiled)
-    assert files(site / "starter_kits") == kits

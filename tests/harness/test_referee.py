@@ -11,17 +11,19 @@ import pytest
 import trio
 from scripted import Arena
 
-from games import registry
-from games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
-from games.dice import derive_seed
-from harness.errors import RunError
-from harness.launch import Entrant, entrant
-from harness.limits import Limits
-from harness.referee import play
-from harness.replay import Replay, verify
-from harness.roster import open_roster
-from harness.series import Outcome, Series, match_of, play_series
-from protocol.messages import Encoding
+from referee.games import registry
+from referee.games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
+from referee.games.dice import derive_seed
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
+from referee.harness.errors import RunError
+from referee.harness.match.referee import play
+from referee.harness.match.series import Outcome, Series, match_of, play_series
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF
+from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio
 
@@ -55,7 +57,7 @@ def pids(arena: Arena, name: str) -> list[str]:
 
 
 async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = False) -> Outcome:
-    return await play_series(Series(arena.match(*entrants), games, swap), Limits())
+    return await play_series(Series(arena.match(*entrants), games, swap), Limits(isolation=OFF))
 
 
 # What is said.
@@ -102,21 +104,25 @@ async def test_a_bot_learns_at_the_start_what_it_plays_and_what_it_may_use(arena
     await arena.play(match, Limits(startup_s=3.0, memory_bytes=64 << 20, cpu_s=2.5))
     for seat, name in enumerate(("ours", "theirs")):
         initialize = arena.heard(name)[0]["params"]
-        assert initialize == {
-            "protocol": 1,
-            "game": "tictactoe",
-            "options": {"flip": "auto"},
-            "seat": seat,
-            "names": ["ours", "theirs"],
-            "encodings": ["json"],
-            "limits": {
+        limits = initialize.pop("limits")  # the rest: test_limits_told.py
+        assert (
+            limits.items()
+            >= {
                 "startup_ms": 3000,
                 "call_ms": None,
                 "initial_ms": 18000,
                 "increment_ms": 2000,
                 "cpu_ms": 2500,
                 "memory_bytes": 64 << 20,
-            },
+            }.items()
+        )
+        assert initialize == {
+            "protocol": 1,
+            "game": "tictactoe",
+            "options": {"flip": "auto", "opening": 0},
+            "seat": seat,
+            "names": ["ours", "theirs"],
+            "encodings": ["json"],
             "seed": initialize["seed"],
         }
 
@@ -177,10 +183,10 @@ def _speaking(encoding: str) -> Entrant:
     """`@random`, knowing one encoding only."""
     random = entrant("@random")
     program = (
-        "import protocol.connection as c; from protocol.messages import Encoding\n"
+        "import referee.protocol.connection as c; from referee.protocol.messages import Encoding\n"
         "pick = c.BotConnection.choose_encoding\n"
         f"c.BotConnection.choose_encoding = lambda wire, offered: pick(wire, offered, [Encoding('{encoding}')])\n"
-        "from harness.opponents import random, _serve; _serve.serve('random', random.GAMES)"
+        "from referee.harness.opponents import random, _serve; _serve.serve('random', random.GAMES)"
     )
     return msgspec.structs.replace(random, name=encoding, argv=(random.argv[0], "-c", program))
 
@@ -252,15 +258,58 @@ async def test_a_bot_that_fails_to_start_loses_and_the_other_is_told(arena: Aren
     ours = arena.listener("greet(); put('NW'); call()", "ours")
     verdict = await arena.play(arena.match(ours, arena.bot("sys.exit(9)", name="rival")))
     (fault,) = verdict.faults
-    assert (fault.player, fault.kind, fault.detail) == (1, FaultKind.CRASH, "initialize: ended by itself, exit code 9")
+    assert (fault.player, fault.kind, fault.detail) == (1, FaultKind.CRASH, "ended by itself, exit code 9")
     assert verdict.result.ranks == (1, 2)
     assert arena.heard("ours")[-2]["params"] == {"winner": "O"}
 
 
-async def test_when_both_fail_to_start_the_first_that_is_asked_loses(arena: Arena) -> None:
+async def test_when_both_fail_to_start_nobody_is_asked_and_nobody_wins(arena: Arena) -> None:
     verdict = await arena.play(arena.match(arena.bot("sys.exit(1)", name="a"), arena.bot("sys.exit(2)", name="b")))
-    assert verdict.result.ranks == (2, 1)
-    assert [fault.player for fault in verdict.faults] == [0]
+    assert verdict.result.ranks == (1, 1)
+    assert [(fault.player, fault.call, fault.method) for fault in verdict.faults] == [
+        (0, 0, "initialize"),
+        (1, 0, "initialize"),
+    ]
+    assert verdict.turns == 0
+
+
+REFUSES = "write(frame(call()['id'], error={'code': -32602, 'message': 'only chess'})); call()"
+
+
+@pytest.mark.parametrize("game", [*registry.names(), "rounds"])
+async def test_a_bot_that_refuses_the_game_has_lost_before_the_first_call_and_is_never_asked(
+    arena: Arena, game: str
+) -> None:
+    """In every game; the record says so, and gives the same result again."""
+    seats = max(2, registry.game(game).seats.start)
+    bots = [arena.listener(REFUSES, f"bot{seat}") for seat in range(seats)]
+    verdict = await arena.play(arena.match(*bots, game=game))
+    assert verdict.turns == 0
+    assert [seat.calls for seat in verdict.seats] == [0] * seats
+    assert [fault.method for fault in verdict.faults] == ["initialize"] * seats
+    for seat in range(seats):
+        assert [frame["method"] for frame in arena.heard(f"bot{seat}")] == ["initialize"]
+
+
+@pytest.mark.parametrize("game", registry.names())
+async def test_whoever_greets_is_ranked_before_a_bot_that_died_in_it(arena: Arena, game: str) -> None:
+    seats = registry.game(game).seats.start
+    match = arena.match(arena.bot("sys.exit(1)"), *[entrant("@random")] * (seats - 1), game=game)
+    short = msgspec.structs.replace(match, time=msgspec.structs.replace(match.time, match_s=0.3))
+    verdict = await arena.play(short, granted_s=3.0)
+    assert verdict.result.ranks[0] == seats
+    assert verdict.seats[0].calls == 0
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind, fault.method, fault.call) == (0, FaultKind.CRASH, "initialize", 0)
+
+
+async def test_a_match_in_which_nobody_can_answer_any_more_ends_at_once(arena: Arena) -> None:
+    """Also where the rules would go on: in `rounds` a fault costs no more than the round."""
+    bots = [arena.bot(f"greet(); throw('rock'); sys.exit({code})", name=f"bot{code}") for code in (1, 2)]
+    verdict = await arena.play(arena.match(*bots, game="rounds", rounds=100_000))
+    assert verdict.turns <= 3
+    assert {fault.kind for fault in verdict.faults} == {FaultKind.CRASH}
+    assert verdict.result.ranks == (1, 1)
 
 
 async def test_bots_start_side_by_side(arena: Arena) -> None:
@@ -291,7 +340,7 @@ async def test_a_replay_that_cannot_be_written_fails_the_run(arena: Arena) -> No
     (arena.folder / "file").write_text("")
     match = msgspec.structs.replace(arena.match(*bots), replay=arena.folder / "file" / "match.jsonl")
     with pytest.raises(RunError, match=r"^the replay .* cannot be written: "):
-        async with open_roster(Limits()) as roster:
+        async with open_roster(Limits(isolation=OFF)) as roster:
             await play(match, roster)
 
 
@@ -299,7 +348,7 @@ async def test_a_full_disk_fails_the_run_and_leaves_no_bot(arena: Arena) -> None
     bots = [arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name=name) for name in "ab"]
     match = msgspec.structs.replace(arena.match(*bots), replay=Path("/dev/full"))
     with pytest.raises(RunError, match=r"^the replay /dev/full cannot be written: .*No space left"):
-        async with open_roster(Limits()) as roster:
+        async with open_roster(Limits(isolation=OFF)) as roster:
             await play(match, roster)
     assert arena.alive() == []
     assert Path("/dev/full").is_char_device(), "and it is still there"
@@ -388,15 +437,60 @@ async def test_after_a_fault_the_next_match_has_a_new_process(arena: Arena) -> N
     assert len(set(pids(arena, "ours"))) == 2
 
 
-async def test_a_second_answer_to_the_last_call_is_not_charged_to_the_next_match(arena: Arena) -> None:
+async def test_a_second_answer_to_the_last_call_is_a_recorded_fault_of_its_own_match(arena: Arena) -> None:
     twice = AGAIN.replace(
         "answer(message, cell(left.pop(0)))",
         "write(frame(message['id'], result=cell(left.pop(0))) * (1 if left else 2))",
     )
     ours = arena.bot(twice + f"match_after_match({O_WINS}, reuse=True)", str(arena.folder / "ours"), name="ours")
     outcome = await series(arena, ours, again(arena, "theirs", X_LOSES, reuse=True), games=2)
-    assert [match.faults for match in outcome.matches] == [(), ()]
-    assert len(set(pids(arena, "ours"))) == 2, "but it is not used again"
+    for match in outcome.matches:
+        assert match.result.ranks == (1, 2), "it changes nothing"
+        (fault,) = match.faults
+        assert (fault.player, fault.kind, fault.penalty) == (0, FaultKind.PROTOCOL, "none: the game was over")
+        assert fault.method == "exit"
+        assert fault.detail.startswith("a second answer to call 3: ")
+    assert len(set(pids(arena, "ours"))) == 2, "it is not used again"
+
+
+async def test_a_second_answer_of_a_bot_that_plays_one_match_is_recorded_too(arena: Arena) -> None:
+    body = "greet(); put('NW'); put('W'); last = call()['id']; write(frame(last, result=cell('SW')) * 2); call()"
+    verdict = await arena.play(arena.match(arena.bot(body), arena.bot("greet(); put('C'); put('E'); call()", name="b")))
+    (fault,) = verdict.faults
+    assert fault.detail.startswith("a second answer to call 3: ")
+    assert verdict.result.ranks == (1, 2)
+
+
+async def test_what_is_written_after_the_last_answer_belongs_to_that_match(arena: Arena) -> None:
+    """At the notice that tells the winner, and at `exit`."""
+    heard = AGAIN.replace(
+        "        if message", "        os.write(2, message['method'].encode() + b'\\n')\n        if message", 1
+    )
+    bots = [
+        arena.bot(
+            heard + f"match_after_match({cells}, reuse=True); os.write(2, b'bye\\n')",
+            str(arena.folder / name),
+            name=name,
+        )
+        for name, cells in (("ours", O_WINS), ("theirs", X_LOSES))
+    ]
+    outcome = await series(arena, *bots, games=4)
+    for number, match in enumerate(outcome.matches):
+        for seat in match.seats:
+            assert seat.stderr is not None
+            lines = Path(seat.stderr).read_text().split()
+            assert lines[0] == "initialize"
+            assert lines.count("initialize") == 1
+            assert lines.count("event") == 7, "its symbol, five moves and the winner"
+            assert lines[-1] == "event" if number < 3 else "bye"
+
+
+async def test_the_last_words_of_a_bot_that_is_told_to_end_are_kept(arena: Arena) -> None:
+    body = "greet(); put('NW'); put('W'); put('SW')\nwhile read()['method'] != 'exit': pass\nos.write(2, b'thanks\\n')"
+    match = arena.match(arena.bot(body), arena.bot("greet(); put('C'); put('E'); call()", name="b"))
+    verdict = await arena.play(match)
+    assert verdict.seats[0].stderr is not None
+    assert Path(verdict.seats[0].stderr).read_text() == "thanks\n"
 
 
 async def test_a_bot_that_dies_between_two_matches_crashes_in_the_second(arena: Arena) -> None:
@@ -407,11 +501,10 @@ async def test_a_bot_that_dies_between_two_matches_crashes_in_the_second(arena: 
     assert outcome.matches[0].faults == ()
     (fault,) = outcome.matches[1].faults
     assert (fault.player, fault.kind) == (0, FaultKind.CRASH)
-    assert fault.detail.startswith("initialize: ended by itself, exit code 8")
+    assert fault.detail == "ended by itself, exit code 8"
 
 
 async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> None:
-    """The first match's file is closed by then; what follows the second greeting goes to the second's."""
     noisy = AGAIN.replace("while (message", "os.write(2, b'started\\n')\n    while (message", 1)
     noisy = noisy.replace(
         "            answer(message, cell", "            os.write(2, b'thinking\\n'); answer(message, cell"
@@ -433,7 +526,7 @@ async def test_a_best_of_ends_with_the_win_that_decides_it(arena: Arena) -> None
     winner = arena.bot("while True:\n    greet(); put('NW'); put('W'); put('SW'); call()", name="winner")
     ours = arena.bot("greet(); sys.exit(1)", name="quits")
     plan = Series(arena.match(winner, ours, game="tictactoe"), games=9, swap=True, first_to=5)
-    outcome = await play_series(plan, Limits())
+    outcome = await play_series(plan, Limits(isolation=OFF))
     assert [line.wins for line in outcome.standings] == [5, 0]
     assert (len(outcome.matches), outcome.best_of) == (5, 9)
     assert len({verdict.replay for verdict in outcome.matches}) == 5
@@ -443,7 +536,7 @@ async def test_a_game_that_wants_it_has_new_processes_for_every_match(arena: Are
     """cardgame.md, section 10, also for bots that could be used again."""
     body = "greet(reuse=True); print(os.getpid(), file=open('pids', 'a'))\nwhile True: answer(call(), [4, []])"
     ours = arena.bot(body, name="ours")
-    await play_series(Series(arena.match(ours, ours, game="cardgame"), games=3), Limits())
+    await play_series(Series(arena.match(ours, ours, game="cardgame"), games=3), Limits(isolation=OFF))
     pids = (arena.folder / "pids").read_text().split()
     assert len(pids) == len(set(pids)) == 6
 
@@ -481,7 +574,7 @@ async def test_the_same_seed_gives_the_same_record_but_for_times(arena: Arena) -
 
 def _untimed(line: str) -> Any:
     value = json.loads(line)
-    for key in ("wall_us", "cpu_us", "seats", "faults"):
+    for key in ("wall_us", "cpu_us", "waited_us", "seats", "faults"):
         value.pop(key, None)
     return value
 
@@ -494,7 +587,7 @@ async def test_the_watcher_is_told_of_every_turn(arena: Arena) -> None:
 
     bots = [arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name="a")]
     bots.append(arena.bot("greet(); put('C'); put('E'); call()", name="b"))
-    async with open_roster(Limits()) as roster:
+    async with open_roster(Limits(isolation=OFF)) as roster:
         await play(arena.match(*bots), roster, watcher)
     assert told[0] == ("O..\n...\n...", [0], "NW")
     assert told[4] == ("O..\nOXX\nO..", [0], "SW")
@@ -502,9 +595,9 @@ async def test_the_watcher_is_told_of_every_turn(arena: Arena) -> None:
 
 async def test_a_run_that_ends_as_soon_as_a_bot_was_started_leaves_none(arena: Arena) -> None:
     """Its watchers have not run yet."""
-    async with open_roster(Limits()) as roster:
+    async with open_roster(Limits(isolation=OFF)) as roster:
         await roster.take(arena.bot("greet(); call()"))
-        assert arena.alive() != []
+        assert arena.running() != []
     assert arena.alive() == []
 
 
@@ -527,6 +620,7 @@ async def test_a_match_that_is_cancelled_leaves_no_bot_and_a_record_up_to_there(
     assert scope.cancelled_caught
     assert arena.alive() == []
     replay = Replay(arena.folder / "match.jsonl")
-    assert len(replay.lines) == 2
-    with pytest.raises(Exception, match="line 3: missing: the match has no end"):
-        verify(replay)
+    assert len(replay.lines) == 3
+    assert replay.ending is not None
+    assert replay.ending.aborted == "ended from outside"
+    assert verify(replay) is None

@@ -10,14 +10,20 @@ import trio
 from rich.console import Console
 from scripted import Arena
 
-from games import registry
-from games.api import Setup, TimeControl
-from harness import report
-from harness.errors import UsageError
-from harness.replay import Difference, Recorder, Replay, verify
+from referee.games import registry
+from referee.games.api import Fault, FaultKind, Setup, TimeControl, win
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.meter import TREE_READ_BY
+from referee.harness.cli.reports.turns import steps
+from referee.harness.errors import UsageError
+from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
+from referee.harness.record.recorder import Recorder
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference, verify
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
+RULES = registry.game("tictactoe").version
 
 
 @pytest.fixture
@@ -63,13 +69,14 @@ def test_a_record_verifies_and_gives_the_result(record: Path) -> None:
 
 def test_the_first_line_holds_all_that_the_match_follows_from(record: Path) -> None:
     header = lines(record)[HEADER]
-    assert (header["replay"], header["game"], header["game_version"]) == (1, "tictactoe", 1)
-    assert header["setup"] == {"seed": 4711, "names": ["ours", "theirs"], "options": {"flip": "manual"}}
+    assert (header["replay"], header["game"], header["game_version"]) == (1, "tictactoe", RULES)
+    assert header["setup"] == {"seed": 4711, "names": ["ours", "theirs"], "options": {"flip": "manual", "opening": 0}}
     assert header["time"]["per_call_s"] == 5.0
     assert header["limits"]["memory_bytes"] == 256 << 20
     assert [command[-1] for command in header["commands"]] == [
         str(record.with_name(f"{n}.py")) for n in ("ours", "theirs")
     ]
+    assert header["tree_read_by"] == TREE_READ_BY
 
 
 def test_a_turn_holds_answers_events_times_and_a_hash(record: Path) -> None:
@@ -86,6 +93,7 @@ def test_an_answer_that_looks_like_a_fault_is_an_answer(arena: Arena) -> None:
     ours = arena.bot(f"greet(); answer(call(), {looks}); call()", name="ours")
     theirs = arena.bot("greet(); answer(call(), {'action': 'flipTable'}); call()", name="theirs")
     verdict = trio.run(arena.play, arena.match(ours, theirs))
+    assert verdict.tree_read_by == TREE_READ_BY
     assert [fault.kind for fault in verdict.faults] == ["illegal"]
     turn = lines(arena.folder / "match.jsonl")[FIRST]
     assert turn["answers"]["0"]["kind"] == "crash"
@@ -122,6 +130,24 @@ def test_a_match_that_was_stopped_verifies(arena: Arena) -> None:
     trio.run(arena.play, arena.match(*bots, game="reantics", time=TimeControl(match_s=0.0)))
     kinds = [next(iter(line)) for line in lines(arena.folder / "match.jsonl")]
     assert kinds == ["replay", "opening", "stop", "turn", "result"]
+
+
+def test_seats_that_were_taken_out_are_recorded_and_taken_out_again(tmp_path: Path) -> None:
+    game, path = registry.game("tictactoe"), tmp_path / "match.jsonl"
+    setup = Setup(1, ("a", "b"), game.options())
+    state = game.new(setup)
+    fault = Fault(FaultKind.TIMEOUT, "initialize: no answer within 10 s")
+    with Recorder(path) as recorder:
+        recorder.write(Header(REPLAY_VERSION, game.name, game.version, setup, game.time, Limits(), ((), ())))
+        recorder.write(Opening(list(state.opening()), state_hash(state)))
+        events = state.forfeit({0: fault})
+        recorder.write(Forfeit({0: fault}, list(events), state_hash(state)))
+        recorder.write(Ending(state.result))
+    assert verify(Replay(path)) == win(1, "FLIPPED: You ran out of time")
+    spoilt = path.read_text("utf-8").replace('{"forfeit":{"0"', '{"forfeit":{"7"')
+    path.write_text(spoilt, "utf-8")
+    with pytest.raises(Difference, match=r"line 3: seats \[7\] cannot forfeit"):
+        verify(Replay(path))
 
 
 # What was changed is found, at its line.
@@ -239,8 +265,8 @@ def test_a_second_stop_is_found(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("replay", 2, "is a version 2 replay of tictactoe rules 1; this is version 1, rules 1"),
-        ("game_version", 9, "is a version 1 replay of tictactoe rules 9; this is version 1, rules 1"),
+        ("replay", 2, f"is a version 2 replay of tictactoe rules {RULES}; this is version 1, rules {RULES}"),
+        ("game_version", 9, f"is a version 1 replay of tictactoe rules 9; this is version 1, rules {RULES}"),
         ("game", "chess", "is not a replay: line 1: unknown game 'chess'; there are "),
         ("setup", {"seed": 1, "names": ["a", "b"], "options": {"flip": "always"}}, "line 1: Invalid enum value"),
         ("setup", {"seed": 1, "names": ["a"], "options": {}}, "line 1: tictactoe is not played by 1 bots"),
@@ -262,7 +288,7 @@ def test_another_file_is_refused(tmp_path: Path, text: bytes) -> None:
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"^the replay cannot be read: .*No such file"):
+    with pytest.raises(UsageError, match=r"^the replay .* cannot be read: No such file"):
         Replay(tmp_path / "none")
 
 
@@ -272,7 +298,7 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 def shown(replay: Replay) -> str:
     console = Console(width=200, no_color=True)
     with console.capture() as capture:
-        for step in report.steps(replay):
+        for step in steps(replay):
             console.print(step)
     return capture.get()
 

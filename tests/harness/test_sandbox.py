@@ -10,13 +10,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.sandbox.spawner import open_spawner
-from harness.sandbox.supervisor import remove
+from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.sandbox.supervisor import remove
 
 REFEREE = """
 import signal, sys, trio
 from pathlib import Path
-from harness.sandbox.spawner import open_spawner
+from referee.harness.sandbox.spawner import open_spawner
 
 async def main(folder):
     async with open_spawner(folder) as spawner:

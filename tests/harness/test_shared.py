@@ -6,12 +6,12 @@ import msgspec
 import pytest
 from msgspec import UNSET, Struct, UnsetType
 
-from games import registry
-from games.api import Game, Method, Setup
-from games.dice import Dice
-from harness.shared import SharedMembers
-from protocol.connection import Connection
-from protocol.messages import Encoding, Initialize, Limits
+from referee.games import registry
+from referee.games.api import Game, Method, Setup
+from referee.games.dice import Dice
+from referee.harness.bots.shared import SharedMembers
+from referee.protocol.connection import Connection
+from referee.protocol.messages import Encoding, Initialize, Limits
 
 SHARING = [name for name in registry.names() if any(method.shared for method in registry.game(name).methods.values())]
 

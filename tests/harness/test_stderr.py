@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import RunError
-from harness.stderr import StderrLog
+from referee.harness.bots.stderr import StderrLog
+from referee.harness.errors import RunError
 
 
 @pytest.fixture
@@ -26,27 +26,36 @@ def test_what_comes_before_the_first_match_belongs_to_it(tmp_path: Path, pipe: t
     os.write(pipe[1], b"cannot open weights\n")
     log.catch_up(pipe[0])
     log.start_match(lambda: path)
-    log.end_match(pipe[0])
     assert path.read_bytes() == b"cannot ope"
     assert log.last_words() == ("cannot open weights",)
 
 
-def test_what_comes_between_two_matches_belongs_to_none(tmp_path: Path, pipe: tuple[int, int]) -> None:
+def test_what_is_taken_before_the_next_match_belongs_to_the_one_before(tmp_path: Path, pipe: tuple[int, int]) -> None:
     log, paths = StderrLog(1000), iter([tmp_path / "1.stderr", tmp_path / "2.stderr"])
     for words in (b"first\n", b"second\n"):
         log.start_match(lambda: next(paths))
         os.write(pipe[1], words)
-        log.end_match(pipe[0])
-        os.write(pipe[1], b"between\n")
         log.catch_up(pipe[0])
-    assert [path.read_bytes() for path in sorted(tmp_path.iterdir())] == [b"first\n", b"second\n"]
+        os.write(pipe[1], b"and its end\n")
+        log.catch_up(pipe[0])
+    written = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
+    assert written == [b"first\nand its end\n", b"second\nand its end\n"]
+
+
+def test_what_comes_after_the_log_was_closed_is_kept_nowhere(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    log, path = StderrLog(1000), tmp_path / "match.stderr"
+    log.start_match(lambda: path)
+    log.close()
+    os.write(pipe[1], b"too late\n")
+    log.catch_up(pipe[0])
+    assert not path.exists()
 
 
 def test_the_folder_of_the_log_is_made_again_when_it_is_gone(tmp_path: Path, pipe: tuple[int, int]) -> None:
     log, path = StderrLog(1000), tmp_path / "replays" / "match.stderr"
     log.start_match(lambda: path)
     os.write(pipe[1], b"thinking\n")
-    log.end_match(pipe[0])
+    log.catch_up(pipe[0])
     assert path.read_bytes() == b"thinking\n"
     assert log.written == path
 

@@ -1,4 +1,4 @@
-"""What the built-in opponents of the Arena play, and how strong it is (tictactoe.md and quoridor.md, B2)."""
+"""What the Arena's built-in opponents play, and how strong it is (tictactoe.md, quoridor.md and connectfour.md, B2)."""
 
 import time
 from collections import Counter
@@ -6,16 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from games.api import Player, Setup
-from games.dice import Dice
-from games.quoridor import ASIDE, GOALS, NOWHERE, SIDES, SQUARES, WALLS, Quoridor, from_view
-from games.quoridor import GAME as QUORIDOR
-from games.quoridor import View as QuoridorView
-from games.tictactoe import CELLS, GAME, TicTacToe
-from harness.opponents._quoridor import NO_WAY, WON, distance, way
-from harness.opponents._quoridor import best as quoridor_answer
-from harness.opponents.advanced import perfect_cell
-from harness.opponents.baseline import any_answer, first_empty_cell
+from referee.games.api import Player, Setup
+from referee.games.connectfour import COLUMNS, FULL, ConnectFour, has_four, landing
+from referee.games.connectfour import GAME as CONNECT_FOUR
+from referee.games.dice import Dice
+from referee.games.quoridor import ASIDE, GOALS, NOWHERE, SIDES, SQUARES, WALLS, Quoridor, from_view
+from referee.games.quoridor import GAME as QUORIDOR
+from referee.games.quoridor import View as QuoridorView
+from referee.games.tictactoe import CELLS, GAME, TicTacToe
+from referee.harness.opponents._connectfour import ORDER, completing
+from referee.harness.opponents._connectfour import best as connectfour_answer
+from referee.harness.opponents._quoridor import NO_WAY, WON, distance, way
+from referee.harness.opponents._quoridor import best as quoridor_answer
+from referee.harness.opponents.advanced import perfect_cell
+from referee.harness.opponents.baseline import any_answer, first_empty_cell, first_free_column
 
 NO_LUCK = Dice(0)
 
@@ -193,6 +197,7 @@ def after(position: Quoridor, player: Player) -> dict[str, Quoridor]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walls_first", [False, True])
 def test_advanced_takes_the_first_of_the_answers_that_leave_most_after_the_best_reply(walls_first: bool) -> None:
     kinds = set()
@@ -247,3 +252,99 @@ def test_advanced_beats_baseline_from_either_side_in_95_of_100_games_within_100_
         won += position.result.reason == f"{SIDES[player].upper()}_WIN"
     assert won >= 95
     assert slowest_s < 0.1
+
+
+# Connect Four.
+
+
+def dropped(columns: str) -> ConnectFour:
+    """The position after these columns, red's and yellow's in turn."""
+    position = ConnectFour(Setup(0, ("a", "b"), CONNECT_FOUR.options()))
+    for column in columns:
+        (player,) = position.awaited
+        position.apply({player: {"action": "putToken", "column": column}})
+    return position
+
+
+@pytest.mark.parametrize(
+    ("played", "column", "why"),
+    [
+        ("", "D", "nothing is decided within nine plies: the middle"),
+        ("ABABAB", "A", "a win at once before a defence"),
+        ("ABABCB", "B", "a defence, since all else loses"),
+        ("DGCG", "E", "three in a row, open on both sides, before all else"),
+        ("DADACA", "A", "a defence before the third of the own row"),
+    ],
+)
+def test_advanced_wins_soonest_and_defends_in_time_at_connect_four(played: str, column: str, why: str) -> None:
+    position = dropped(played)
+    (player,) = position.awaited
+    assert connectfour_answer(position, player, NO_LUCK) == {"action": "putToken", "column": column}, why
+
+
+def within(own: int, rival: int, depth: int) -> int:
+    """What the player of `own`, who is to move, can reach, by trying everything."""
+    cells = [cell for column in range(len(COLUMNS)) if depth and (cell := landing(own | rival, column))]
+    outcomes = [depth if has_four(own | cell) else -within(rival, own | cell, depth - 1) for cell in cells]
+    return max(outcomes, default=0)
+
+
+def connect_four_games(number: int) -> Iterator[ConnectFour]:
+    """An undecided position out of each of so many random games."""
+    for seed in range(number):
+        dice = Dice(seed)
+        position = dropped("")
+        for _ in range(seed % 40):
+            (player,) = position.awaited
+            after = position.copy()
+            after.apply({player: after.sample(player, dice)})
+            if after.result is not None:
+                break
+            position = after
+        yield position
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_the_search_finds_what_trying_everything_finds(depth: int) -> None:
+    outcomes = set()
+    for position in connect_four_games(80):
+        (player,) = position.awaited
+        own, rival = position.tokens[player], position.tokens[1 - player]
+        best = {}
+        for column in ORDER:
+            if cell := landing(own | rival, column):
+                best[COLUMNS[column]] = depth if has_four(own | cell) else -within(rival, own | cell, depth - 1)
+        most = max(best.values())
+        outcomes.add(most)
+        first = next(column for column, value in best.items() if value == most)
+        assert connectfour_answer(position, player, NO_LUCK, depth)["column"] == first, (str(position), best)
+    assert {0, depth} <= outcomes, "wins at once, and positions in which nothing is decided"
+    assert depth == 1 or min(outcomes) < 0
+
+
+def test_the_cells_that_complete_a_four_are_those_that_do() -> None:
+    for position in connect_four_games(80):
+        taken = position.tokens[0] | position.tokens[1]
+        for tokens in position.tokens:
+            free = [1 << bit for bit in range(49) if FULL & ~taken & 1 << bit]
+            assert completing(tokens, taken) == sum(cell for cell in free if has_four(tokens | cell))
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_advanced_beats_baseline_and_random_play_at_connect_four(player: Player) -> None:
+    for seed in range(6):
+        dice = Dice(seed)
+        position = dropped("")
+        while position.awaited:
+            (mover,) = position.awaited
+            if mover == player:
+                answer = connectfour_answer(position, mover, dice)
+            else:
+                answer = position.sample(mover, dice) if seed else first_free_column(position, mover, dice)
+            position.apply({mover: answer})
+        assert position.result is not None
+        assert position.result.ranks[player] < position.result.ranks[1 - player]
+
+
+def test_baseline_takes_the_first_column_that_is_not_full() -> None:
+    assert first_free_column(dropped("AAAAAA"), 0, NO_LUCK) == {"action": "putToken", "column": "B"}

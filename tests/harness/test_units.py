@@ -2,9 +2,9 @@
 
 import pytest
 
-from games.api import TimeControl
-from harness.errors import UsageError
-from harness.units import seconds, size, time_control
+from referee.games.api import TimeControl
+from referee.harness.cli.units import seconds, size, time_control
+from referee.harness.errors import UsageError
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,26 @@
 """What the tests of the kits share: the kits, built, and programs of one source file."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-from kits import CONFORMANCE, SUFFIXES, WriteBot
+from kits import CONFORMANCE, SUFFIXES, WriteBot, built, need
 
-from harness.launch import KITS, Entrant, entrant
-from protocol.messages import Encoding
-from tools.toolchains import TOOLCHAINS, missing
+from referee.harness.bots.launch import Entrant, entrant
+from referee.protocol.messages import Encoding
+
+QUICK = {"test_generated.py", "test_python_kit.py"}
+"""The modules that build nothing."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what needs whole kits."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and item.path.name not in QUICK:
+            item.add_marker(pytest.mark.kits)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,59 +31,46 @@ def our_python() -> Iterator[None]:
         yield
 
 
-def need(kit: str) -> None:
-    """Skips, by name, what needs a kit that cannot be built here. Where CI is set a skip is a failure."""
-    if lacking := missing(kit, tests=True):
-        pytest.skip(f"the {TOOLCHAINS[kit].name} kit needs {', '.join(lacking)}")
-
-
 @pytest.fixture(scope="session")
 def c_kit() -> None:
     """The C kit is built."""
     need("c")
-    subprocess.run(["make", "-s", "-C", KITS / "c", "all", "build/kit_test"], check=True, timeout=120)
+    built("c")
 
 
 @pytest.fixture(scope="session")
 def cpp_kit() -> None:
     """The C++ kit is built."""
     need("cpp")
-    source, build = KITS / "cpp", KITS / "cpp" / "build"
-    subprocess.run(["cmake", "-S", source, "-B", build, "-DCMAKE_BUILD_TYPE=Release"], check=True, timeout=60)
-    for target in ("all", "kit_test"):
-        subprocess.run(["cmake", "--build", build, "--target", target, "-j2"], check=True, timeout=280)
+    built("cpp")
 
 
 @pytest.fixture(scope="session")
 def java_kit() -> None:
     """The Java kit is built."""
     need("java")
-    subprocess.run([KITS / "java" / "build.sh"], check=True, timeout=250)
+    built("java")
 
 
 @pytest.fixture(scope="session")
 def go_kit() -> None:
     """The Go kit is built."""
     need("go")
-    subprocess.run(
-        ["go", "build", "-buildvcs=false", "-o", "build/", "./..."], cwd=KITS / "go", check=True, timeout=250
-    )
+    built("go")
 
 
 @pytest.fixture(scope="session")
 def javascript_kit() -> None:
     """The JavaScript kit is built."""
     need("javascript")
-    subprocess.run([KITS / "javascript" / "build.sh"], check=True, timeout=250)
+    built("javascript")
 
 
 @pytest.fixture(scope="session")
 def rust_kit() -> None:
     """The Rust kit is built."""
     need("rust")
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--workspace"], cwd=KITS / "rust", check=True, timeout=280
-    )
+    built("rust")
 
 
 @pytest.fixture(scope="session")

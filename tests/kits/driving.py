@@ -9,13 +9,14 @@ from typing import Any, Self
 
 import msgspec
 
-from games import arena, quoridor, reantics, tictactoe
-from games.api import Call, Game, Notice, Player, Ruling, Setup, State
-from games.dice import Dice
-from harness.launch import Entrant, environment
-from protocol.connection import NEED_DATA, Connection, answer_decoder
-from protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
+from referee.games import arena, quoridor, reantics, tictactoe
+from referee.games.api import Call, Game, Notice, Player, Ruling, Setup, State
+from referee.games.dice import Dice
+from referee.harness.bots.launch import Entrant, environment
+from referee.protocol.connection import NEED_DATA, Connection, answer_decoder
+from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
+LIMITS = Limits(10_000, exit_ms=1000, processes=7, frame_bytes=1 << 20, stderr_bytes=5, scratch_bytes=1 << 33)
 CLOCK = Clock(call_ms=1000, remaining_ms=None, last_ms=None)
 NAMES = ("mine", "theirs")
 PLAIN = answer_decoder(Any)
@@ -53,7 +54,7 @@ class Bot:
     def initialize(self, game: str, seat: int = 0, seed: int = 1, options: Any = None) -> Any:
         """The `Hello`, or the error that refuses the match."""
         encodings = (self.encoding, *(other for other in Encoding if other is not self.encoding))
-        params = Initialize(1, game, options or {}, seat, NAMES, encodings, Limits(10_000), seed)
+        params = Initialize(1, game, options or {}, seat, NAMES, encodings, LIMITS, seed)
         self._send(self.wire.initialize(params))
         while (hello := self.wire.hello()) is None:
             self._receive()
@@ -123,6 +124,8 @@ NONSENSE: tuple[dict[str, Any], ...] = (
     {"action": None, "position": {"a": [1]}, "youAre": {"x": 1}, "winner": [1], "id": 7},
     {"action": 5, "youAre": 7, "winner": "X", "id": {}, "position": ["NW"]},
     {"action": "putSymbol", "position": 4, "youAre": "O", "winner": "O"},
+    {"action": "putToken", "column": {"a": [1]}, "youAre": []},
+    {"action": "putToken", "column": "H", "winner": "🔴", "id": 1},
     {"action": "putSymbol", "position": "c", "player": 3, "youAre": "X", "clock": 1, "method": "exit"},
 )
 """Answers to `play` that no typed kit expects; the table may be flipped after each."""

@@ -3,18 +3,33 @@
 import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
-from harness.launch import KITS, Entrant, entrant
+import pytest
 
-JAVA = ("java", f"@{KITS / 'java' / 'java.args'}", "-cp", str(KITS / "java" / "target" / "referee-kit.jar"))
+from referee.harness.bots import builds
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.sources import bundled
+from referee.harness.paths import KITS
+from referee.tools.toolchains import TOOLCHAINS, missing
+
+BUILDS = {
+    "c": "make -s all build/kit_test",
+    "cpp": "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build -j2 --target all kit_test",
+    "go": "go build -buildvcs=false -o build/ ./...",
+    "java": "./build.sh",
+    "javascript": "./build.sh",
+    "rust": "cargo build --quiet --release --workspace",
+}
+"""Makes everything there is in a kit. Each is built once, and what follows finds it built."""
 CONFORMANCE = {
-    "c": (str(KITS / "c" / "build" / "conformance"),),
-    "cpp": (str(KITS / "cpp" / "build" / "conformance"),),
-    "go": (str(KITS / "go" / "build" / "conformance"),),
-    "java": (*JAVA, "referee.kit.Conformance"),
-    "javascript": ("node", str(KITS / "javascript" / "dist" / "conformance.js")),
-    "rust": (str(KITS / "rust" / "target" / "release" / "conformance"),),
-    "python": (sys.executable, str(KITS / "python" / "conformance.py")),
+    "c": ("{}/build/conformance",),
+    "cpp": ("{}/build/conformance",),
+    "go": ("{}/build/conformance",),
+    "java": ("java", "@{}/java.args", "-cp", "{}/target/referee-kit.jar", "referee.kit.Conformance"),
+    "javascript": ("node", "{}/dist/conformance.js"),
+    "rust": ("{}/target/release/conformance",),
+    "python": (sys.executable, "{}/conformance.py"),
 }
 SUFFIXES = {
     "c": ".c",
@@ -26,6 +41,9 @@ SUFFIXES = {
     "rust": ".rs",
 }
 
+ENUMERATING = ("cpp", "java")
+"""The kits in which a choice among texts is an enumeration: their bots cannot answer with any other text."""
+
 WriteBot = Callable[[str, str, str], Entrant]
 """Takes a kit, the name of a file without its suffix, and the text; gives the program."""
 
@@ -36,12 +54,27 @@ def example(kit: str, name: str) -> Entrant:
     return entrant(str(KITS / kit / "examples" / name))
 
 
+@cache
+def built(kit: str) -> Path:
+    """A kit's folder: a copy with everything built in it, the same that its example bots are run in."""
+    if kit not in BUILDS:
+        return KITS / kit
+    return builds.folder(bundled(kit), ["/bin/sh", "-c", BUILDS[kit]], ".", kit)
+
+
 def conformance(kit: str) -> Entrant:
     """A kit's conformance program."""
-    return Entrant("conformance", CONFORMANCE[kit], KITS / kit)
+    folder = built(kit)
+    return Entrant("conformance", tuple(word.format(folder) for word in CONFORMANCE[kit]), folder)
 
 
 def readme_bot(kit: str) -> str:
     """The source of the bot in a kit's README."""
     text = (KITS / kit / "README.md").read_text("utf-8")
     return text.split(f"```{kit}\n")[1].split("```")[0]
+
+
+def need(kit: str) -> None:
+    """Skips, by name, what needs a kit that cannot be built here. Where CI is set a skip is a failure."""
+    if lacking := missing(kit, tests=True):
+        pytest.skip(f"the {TOOLCHAINS[kit].name} kit needs {', '.join(lacking)}")

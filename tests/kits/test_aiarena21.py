@@ -9,15 +9,16 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import WriteBot, example
+from kits import ENUMERATING, WriteBot, example
 from test_matches import assert_clean, matches, named
 
-from games.aiarena21 import GAME, AIArena21, Cell, Ground, Map, Options, Player, load
-from games.api import Setup
-from harness import maps
-from harness.launch import KITS, entrant
-from harness.opponents.greedy import walks
-from protocol.messages import Encoding, ErrorObject
+from referee.games.aiarena21 import GAME, AIArena21, Cell, Ground, Map, Options, Player, load
+from referee.games.api import Setup
+from referee.harness.bots.launch import entrant
+from referee.harness.match import maps
+from referee.harness.opponents.greedy import walks
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
 
 SMALLEST = Options(map=maps.read("aiarena21", "7"), turns=100)
 LARGEST = Options(map=maps.read("aiarena21", "1"), turns=300)
@@ -71,12 +72,14 @@ class Surveyor : public AIArena21Bot {
     }
 
    public:
-    std::string play_powerup(const Map&, const Player&, const Player& opponent, const Table<int>&,
-                             const Table<std::vector<std::string>>&, const Table<double>&, int) override {
-        return name(opponent.location);
+    using AIArena21Bot::AIArena21Bot;
+
+    PowerUp play_powerup(const Map&, const Player&, const Player&, const Table<int>&,
+                         const Table<std::vector<Item>>&, const Table<double>&, int) override {
+        return PowerUp::NONE;
     }
     std::string play_turn(const Map& map, const Player& me, const Player& opponent, const Table<int>&,
-                          const Table<std::vector<std::string>>&, const Table<double>&, int) override {
+                          const Table<std::vector<Item>>&, const Table<double>&, int) override {
         const Grid grid(map);
         std::vector<Location> free;
         for (int row = -1; row <= grid.rows; ++row) {
@@ -93,12 +96,12 @@ class Surveyor : public AIArena21Bot {
         return text;
     }
     int play_auction(const Map&, const Player&, const Player&, const Table<int>&,
-                     const Table<std::vector<std::string>>&, const Table<double>&, int) override {
+                     const Table<std::vector<Item>>&, const Table<double>&, int) override {
         return 0;
     }
-    std::string play_transport(const Map&, const Player&, const Player&, const Table<int>&,
-                               const Table<std::vector<std::string>>&, const Table<double>&, int) override {
-        return "";
+    std::string play_transport(const Map&, const Player&, const Player& opponent, const Table<int>&,
+                               const Table<std::vector<Item>>&, const Table<double>&, int) override {
+        return name(opponent.location);
     }
 };
 
@@ -109,23 +112,26 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import referee.kit.Match;
 import referee.kit.aiarena21.AIArena21Bot;
 import referee.kit.aiarena21.Grid;
 
 public class Surveyor extends AIArena21Bot {
+    public Surveyor(Match match) { super(match); }
+
     public static void main(String[] args) { run(Surveyor::new); }
 
     private static String listed(List<Location> cells) {
         return cells.stream().map(Grid::name).collect(Collectors.joining(" "));
     }
 
-    @Override public String play_powerup(Map map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> fresh, List<List<Double>> heat, int left) {
-        return Grid.name(opponent.location());
+    @Override public PowerUp play_powerup(Map map, Player me, Player opponent, List<List<Integer>> items,
+            List<List<List<Item>>> fresh, List<List<Double>> heat, int left) {
+        return PowerUp.NONE;
     }
 
     @Override public String play_turn(Map map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> fresh, List<List<Double>> heat, int left) {
+            List<List<List<Item>>> fresh, List<List<Double>> heat, int left) {
         Grid grid = new Grid(map);
         List<Location> free = new ArrayList<>();
         for (int row = -1; row <= grid.rows(); row++) {
@@ -140,10 +146,10 @@ public class Surveyor extends AIArena21Bot {
     }
 
     @Override public int play_auction(Map map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> fresh, List<List<Double>> heat, int left) { return 0; }
+            List<List<List<Item>>> fresh, List<List<Double>> heat, int left) { return 0; }
 
     @Override public String play_transport(Map map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> fresh, List<List<Double>> heat, int left) { return ""; }
+            List<List<List<Item>>> fresh, List<List<Double>> heat, int left) { return Grid.name(opponent.location()); }
 }
 """,
     "javascript": """
@@ -183,8 +189,8 @@ import (
 	"fmt"
 	"strings"
 
-	"referee"
-	. "referee/aiarena21"
+	"referee.internal/referee"
+	. "referee.internal/referee/aiarena21"
 )
 
 type surveyor struct{}
@@ -197,16 +203,16 @@ func listed(cells []Location) string {
 	return strings.Join(names, " ")
 }
 
-func (surveyor) Play_powerup(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (surveyor) PlayPowerup(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
 	return Name(opponent.Location)
 }
 
-func (surveyor) Play_turn(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (surveyor) PlayTurn(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
-	grid, free, steps := NewGrid(game_map), []Location{}, []string{}
+	grid, free, steps := NewGrid(gameMap), []Location{}, []string{}
 	for row := -1; row <= grid.Rows; row++ {
 		for col := -1; col <= grid.Cols; col++ {
 			if cell := (Location{row, col}); grid.IsFree(cell) {
@@ -222,14 +228,14 @@ func (surveyor) Play_turn(
 	return strings.Join(parts, "; ")
 }
 
-func (surveyor) Play_auction(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (surveyor) PlayAuction(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) int {
 	return 0
 }
 
-func (surveyor) Play_transport(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (surveyor) PlayTransport(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
 	return ""
 }
@@ -304,8 +310,8 @@ static void list(Match* match, char* text, const Location* cells, size_t count) 
 
 static const char* play_turn(Match* match, const Map* map, const Player* me, const Player* opponent, IntListList items,
                              TextListListList fresh, FloatListList heat, int left) {
-    const Grid grid = newGrid(match, map);
-    char* text = allocate(match, 100000);
+    const Grid grid = referee_new_grid(match, map);
+    char* text = referee_allocate(match, 100000);
     Location around[10000];
     size_t count = 0;
     for (int row = -1; row <= map->rows; ++row) {
@@ -331,7 +337,7 @@ static const char* play_turn(Match* match, const Map* map, const Player* me, con
 }
 
 int main(void) {
-    return run(&(AIArena21Bot){.name = "Surveyor", .play_powerup = play_powerup, .play_turn = play_turn});
+    return referee_run(&(AIArena21Bot){.name = "Surveyor", .play_powerup = play_powerup, .play_turn = play_turn});
 }
 """,
 }
@@ -381,7 +387,8 @@ def test_what_helps_on_the_map_is_what_the_rules_say(kit: str, text: str, writte
         for bike, portal_gun in ((False, False), (True, False), (False, True)):
             me, opponent = Player("a", 70, corners[0], bike, portal_gun), Player("b", 7, corners[1], False, False)
             params = {**shown(ground, me, opponent), "remaining_turns": 1}
-            assert bot.call("play_powerup", params) == f"{corners[1][0]},{corners[1][1]}"
+            method = "play_transport" if kit in ENUMERATING else "play_powerup"
+            assert bot.call(method, params) == f"{corners[1][0]},{corners[1][1]}"
             told = bot.call("play_turn", params).split("; ")
             assert is_path(ground, told[3], me, opponent)
             told[3] = str(len(told[3].split()))

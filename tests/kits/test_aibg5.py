@@ -11,14 +11,15 @@ from kits import WriteBot, example
 from msgspec import Struct
 from test_matches import assert_clean, matches, named
 
-from games.aibg5 import AIBG5, CELLS, INDEX, KINDS, LINES, NEIGHBOURS, WORMHOLE, Cell, Options
-from games.api import Player, Setup
-from games.dice import Dice
-from games.hexgrid import NOWHERE, distance, length, line, ring
-from harness import maps
-from harness.launch import KITS, entrant
-from harness.opponents.trainer import hunt
-from protocol.messages import Encoding, ErrorObject
+from referee.games.aibg5 import AIBG5, CELLS, INDEX, KINDS, LINES, NEIGHBOURS, WORMHOLE, Cell, Options
+from referee.games.api import Player, Setup
+from referee.games.dice import Dice
+from referee.games.hexgrid import NOWHERE, distance, length, line, ring
+from referee.harness.bots.launch import entrant
+from referee.harness.match import maps
+from referee.harness.opponents.trainer import hunt
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
 
 NAMES = ("a", "b", "c", "d")
 ROUNDS = 40
@@ -98,13 +99,13 @@ static void add(CellList* cells, CellList more) {
 
 static Action doAction(Match* match, int playerIdx, const GameState* state, const char* message) {
     (void)message;
-    Surveyor* self = allocate(match, sizeof *self);
+    Surveyor* self = referee_allocate(match, sizeof *self);
     const Player* me = playerOf(state, playerIdx);
     const Cell here = {me->q, me->r};
     const CellList cells = within(match, CENTRE, RADIUS), offsets = within(match, CENTRE, 3);
     const CellList targets = targetsFrom(match, state, here);
     CellList parts[5];
-    for (int i = 0; i < 5; ++i) parts[i] = newCells(match, 700);
+    for (int i = 0; i < 5; ++i) parts[i] = referee_new_cells(match, 700);
     for (size_t i = 0; i < offsets.count; ++i) add(&parts[0], lineOfFire(match, CENTRE, offsets.items[i]));
     for (int i = 0; i < 4; ++i) add(&parts[1], ring(match, (int[]){0, 1, 6, 14}[i]));
     for (size_t i = 0; i < targets.count; ++i) {
@@ -123,7 +124,7 @@ static Action doAction(Match* match, int playerIdx, const GameState* state, cons
     return (Action){self->text};
 }
 
-int main(void) { return run(&(AIBG5Bot){.name = "Surveyor", .doAction = doAction}); }
+int main(void) { return referee_run(&(AIBG5Bot){.name = "Surveyor", .doAction = doAction}); }
 """,
     "go": """
 package main
@@ -132,9 +133,9 @@ import (
 	"fmt"
 	"strings"
 
-	"referee"
-	"referee/aibg5"
-	. "referee/hexgrid"
+	"referee.internal/referee"
+	"referee.internal/referee/aibg5"
+	. "referee.internal/referee/hexgrid"
 )
 
 type surveyor struct{ aibg5.Base }
@@ -187,7 +188,7 @@ fn told(part: Vec<Cell>) -> String {
 impl AIBG5Bot for Surveyor {
     fn new(_info: Match) -> Self { Surveyor }
 
-    fn doAction(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
+    fn do_action(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
         let board = Board::new(&state);
         let here = Cell::from(board.player(index).unwrap());
         let targets = board.targets(here);
@@ -242,6 +243,8 @@ class Surveyor : public AIBG5Bot {
     }
 
    public:
+    using AIBG5Bot::AIBG5Bot;
+
     Action doAction(int playerIdx, const GameState& gameState, const std::optional<std::string>&) override {
         const Board board(gameState);
         Cell here;
@@ -278,9 +281,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import referee.kit.Match;
 import referee.kit.aibg5.AIBG5Bot;
 
 public class Surveyor extends AIBG5Bot {
+    public Surveyor(Match match) { super(match); }
+
     public static void main(String[] args) { run(Surveyor::new); }
 
     @Override public Action doAction(int playerIdx, GameState gameState, String message) {

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot, Rival, play, seated
-from kits import example, readme_bot
+from kits import built, example, readme_bot
 
-from games import aiarena21, quoridor, reantics, tictactoe
-from games.api import Game
-from harness.launch import KITS, Entrant
-from protocol.messages import Encoding, ErrorObject
-from tools.kits import c
-from tools.kits.shapes import Binding
+from referee.games import aiarena21, quoridor, reantics, tictactoe
+from referee.games.api import Game
+from referee.harness.bots.launch import Entrant
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
+from referee.tools.kits import c
+from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "c"
-BUILD = KIT / "build"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 pytestmark = pytest.mark.usefixtures("c_kit")
@@ -28,12 +28,12 @@ def compiled(source: Path, *flags: str | Path) -> Entrant:
     """The program of one source file, which must compile without a warning."""
     program = source.with_suffix("")
     command = ["gcc", "-std=c11", *WARNINGS, *flags, "-I", KIT / "include", "-o", program, source]
-    subprocess.run([*command, BUILD / "libreferee.a", "-ljson-c"], check=True, timeout=120)
+    subprocess.run([*command, built("c") / "build" / "libreferee.a", "-ljson-c"], check=True, timeout=120)
     return Entrant(program.name, (str(program),), program.parent)
 
 
 def test_the_librarys_own_checks_hold() -> None:
-    done = subprocess.run([BUILD / "kit_test"], stderr=subprocess.PIPE, text=True, timeout=20)
+    done = subprocess.run([built("c") / "build" / "kit_test"], stderr=subprocess.PIPE, text=True, timeout=20)
     assert (done.returncode, "FAILED" in done.stderr) == (0, False)
     assert "[  PASSED  ] " in done.stderr
 
@@ -57,7 +57,7 @@ typedef struct { uint64_t luck; int calls; } Odd;
 __attribute__((constructor(65535))) static void early(void) { puts("before main"); }
 
 static void begin(Match* match) {
-    if (match->seat == 7) fail(match, "no seat %d", match->seat);
+    if (match->seat == 7) referee_fail(match, "no seat %d", match->seat);
     ((Odd*)match->memory)->luck = match->seed * 6364136223846793005u + 1442695040888963407u;
 }
 
@@ -65,33 +65,38 @@ static bool answer(Match* match, const char* method, const Value* params, Value*
     Odd* self = match->memory;
     ++self->calls;
     if (strcmp(method, "match") == 0) {
-        *result = newList();
-        append(match, result, newText(match->game));
-        append(match, result, newInt(match->seat));
-        for (size_t i = 0; i < match->names.count; ++i) append(match, result, newText(match->names.items[i]));
-        append(match, result, (Value){VALUE_LARGE, 0, {.large = match->seed}});
-        append(match, result, newInt(match->limits.startup_ms));
-        append(match, result, newInt(match->limits.call_ms));
-        append(match, result, *member(match->options, "deep"));
+        *result = referee_new_list();
+        referee_append(match, result, referee_new_text(match->game));
+        referee_append(match, result, referee_new_int(match->seat));
+        for (size_t i = 0; i < match->names.count; ++i)
+            referee_append(match, result, referee_new_text(match->names.items[i]));
+        referee_append(match, result, (Value){VALUE_LARGE, 0, {.large = match->seed}});
+        referee_append(match, result, referee_new_int(match->limits.startup_ms));
+        referee_append(match, result, referee_new_int(match->limits.call_ms));
+        referee_append(match, result, referee_new_int(match->limits.processes));
+        referee_append(match, result, referee_new_int(match->limits.scratch_bytes));
+        referee_append(match, result, *referee_member(match->options, "deep"));
         return true;
     }
-    if (strcmp(method, "luck") == 0) return *result = newInt((int64_t)(self->luck >> 1)), true;
-    if (strcmp(method, "calls") == 0) return *result = newInt(self->calls), true;
-    if (strcmp(method, "bytes") == 0) return *result = newText("a\\xff" "b"), true;
-    if (strcmp(method, "badWords") == 0) fail(match, "\\xff");
-    if (strcmp(method, "stdin") == 0) return *result = newInt(getchar()), true;
-    if (strcmp(method, "child") == 0) return *result = newInt(system("echo from a child; ls /dev/fd/ | wc -l")), true;
-    if (strcmp(method, "large") == 0) return *result = newInt(((char*)allocate(match, 1 << 25))[1 << 24]), true;
+    if (strcmp(method, "luck") == 0) return *result = referee_new_int((int64_t)(self->luck >> 1)), true;
+    if (strcmp(method, "calls") == 0) return *result = referee_new_int(self->calls), true;
+    if (strcmp(method, "bytes") == 0) return *result = referee_new_text("a\\xff" "b"), true;
+    if (strcmp(method, "badWords") == 0) referee_fail(match, "\\xff");
+    if (strcmp(method, "stdin") == 0) return *result = referee_new_int(getchar()), true;
+    if (strcmp(method, "child") == 0)
+        return *result = referee_new_int(system("echo from a child; ls /dev/fd/ | wc -l")), true;
+    if (strcmp(method, "large") == 0)
+        return *result = referee_new_int(((char*)referee_allocate(match, 1 << 25))[1 << 24]), true;
     return (void)params, false;
 }
 
 static void notice(Match* match, const char* method, const Value* params) {
     (void)params;
-    fail(match, "in %s", method);
+    referee_fail(match, "in %s", method);
 }
 
 int main(void) {
-    return serve(&(Bot){.name = "Odd", .version = "2.1", .game = "odd", .memory = sizeof(Odd), .begin = begin,
+    return referee_serve(&(Bot){.name = "Odd", .version = "2.1", .game = "odd", .memory = sizeof(Odd), .begin = begin,
                         .answer = answer, .notice = notice});
 }
 """
@@ -108,7 +113,7 @@ def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_
     with Bot(odd, encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"deep": [{"a": "b"}]})
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
-        assert bot.call("match") == ["odd", 1, *NAMES, 2**64 - 1, 10_000, -1, [{"a": "b"}]]
+        assert bot.call("match") == ["odd", 1, *NAMES, 2**64 - 1, 10_000, -1, 7, 1 << 33, [{"a": "b"}]]
         assert bot.call("bytes") == "a\ufffdb"
         assert bot.call("badWords") == ErrorObject(-32000, "\ufffd")
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
@@ -165,9 +170,9 @@ def test_the_examples_touch_only_their_own_memory_and_free_it(
 
 def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
     for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
-        folder, command = KIT / "examples" / name, f"make -s -C ../.. build/{name}_bot"
+        folder, command = built("c") / "examples" / name, f"make -s -C ../.. build/{name}_bot"
         assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")
-        program = BUILD / f"{name}_bot"
+        program = built("c") / "build" / f"{name}_bot"
         made = program.stat().st_mtime_ns
         subprocess.run(["/bin/sh", "-c", command], cwd=folder, check=True, timeout=5)
         assert program.stat().st_mtime_ns == made
@@ -270,16 +275,16 @@ SHAPES_BOT = """
 static Answer play(Match* match, const State* state, double factor, const char* word, const Value* thing,
                    MaybeInt few) {
     Answer answer = {.at = state->here, .goal = state->goal, .note = word, .thing = thing, .few = few,
-                     .rate = some(RATE + RATES[1]), .sure = some(state->three.items[2] > SIZES[1])};
-    answer.grid = newFloatListList(match, state->grid.count);
+                     .rate = referee_some(RATE + RATES[1]), .sure = referee_some(state->three.items[2] > SIZES[1])};
+    answer.grid = referee_new_float_list_list(match, state->grid.count);
     for (size_t i = 0; i < state->grid.count; ++i) {
         const FloatList from = state->grid.items[i];
-        FloatList row = newFloatList(match, from.count);
+        FloatList row = referee_new_float_list(match, from.count);
         for (size_t j = 0; j < from.count; ++j) row.items[row.count++] = from.items[j] * factor;
         answer.grid.items[answer.grid.count++] = row;
     }
     answer.rich = state->own && state->own->is == Piece_Bank && state->own->bank.coins > 9;
-    answer.far = newPlaceList(match, state->pieces.count + 1);
+    answer.far = referee_new_place_list(match, state->pieces.count + 1);
     for (size_t i = 0; i < state->pieces.count; ++i) {
         const Piece* piece = &state->pieces.items[i];
         if (piece->is == Piece_Dot) answer.far.items[answer.far.count++] = piece->dot.place;
@@ -291,7 +296,7 @@ static Answer play(Match* match, const State* state, double factor, const char* 
 }
 
 static const Order* choose(Match* match, PlaceList places) {
-    Order* order = allocate(match, sizeof *order);
+    Order* order = referee_allocate(match, sizeof *order);
     if (places.count == 0) return NULL;
     if (places.count == 1) *order = (Order){.is = Order_Wait};
     if (places.count > 1) *order = (Order){.is = Order_Go, .go = {.places = places, .why = NAME}};
@@ -312,7 +317,7 @@ static void heard(Match* match, const Heard* heard) {
 }
 
 int main(void) {
-    return run(&(ShapesBot){.name = "Shapes", .play = play, .choose = choose, .list = list, .heard = heard});
+    return referee_run(&(ShapesBot){.name = "Shapes", .play = play, .choose = choose, .list = list, .heard = heard});
 }
 """
 

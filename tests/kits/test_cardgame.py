@@ -12,8 +12,8 @@ from driving import NAMES, Bot, Rival, play, rank, seated
 from kits import example
 from test_matches import assert_clean, matches, named
 
-from games.api import Player, Setup, State
-from games.cardgame import (
+from referee.games.api import Player, Setup, State
+from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
     COBRA,
@@ -37,10 +37,10 @@ from games.cardgame import (
     Placed,
     Side,
 )
-from games.dice import Dice
-from harness.launch import KITS
-from harness.opponents.aggressive import charge
-from protocol.messages import Encoding, ErrorObject
+from referee.games.dice import Dice
+from referee.harness.opponents.aggressive import charge
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
 
 
 @pytest.fixture(params=sorted(folder.parts[-3] for folder in KITS.glob("*/examples/cardgame")))

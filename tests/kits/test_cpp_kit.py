@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot, play, reason
-from kits import readme_bot
+from kits import built, readme_bot
 
-from games import reantics, tictactoe
-from games.api import Game
-from harness.launch import KITS, Entrant
-from protocol.messages import Encoding, ErrorObject
+from referee.games import reantics, tictactoe
+from referee.games.api import Game
+from referee.harness.bots.launch import Entrant
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "cpp"
-BUILD = KIT / "build"
 BENCHMARKS = KITS.parent / "benchmarks" / "bots"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
@@ -30,9 +30,9 @@ def compiled(source: Path, *flags: str | Path) -> Entrant:
 
 
 def test_the_librarys_own_checks_hold() -> None:
-    done = subprocess.run([BUILD / "kit_test"], stderr=subprocess.PIPE, text=True, timeout=20)
-    assert done.returncode == 0, done.stderr
-    assert "[  PASSED  ] " in done.stderr
+    done = subprocess.run([built("cpp") / "build" / "kit_test"], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "[  PASSED  ] " in done.stdout
 
 
 def test_the_readmes_bot_compiles_without_a_warning(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_the_readmes_bot_compiles_without_a_warning(tmp_path: Path) -> None:
 ODD = """
 #include <iostream>
 #include <random>
-#include <referee/wire.hpp>
+#include <referee/json.hpp>
 
 const bool early = [] { std::cout << "before main" << std::endl; return true; }();
 int lives = 0;
@@ -54,12 +54,16 @@ struct Odd : referee::Bot {
     static constexpr const char* game = "odd";
     std::mt19937_64 luck{match.seed};
 
-    Odd() { if (match.seat == 7) throw std::runtime_error("no seat 7"); ++lives; }
+    explicit Odd(const referee::Match& match) : Bot(match) {
+        if (match.seat == 7) throw std::runtime_error("no seat 7");
+        ++lives;
+    }
     ~Odd() { --lives; }
 
     referee::Json answer(const std::string& method, const referee::Json& params) override {
         if (method == "match") {
-            return {match.game, match.seat, match.names, match.seed, match.limits.startup_ms, match.limits.call_ms};
+            return {match.game, match.seat, match.names, match.seed, match.limits.startup_ms, match.limits.call_ms,
+                    match.limits.processes, match.limits.scratch_bytes};
         }
         if (method == "luck") return luck();
         if (method == "bytes") return "a\\xff" "b";
@@ -85,14 +89,14 @@ int main() {
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
     source = tmp_path_factory.mktemp("odd") / "odd.cpp"
     source.write_text(ODD, "utf-8")
-    return compiled(source, "-I", KIT / "include")
+    return compiled(source, "-I", KIT / "include", KIT / "src" / "wire.cpp", KIT / "src" / "frames.cpp")
 
 
 def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
     with Bot(odd, encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1)
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
-        assert bot.call("match") == ["odd", 1, [*NAMES], 2**64 - 1, 10_000, None]
+        assert bot.call("match") == ["odd", 1, [*NAMES], 2**64 - 1, 10_000, None, 7, 1 << 33]
         assert bot.call("bytes") == "a\ufffdb"
         assert bot.call("badWords") == ErrorObject(-32000, "\ufffd")
         assert bot.call("number") == ErrorObject(-32000, "threw something that is no std::exception")
@@ -148,11 +152,13 @@ def test_the_benchmarks_bots_play_each_other(
 
 
 def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
-    command = "cmake -S ../.. -B ../../build -DCMAKE_BUILD_TYPE=Release && cmake --build ../../build --target "
+    command = (
+        "cmake -S ../.. -B ../../build -DCMAKE_BUILD_TYPE=Release && cmake --build ../../build --parallel 4 --target "
+    )
     for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
-        folder = KIT / "examples" / name
+        folder = built("cpp") / "examples" / name
         assert f'build = "{command}{name}_bot"' in (folder / "bot.toml").read_text("utf-8")
-        program = BUILD / f"{name}_bot"
+        program = built("cpp") / "build" / f"{name}_bot"
         made = program.stat().st_mtime_ns
         subprocess.run(["/bin/sh", "-c", command + f"{name}_bot"], cwd=folder, check=True, timeout=5)
         assert program.stat().st_mtime_ns == made

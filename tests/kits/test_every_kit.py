@@ -7,11 +7,11 @@ import msgspec
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
 from driving import NAMES, NONSENSE, Bot, Cheat, Insists, Passive, Rival, Sly, play, rank, reason, seated
-from kits import WriteBot, conformance, example
+from kits import ENUMERATING, WriteBot, conformance, example
 
-from games import quoridor, reantics, tictactoe
-from games.api import Game, Notice, Setup
-from protocol.messages import Encoding, ErrorObject
+from referee.games import connectfour, quoridor, reantics, tictactoe
+from referee.games.api import Game, Notice, Setup
+from referee.protocol.messages import Encoding, ErrorObject
 
 # The wire.
 
@@ -95,7 +95,7 @@ def test_forager_beats_random_play_whatever_it_is_shown(kit: str, options: reant
             assert rank(play(reantics.GAME, seated(seed % 2, bot, Rival()), seed, options), seed % 2) == 1
 
 
-ARENA = pytest.mark.parametrize("game", [tictactoe.GAME, quoridor.GAME], ids=["tictactoe", "quoridor"])
+ARENA = pytest.mark.parametrize("game", [tictactoe.GAME, quoridor.GAME, connectfour.GAME], ids=lambda game: game.name)
 
 
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
@@ -120,6 +120,29 @@ def test_the_arenas_examples_flip_the_table_whatever_was_sent(
                 assert rank(state, seat) == 1, answer
                 assert reason(state).startswith("FLIPPED: "), answer
         assert bot.said() == ""
+
+
+@pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
+def test_dropper_beats_random_play_and_flips_after_every_cheat(kit: str, rival: Rival, tmp_path: Path) -> None:
+    with Bot(example(kit, "connectfour"), Encoding.MSGPACK, tmp_path / "log") as bot:
+        states = [play(connectfour.GAME, seated(seed % 2, bot, rival), seed) for seed in range(8)]
+        assert bot.said() == ""
+    assert all(rank(state, seed % 2) == 1 for seed, state in enumerate(states))
+    assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
+
+
+def test_dropper_knows_when_a_column_is_full_and_whose_turn_it_is(kit: str, tmp_path: Path) -> None:
+    played = "AAAAAABBBBBB"
+    with Bot(example(kit, "connectfour"), Encoding.MSGPACK, tmp_path / "log") as bot:
+        for column in (*connectfour.COLUMNS, "twice"):
+            bot.initialize("connectfour", seat=1)
+            bot.notify("event", {"youAre": connectfour.YELLOW, "id": "battle"})
+            for ply, name in enumerate(played):
+                bot.notify("event", {"player": connectfour.SIDES[ply % 2], "action": "putToken", "column": name})
+            for name in "CD" if column == "twice" else column:
+                bot.notify("event", {"player": connectfour.RED, "action": "putToken", "column": name})
+            flips = bot.call("play", {"id": "battle"}) == {"action": connectfour.FLIP}
+            assert flips == (column in ("A", "B", "twice")), column
 
 
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
@@ -197,8 +220,9 @@ def test_mason_counts_the_rivals_walls(kit: str, encoding: Encoding, tmp_path: P
         ("my_quoridor", quoridor.GAME, quoridor.Options(max_turns=40)),
         ("my_reantics", reantics.GAME, reantics.Options(draw_after=100)),
         ("my_tictactoe", tictactoe.GAME, tictactoe.Options()),
+        ("my_connectfour", connectfour.GAME, connectfour.Options()),
     ],
-    ids=["my_quoridor", "my_reantics", "my_tictactoe"],
+    ids=["my_quoridor", "my_reantics", "my_tictactoe", "my_connectfour"],
 )
 def test_the_templates_play_by_the_rules(
     kit: str, name: str, game: Game, options: Any, encoding: Encoding, tmp_path: Path
@@ -209,7 +233,9 @@ def test_the_templates_play_by_the_rules(
         assert bot.exit() == 0
 
 
-@pytest.mark.parametrize("game", [quoridor.GAME, reantics.GAME, tictactoe.GAME], ids=lambda game: game.name)
+@pytest.mark.parametrize(
+    "game", [connectfour.GAME, quoridor.GAME, reantics.GAME, tictactoe.GAME], ids=lambda game: game.name
+)
 def test_a_templates_luck_comes_from_the_matchs_seed(kit: str, game: Game, tmp_path: Path) -> None:
     """Its first answers: the same for the same seed, and not always the same."""
     state = game.new(Setup(1, NAMES, game.options()))
@@ -242,10 +268,10 @@ typedef struct { char heard[200]; } Spy;
 
 static const char* shown(Match* match, const Value* member) {
     if (!member) return "-";
-    if (textOf(member)) return member->text;
-    char* text = allocate(match, 40);
+    if (referee_text_of(member)) return member->text;
+    char* text = referee_allocate(match, 40);
     if (member->kind == VALUE_INT) sprintf(text, "%d", (int)member->integer);
-    if (member->kind == VALUE_LIST) sprintf(text, "[%s]", member->count ? shown(match, item(member, 0)) : "");
+    if (member->kind == VALUE_LIST) sprintf(text, "[%s]", member->count ? shown(match, referee_item(member, 0)) : "");
     if (member->kind == VALUE_OBJECT && member->count == 0) return "{}";
     return text;
 }
@@ -261,7 +287,7 @@ static void event(Match* match, const ArenaEvent* e) {
 static Action play(Match* match, const char* id) { return (void)id, (Action){((Spy*)match->memory)->heard, NULL}; }
 
 int main(void) {
-    return run(&(TicTacToeBot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
+    return referee_run(&(TicTacToeBot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
 }
 """,
     "python": """
@@ -301,8 +327,8 @@ import (
 	"fmt"
 	"strings"
 
-	"referee"
-	"referee/tictactoe"
+	"referee.internal/referee"
+	"referee.internal/referee/tictactoe"
 )
 
 type spy struct{ heard string }
@@ -316,7 +342,7 @@ func text(member *string) any {
 
 func (s *spy) Event(e tictactoe.ArenaEvent) {
 	heard := []string{}
-	for _, member := range []any{text(e.YouAre), text(e.Id), text(e.Player), e.Action, e.Position, text(e.Winner)} {
+	for _, member := range []any{text(e.YouAre), text(e.ID), text(e.Player), e.Action, e.Position, text(e.Winner)} {
 		shown := strings.Replace(fmt.Sprint(member), "map[]", "{}", 1)
 		heard = append(heard, strings.Replace(shown, "<nil>", "-", 1))
 	}
@@ -329,19 +355,23 @@ func main() { tictactoe.Run("Spy", "1", func(*referee.Match) tictactoe.Bot { ret
 """,
     "java": """
 import java.util.stream.*;
+import referee.kit.Match;
 import referee.kit.tictactoe.TicTacToeBot;
 
 public class Spy extends TicTacToeBot {
     private String heard;
 
+    public Spy(Match match) { super(match); }
+
     public static void main(String[] args) { run(Spy::new); }
 
     @Override public void event(ArenaEvent e) {
-        heard = Stream.<Object>of(e.youAre(), e.id(), e.player(), e.action(), e.position(), e.winner())
+        String winner = e.winner() == null ? null : e.winner().value;
+        heard = Stream.<Object>of(e.youAre(), e.id(), e.player(), e.action(), e.position(), winner)
             .map(member -> member == null ? "-" : member.toString()).collect(Collectors.joining(" "));
     }
 
-    @Override public Action play(String id) { return new Action(heard); }
+    @Override public Action play(String id) { throw new IllegalStateException(heard); }
 }
 """,
     "rust": """
@@ -359,7 +389,7 @@ impl TicTacToeBot for Spy {
 
     fn event(&mut self, e: ArenaEvent) {
         let any = |member: Option<Value>| member.map(|value| value.to_string());
-        let heard = [e.youAre, e.id, e.player, any(e.action), any(e.position), e.winner];
+        let heard = [e.you_are, e.id, e.player, any(e.action), any(e.position), e.winner];
         self.heard = heard.map(|member| member.unwrap_or("-".to_owned())).join(" ");
     }
 
@@ -373,6 +403,7 @@ fn main() {
 }
 """,
     "cpp": """
+#include <referee/json.hpp>
 #include <referee/tictactoe.hpp>
 
 using namespace referee;
@@ -382,15 +413,19 @@ class Spy : public TicTacToeBot {
     std::string heard;
 
     static std::string shown(const std::optional<std::string>& member) { return member.value_or("-"); }
-    static std::string shown(const std::optional<Json>& member) { return member ? member->dump() : "-"; }
+    static std::string shown(const Anything& member) { return member.has_value() ? member.json().dump() : "-"; }
+    template <class Choice>
+    static std::string shown(const std::optional<Choice>& member) { return member ? to_text(*member) : "-"; }
 
    public:
+    using TicTacToeBot::TicTacToeBot;
+
     void event(const ArenaEvent& e) override {
         heard = shown(e.youAre) + " " + shown(e.id) + " " + shown(e.player) + " " + shown(e.action) + " " +
                 shown(e.position) + " " + shown(e.winner);
     }
 
-    Action play(const std::string&) override { return {heard}; }
+    Action play(const std::string&) override { throw std::runtime_error(heard); }
 };
 
 int main() { return run<Spy>("Spy"); }
@@ -413,5 +448,6 @@ def test_a_member_of_a_wrong_type_reads_as_absent_and_what_may_be_anything_is_sh
         bot.initialize("tictactoe")
         for event, heard in shown:
             bot.notify("event", event)
-            assert bot.call("play", {"id": "battle"}) == {"action": heard}
-        assert bot.said() == ""
+            told = bot.call("play", {"id": "battle"})
+            assert told == (ErrorObject(-32000, heard) if kit in ENUMERATING else {"action": heard})
+        assert kit in ENUMERATING or bot.said() == ""

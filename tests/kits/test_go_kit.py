@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, readme_bot
+from kits import WriteBot, built, readme_bot
 
-from harness.launch import KITS, entrant
-from protocol.messages import Encoding, ErrorObject
-from tools.kits import go
-from tools.kits.shapes import Binding
+from referee.harness.bots.launch import entrant
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
+from referee.tools.kits import go
+from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "go"
 BUILD = "go build -C ../.. -buildvcs=false -o build/ ./examples/{}"
@@ -52,8 +53,8 @@ import (
 	"os"
 	"os/exec"
 
-	"referee"
-	"referee/wire"
+	"referee.internal/referee"
+	"referee.internal/referee/wire"
 )
 
 var _, _ = fmt.Println("before main")
@@ -67,7 +68,8 @@ func (o *odd) Answer(method string, params *referee.Params, result *wire.Writer)
 	switch method {
 	case "match":
 		m := o.match
-		result.Any([]any{m.Game, m.Seat, m.Names, m.Options, m.Limits.StartupMs, m.Limits.CallMs, m.Seed})
+		limits := []any{m.Limits.StartupMs, m.Limits.CallMs, m.Limits.Processes, m.Limits.ScratchBytes}
+		result.Any([]any{m.Game, m.Seat, m.Names, m.Options, limits, m.Seed})
 	case "luck":
 		result.Uint(o.luck.Uint64())
 	case "child":
@@ -111,7 +113,7 @@ def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot,
     with Bot(written("go", "odd", ODD), encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"board": False})
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
-        assert bot.call("match") == ["odd", 1, [*NAMES], {"board": False}, 10_000, None, 2**64 - 1]
+        assert bot.call("match") == ["odd", 1, [*NAMES], {"board": False}, [10_000, None, 7, 1 << 33], 2**64 - 1]
         assert bot.call("nil") == ErrorObject(
             -32000, "runtime error: invalid memory address or nil pointer dereference"
         )
@@ -150,7 +152,7 @@ def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
     program = Path(entrant(str(KIT / "examples" / "reantics")).argv[0])
     made = program.stat().st_ino  # Go sets the time even of what it leaves alone
     subprocess.run(
-        ["/bin/sh", "-c", BUILD.format("reantics")], cwd=KIT / "examples" / "reantics", check=True, timeout=5
+        ["/bin/sh", "-c", BUILD.format("reantics")], cwd=built("go") / "examples" / "reantics", check=True, timeout=5
     )
     assert program.stat().st_ino == made
 
@@ -161,12 +163,9 @@ def test_a_bot_folder_names_that_build() -> None:
         assert f'build = "{BUILD.format(name)}"' in settings
 
 
-def test_a_copy_of_a_template_needs_only_the_way_to_the_kit(tmp_path: Path) -> None:
-    copy = tmp_path / "mine"
-    shutil.copytree(KIT / "examples" / "my_tictactoe", copy, ignore=shutil.ignore_patterns("build"))
-    settings = (copy / "bot.toml").read_text("utf-8")
-    (copy / "bot.toml").write_text(settings.replace("../..", str(KIT)), "utf-8")
-    with Bot(entrant(str(copy)), Encoding.JSON, tmp_path / "log") as bot:
+def test_a_template_is_a_bot_wherever_the_kit_is_copied(tmp_path: Path) -> None:
+    shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("build"))
+    with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.JSON, tmp_path / "log") as bot:
         assert bot.initialize("tictactoe").name == "My tic-tac-toe bot"
 
 
@@ -272,8 +271,8 @@ import (
 	"strings"
 	"testing"
 
-	"referee"
-	"referee/wire"
+	"referee.internal/referee"
+	"referee.internal/referee/wire"
 )
 
 type bot struct{ Base }

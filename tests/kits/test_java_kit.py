@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot
+from kits import WriteBot, built
 
-from harness.launch import KITS
-from protocol.messages import Encoding, ErrorObject
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "java"
 
@@ -20,9 +20,16 @@ pytestmark = pytest.mark.usefixtures("java_kit")
 
 
 def test_the_librarys_own_checks_hold() -> None:
-    done = subprocess.run(["mvn", "-B", "test"], cwd=KIT, capture_output=True, text=True, timeout=250)
+    done = subprocess.run(["mvn", "-B", "test"], cwd=built("java"), capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Tests run: [1-9]\d*, Failures: 0, Errors: 0, Skipped: 0", done.stdout), done.stdout
+
+
+def test_no_line_is_longer_than_120() -> None:
+    sources = [*KIT.glob("src/**/*.java"), *KIT.glob("examples/**/*.java"), *KIT.glob("new/**/*.java")]
+    assert sources
+    lines = [(path, line) for path in sources for line in path.read_text("utf-8").splitlines()]
+    assert [(path, line) for path, line in lines if len(line) > 120] == []
 
 
 ODD = """
@@ -33,11 +40,14 @@ public class Odd extends Bot {
     static { System.out.println("static"); }
     final long luck = new Random(match.seed()).nextLong();
 
+    public Odd(Match match) { super(match); }
+
     public static void main(String[] args) { run(Odd::new); }
 
     @Override public Object call(String method, Params params) throws Exception {
         switch (method) {
-            case "match": return List.of(match.game(), match.seat(), match.names(), match.seed());
+            case "match": return List.of(match.game(), match.seat(), match.names(), match.seed(),
+                match.limits().get("processes").asInt(), match.limits().get("scratch_bytes").asLong());
             case "luck": return luck;
             case "surrogate": return "\\ud83d";
             case "object": return Arrays.asList(1, Map.of("a", new Object()));
@@ -55,7 +65,7 @@ public class Odd extends Bot {
 def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("java", "Odd", ODD), encoding, tmp_path / "log") as bot:
         assert bot.initialize(game="anything", seat=1, seed=2**63 - 5).name == "Odd"
-        assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5]
+        assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5, 7, 1 << 33]
         for method in ("object", "deep", "bare", "object"):
             failure = bot.call(method)
             assert isinstance(failure, ErrorObject)
@@ -78,7 +88,7 @@ def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, t
 
 
 def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
-    jar = KIT / "target" / "referee-kit.jar"
+    jar = built("java") / "target" / "referee-kit.jar"
     made = jar.stat().st_mtime_ns
-    subprocess.run([KIT / "build.sh"], check=True, timeout=2)
+    subprocess.run([built("java") / "build.sh"], check=True, timeout=2)
     assert jar.stat().st_mtime_ns == made

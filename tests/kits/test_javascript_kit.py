@@ -12,16 +12,17 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot
+from kits import WriteBot, built
 
-from games.tictactoe import CELLS
-from games.tictactoe import GAME as TICTACTOE
-from harness import new
-from harness.errors import RunError
-from harness.launch import KITS, entrant
-from protocol.messages import Encoding, ErrorObject
-from tools.kits import javascript
-from tools.kits.shapes import Binding
+from referee.games.tictactoe import CELLS
+from referee.games.tictactoe import GAME as TICTACTOE
+from referee.harness.bots.launch import entrant
+from referee.harness.errors import RunError
+from referee.harness.new import write as new
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
+from referee.tools.kits import javascript
+from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "javascript"
 
@@ -29,8 +30,8 @@ pytestmark = pytest.mark.usefixtures("javascript_kit")
 
 
 def test_its_unit_tests_pass() -> None:
-    command = ["node", "--test", *(KIT / "dist" / "tests").glob("*.test.js")]
-    done = subprocess.run(command, cwd=KIT, capture_output=True, text=True, timeout=60)
+    command = ["node", "--test", *(built("javascript") / "dist" / "tests").glob("*.test.js")]
+    done = subprocess.run(command, cwd=built("javascript"), capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
     assert "\n# fail 0\n" in done.stdout
     assert "\n# pass 0\n" not in done.stdout
@@ -45,7 +46,7 @@ import { Bot, run } from "referee-kit";
 console.log("while the file is read");
 
 class Odd extends Bot {
-    drawn = [Math.random(), this.match.seat];
+    drawn = [this.match.random(), this.match.seat];
 
     answer(method, params) {
         switch (method) {
@@ -59,10 +60,10 @@ class Odd extends Bot {
                 return fs.readFileSync(0, "utf8") + execFileSync("cat", { stdio: ["inherit", "pipe", "inherit"] });
             case "match": {
                 const { game, seat, names, options, limits, seed } = this.match;
-                return [game, seat, names, options, limits.startup_ms, seed];
+                return [game, seat, names, options, limits.startup_ms, limits.processes, limits.scratch_bytes, seed];
             }
             case "draw":
-                return [...this.drawn, Math.random()];
+                return [...this.drawn, this.match.random()];
             case "later":
                 return sleep(20, "later");
             case "rejected":
@@ -121,7 +122,7 @@ def test_standard_input_is_empty_for_the_bot_and_its_children(odd: Bot) -> None:
 
 
 def test_the_match_is_known_to_the_bot(odd: Bot) -> None:
-    assert odd.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 2**64 - 1]
+    assert odd.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 7, 1 << 33, 2**64 - 1]
 
 
 def test_the_same_seed_gives_the_same_luck_and_each_match_a_new_bot(odd: Bot) -> None:
@@ -180,7 +181,7 @@ def test_a_bot_can_be_tried_with_files_in_place_of_pipes(tmp_path: Path) -> None
     ]
     (tmp_path / "in").write_text("".join(json.dumps(frame) + "\n" for frame in frames))
     with (tmp_path / "in").open() as given, (tmp_path / "out").open("w") as answers:
-        command = ["node", KIT / "dist" / "conformance.js"]
+        command = ["node", built("javascript") / "dist" / "conformance.js"]
         done = subprocess.run(command, stdin=given, stdout=answers, stderr=subprocess.PIPE, text=True, timeout=10)
     assert (done.returncode, done.stderr) == (0, "x = 5\n")
     assert [json.loads(line)["id"] for line in (tmp_path / "out").read_text().splitlines()] == [0, 1]
@@ -246,11 +247,10 @@ def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
         entrant(str(tmp_path / "bot"))
 
 
-def test_a_template_is_a_bot_wherever_it_is_copied(tmp_path: Path) -> None:
-    shutil.copytree(KIT / "examples" / "my_tictactoe", tmp_path / "copy", ignore=shutil.ignore_patterns("build"))
-    toml = tmp_path / "copy" / "bot.toml"
-    toml.write_text(toml.read_text().replace("../..", str(KIT)))
-    with Bot(entrant(str(tmp_path / "copy")), Encoding.MSGPACK, tmp_path / "log") as bot:
+def test_a_template_is_a_bot_wherever_the_kit_is_copied(tmp_path: Path) -> None:
+    made = shutil.ignore_patterns("build", "dist", "node_modules")
+    shutil.copytree(KIT, tmp_path / "kit", ignore=made)
+    with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.MSGPACK, tmp_path / "log") as bot:
         bot.initialize("tictactoe")
         assert bot.call("play", {"id": "battle"})["position"] in CELLS
 
@@ -261,9 +261,9 @@ def test_a_file_without_the_kit_needs_nothing_but_node(tmp_path: Path) -> None:
 
 
 def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
-    made = (KIT / "dist" / "made").stat().st_mtime_ns
-    subprocess.run([KIT / "build.sh"], check=True, timeout=2)
-    assert (KIT / "dist" / "made").stat().st_mtime_ns == made
+    made = (built("javascript") / "dist" / "made").stat().st_mtime_ns
+    subprocess.run([built("javascript") / "build.sh"], check=True, timeout=2)
+    assert (built("javascript") / "dist" / "made").stat().st_mtime_ns == made
 
 
 def test_the_lock_file_names_no_host() -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from kits import example
 
-from harness.judge import judge
-from harness.limits import Limits
+from referee.harness.bots.limits import Limits
+from referee.harness.match.judge import judge
+from referee.harness.sandbox.layers import OFF
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),
@@ -18,6 +19,14 @@ MAY_MISS: dict[str, set[str]] = {
 @pytest.mark.trio
 @pytest.mark.parametrize("game", sorted(MAY_MISS))
 async def test_the_examples_have_every_other_point_of_the_judged_run(kit: str, game: str, tmp_path: Path) -> None:
-    judgement = await judge(game, example(kit, game), 1, Limits(), tmp_path)
+    judgement = await judge(game, example(kit, game), 1, Limits(isolation=OFF), tmp_path)
     missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
     assert missed.keys() <= MAY_MISS[game], missed
+
+
+@pytest.mark.trio
+async def test_dropper_has_every_point_but_those_for_beating_the_strong_opponent(c_kit: None, tmp_path: Path) -> None:
+    """In one language: the droppers of all of them play alike."""
+    judgement = await judge("connectfour", example("c", "connectfour"), 1, Limits(), tmp_path)
+    missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
+    assert missed.keys() <= {"AB_AI_R", "AB_AI_Y"}, missed

@@ -11,16 +11,19 @@ import msgspec
 import pytest
 from kits import SUFFIXES, WriteBot, example, readme_bot
 
-from games import registry
-from games.api import FaultKind, TimeControl
-from harness.launch import KITS, Entrant, entrant
-from harness.limits import Limits
-from harness.opponents import OPPONENTS
-from harness.referee import Match
-from harness.replay import Replay, verify
-from harness.series import Outcome, Series, play_series
-from harness.verdict import Verdict
-from protocol.messages import Encoding
+from referee.games import registry
+from referee.games.api import FaultKind, TimeControl
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.match.referee import Match
+from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.match.verdict import Verdict
+from referee.harness.opponents import OPPONENTS
+from referee.harness.paths import KITS
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF
+from referee.protocol.messages import Encoding
 
 PAIRS = list(pairwise([*sorted(SUFFIXES), min(SUFFIXES)]))
 """Each kit and the next one, round in a ring: so every kit meets two others, however many there are."""
@@ -44,7 +47,7 @@ async def matches(
     """A series that changes seats, with records that verify."""
     found = registry.game(game)
     match = Match(found, entrants, 4711, found.options(**options), TIME, (encoding,), folder / "match.jsonl")
-    outcome = await play_series(Series(match, games, swap=True), Limits())
+    outcome = await play_series(Series(match, games, swap=True), Limits(isolation=OFF))
     for verdict in outcome.matches:
         assert verdict.replay is not None
         assert verify(Replay(Path(verdict.replay))) == verdict.result
@@ -99,6 +102,17 @@ async def test_two_masons_of_different_languages_play_to_a_win_in_both_seats(
     for verdict in outcome.matches:
         assert_clean(verdict, encoding)
         assert (verdict.result.reason, verdict.turns) == ("FIRST_WIN", 75)
+
+
+@pytest.mark.trio
+async def test_two_droppers_of_different_languages_play_the_same_match_in_both_seats(
+    pair: tuple[str, str], tmp_path: Path
+) -> None:
+    one, two = (named(kit, example(kit, "connectfour")) for kit in pair)
+    outcome = await matches((one, two), "connectfour", Encoding.JSON, tmp_path)
+    for verdict in outcome.matches:
+        assert_clean(verdict, Encoding.JSON)
+        assert (verdict.result.reason, verdict.turns) == ("DRAW", 42)
 
 
 QUORIDOR_CHEATS = {
@@ -187,17 +201,21 @@ def test_the_readmes_bot_plays_by_the_readmes_own_command(kit: str, tmp_path: Pa
 FAILURES = {
     "c": (
         "return (Move){.moveType = END};",
-        'fail(match, "lost in the grass");',
+        'referee_fail(match, "lost in the grass");',
         ["Lost.c:", "in getMove: lost in the grass"],
     ),
-    "cpp": ("return {END};", 'throw std::runtime_error("lost in the grass");', ["getMove: lost in the grass"]),
+    "cpp": (
+        "return {MoveType::END};",
+        'throw std::runtime_error("lost in the grass");',
+        ["getMove: lost in the grass"],
+    ),
     "go": (
         "return reantics.Move{MoveType: reantics.END}",
         'panic("lost in the grass")',
         ["getMove: panic: lost in the grass\n", "in main.(*Lost).GetMove, ", "/Lost.go:"],
     ),
     "java": (
-        "return new Move(END);",
+        "return new Move(MoveType.END);",
         'throw new IllegalStateException("lost in the grass");',
         ["java.lang.IllegalStateException: lost in the grass\n", "\tat Lost.getMove(Lost.java:"],
     ),
@@ -229,6 +247,6 @@ async def test_a_bot_that_fails_loses_and_its_words_and_trace_are_in_the_fault(
     assert (fault.kind, fault.player, fault.method, fault.exit) == (FaultKind.ERROR, 0, "getMove", None)
     assert "lost in the grass" in fault.detail
     told = "\n".join(fault.last_words)
-    assert all(word in told for word in words), told
+    assert all(word.expandtabs(4) in told for word in words), told
     log = verdict.seats[0].stderr
     assert log is not None and words[0] in Path(log).read_text("utf-8")

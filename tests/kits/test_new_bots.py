@@ -1,19 +1,18 @@
 """A new bot in every language: it builds, passes its own tests, plays, and may be handed in as it is."""
 
 import os
-import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import need
+from kits import need
 
-from games import registry
-from harness import new
-from harness.cli import main
-from harness.launch import entrant
+from referee.games import registry
+from referee.harness.bots.launch import entrant
+from referee.harness.cli.main import main
+from referee.harness.new import write as new
 
 FIRST = "tictactoe"
 
@@ -39,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 def run(command: str | list[str], cwd: Path) -> None:
     """Runs a command in a new bot's folder. What it printed is shown if it fails."""
-    argv = shlex.split(command) if isinstance(command, str) else command
+    argv = ["/bin/sh", "-c", command] if isinstance(command, str) else command
     done = subprocess.run(argv, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=200)
     assert done.returncode == 0, done.stdout
 
@@ -66,8 +65,7 @@ def test_a_new_bot_plays_tests_itself_and_passes_the_check(
 
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_a_new_bot_of_every_other_game_compiles(lang: str, made: Made) -> None:
-    first = made(lang, FIRST)
-    entrant(str(first))  # builds it, if the test above has not
+    first = entrant(str(made(lang, FIRST))).cwd  # built, if the test above has not
     for game in new.games(lang, new.kits()[lang]):
         if game != FIRST:
             COMPILE[lang](made(lang, game), first)
@@ -103,9 +101,10 @@ def _go(bot: Path, first: Path) -> None:
 
 
 def _rust(bot: Path, first: Path) -> None:
-    """In the first one's place: the crate of the kit is the same for all games, and compiled there."""
-    shutil.copytree(bot / "src", first / "src", dirs_exist_ok=True)
-    run("cargo build --quiet --release", first)
+    """In one place for all: the crate of the kit is the same for all games, and compiled once."""
+    place = bot.parent.parent / "rust_place"
+    shutil.copytree(bot, place, dirs_exist_ok=True)
+    run("cargo build --quiet", place)
 
 
 COMPILE = {

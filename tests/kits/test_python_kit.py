@@ -14,8 +14,8 @@ import pytest
 from driving import NAMES, Bot
 from kits import WriteBot
 
-from harness.launch import KITS
-from protocol.messages import Encoding, ErrorObject, Hello
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject, Hello
 
 KIT = KITS / "python"
 StartBot = Callable[[str], Bot]
@@ -56,7 +56,7 @@ class Odd(Bot):
             return {1}
         if method == "match":
             m = self.match
-            return [m.game, m.seat, m.names, m.options, m.limits["startup_ms"], m.seed]
+            return [m.game, m.seat, m.names, m.options, m.limits["startup_ms"], m.limits["scratch_bytes"], m.seed]
         if method == "silent":
             raise ValueError
         if method == "leave":
@@ -99,7 +99,7 @@ def test_an_exception_without_words_is_told_by_its_name_and_the_bot_serves_on(st
 def test_the_match_is_known_to_the_bot(start: StartBot) -> None:
     bot = start(ODD)
     bot.initialize("any", seat=1, seed=2**53 - 1, options={"board": False})
-    assert bot.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 2**53 - 1]
+    assert bot.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 1 << 33, 2**53 - 1]
 
 
 def test_exit_ends_the_program_with_status_0_and_a_bot_can_leave_with_its_own(start: StartBot) -> None:
@@ -151,3 +151,11 @@ def test_a_machine_without_msgpack_speaks_json(start: StartBot) -> None:
     bot = start(WITHOUT_MSGPACK)
     assert bot.initialize("any").encoding is Encoding.JSON
     assert bot.call("nothing") == ErrorObject(-32601, "unknown method nothing")
+
+
+def test_the_kit_and_its_bots_are_typed_throughout(tmp_path: Path) -> None:
+    """The bots are called alike, so each is another run; the cache makes the later ones quick."""
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-version=3.11", f"--cache-dir={tmp_path}"]
+    for sources in (["referee_kit", "conformance.py"], *([str(file)] for file in (KIT / "examples").glob("*/bot.py"))):
+        done = subprocess.run([*command, *sources], cwd=KIT, capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout

@@ -9,23 +9,24 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot
+from kits import WriteBot, built
 
-from games import registry
-from harness.launch import KITS
-from protocol.messages import Encoding, ErrorObject
-from tools.kits import rust
-from tools.kits.shapes import Binding
+from referee.games import registry
+from referee.harness.paths import KITS
+from referee.protocol.messages import Encoding, ErrorObject
+from referee.tools.kits import rust
+from referee.tools.kits.shapes import Binding
 
 KIT = KITS / "rust"
-TARGET = KIT / "target"
 
 pytestmark = pytest.mark.usefixtures("rust_kit")
 
 
-def cargo(*words: str | Path, cwd: Path = KIT, timeout: float = 200) -> None:
+def cargo(*words: str | Path, cwd: Path | None = None, timeout: float = 200) -> None:
     """Runs cargo without a network: what it needs was fetched when the kit was built."""
-    done = subprocess.run(["cargo", *words, "--offline"], cwd=cwd, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(
+        ["cargo", *words, "--offline"], cwd=cwd or built("rust"), capture_output=True, text=True, timeout=timeout
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -34,7 +35,7 @@ def test_the_librarys_own_checks_hold() -> None:
 
 
 ODD = """
-use referee_kit::{json, run, Bot, Error, Match, Params, UnknownMethod, Value};
+use referee_kit::{json, run, Bot, Error, Match, Params, Value};
 use std::io::Read;
 use std::process::Command;
 
@@ -51,13 +52,17 @@ impl Bot for Odd {
 
     fn answer(&mut self, method: &str, params: &Params) -> Result<Value, Error> {
         match method {
-            "match" => Ok(json!([self.0.game, self.0.seat, self.0.names, self.0.seed, self.0.limits.startup_ms])),
+            "match" => {
+                let limits = &self.0.limits;
+                let limits = json!([limits.startup_ms, limits.processes, limits.scratch_bytes]);
+                Ok(json!([self.0.game, self.0.seat, self.0.names, self.0.seed, limits]))
+            }
             "error" => Ok(json!("x".parse::<i64>()?)),
             "index" => Ok(json!([1][params.get::<usize>("at")?])),
             "number" => std::panic::panic_any(5),
             "stdin" => Ok(json!(std::io::stdin().read(&mut [0])?)),
             "child" => Ok(json!(Command::new("sh").args(["-c", "echo from a child; ls /proc/$$/fd"]).status()?.code())),
-            _ => Err(UnknownMethod(method.to_owned()).into()),
+            _ => Err(Error::UnknownMethod(method.to_owned())),
         }
     }
 
@@ -83,7 +88,7 @@ def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot,
     with Bot(written("rust", "odd", ODD), encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1)
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
-        assert bot.call("match") == ["odd", 1, [*NAMES], 2**64 - 1, 10_000]
+        assert bot.call("match") == ["odd", 1, [*NAMES], 2**64 - 1, [10_000, 7, 1 << 33]]
         assert bot.call("error") == ErrorObject(-32000, "invalid digit found in string")
         out_of_bounds = "index out of bounds: the len is 1 but the index is 3"
         assert bot.call("index", {"at": 3}) == ErrorObject(-32000, out_of_bounds)
@@ -309,7 +314,7 @@ fn an_event_reads_nonsense_as_absent() {
 
 def test_every_shape_of_a_schema_is_bound() -> None:
     """The kit with a made-up game beside ours; always in one folder, since cargo keeps what it made."""
-    folder = TARGET / "madeup"
+    folder = built("rust") / "target" / "madeup"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(KIT / "src", folder / "src")
     manifest = (KIT / "Cargo.toml").read_text("utf-8").replace('"examples/*"', "")
@@ -321,7 +326,7 @@ def test_every_shape_of_a_schema_is_bound() -> None:
     (games / "mod.rs").write_text(rust.modules([*registry.names(), "madeup"]), "utf-8")
     binding = rust.emit(Binding.read(json.dumps(SCHEMA), "here"))
     (games / "madeup.rs").write_text(f"{binding}\n#[cfg(test)]\nmod checks {{{MADE_UP}}}\n", "utf-8")
-    cargo("test", "--quiet", "--release", "--lib", "--target-dir", TARGET, cwd=folder)
+    cargo("test", "--quiet", "--release", "--lib", "--target-dir", built("rust") / "target", cwd=folder)
 
 
 def test_the_sources_are_as_the_formatter_has_them() -> None:
@@ -338,10 +343,10 @@ def test_the_sources_are_as_the_formatter_has_them() -> None:
 
 def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
     for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
-        folder = KIT / "examples" / name
+        folder = built("rust") / "examples" / name
         command = f"cargo build --quiet --release --package {name}_bot"
         assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")
-        program = TARGET / "release" / f"{name}_bot"
+        program = built("rust") / "target" / "release" / f"{name}_bot"
         made = program.stat().st_mtime_ns
         cargo(*command.split()[1:], cwd=folder, timeout=5)
         assert program.stat().st_mtime_ns == made

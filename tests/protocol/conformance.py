@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from protocol.codec import codec
-from protocol.errors import RemoteProtocolError
-from protocol.messages import Encoding
+from referee.protocol.codec import codec
+from referee.protocol.errors import RemoteProtocolError
+from referee.protocol.messages import Encoding
 
 DIALOGUES = Path(__file__).parents[2] / "protocol" / "vectors" / "dialogues"
 STARTUP_S = 20.0
@@ -37,10 +37,19 @@ INITIALIZE = {
     "limits": {
         "startup_ms": 20000,
         "call_ms": 5000,
+        "opening_ms": None,
+        "closing_ms": None,
+        "exit_ms": 1000,
         "initial_ms": None,
         "increment_ms": 0,
         "cpu_ms": None,
         "memory_bytes": None,
+        "processes": 256,
+        "frame_bytes": 1048576,
+        "call_output_bytes": 4194304,
+        "stderr_bytes": 1048576,
+        "file_bytes": 67108864,
+        "scratch_bytes": 67108864,
     },
     "seed": 4711,
 }

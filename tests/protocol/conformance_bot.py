@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from protocol.connection import NEED_DATA, BotConnection, Notification, Request
+from referee.protocol.connection import NEED_DATA, BotConnection, Notification, Request
 
 WRONG = sys.argv[1] if len(sys.argv) > 1 else ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
 
-from protocol.messages import Encoding
+from referee.protocol.messages import Encoding
 
 BOT = [sys.executable, str(Path(__file__).with_name("conformance_bot.py"))]
 BOTH = pytest.mark.parametrize("encoding", list(Encoding))

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from vectors import CLOCK, PLAIN, initialize, joined
 
-from protocol.codec import MAX_DEPTH, codec
-from protocol.connection import NEED_DATA, BotConnection, Connection, Notification, Request, answer_decoder
-from protocol.errors import LocalProtocolError, RemoteProtocolError
-from protocol.messages import Clock, Encoding, ErrorObject, Hello
+from referee.protocol.codec import MAX_DEPTH, codec
+from referee.protocol.connection import NEED_DATA, BotConnection, Connection, Notification, Request, answer_decoder
+from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
+from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello
 
 ENCODINGS = list(Encoding)
 BOTH = pytest.mark.parametrize("encoding", ENCODINGS)
@@ -42,6 +42,23 @@ def asked(encoding: Encoding, calls: int = 1) -> tuple[Connection, BotConnection
 
 
 # What is said arrives as it was said
+
+
+@given(value=values, chunk=st.integers(1, 20), looks=st.booleans(), encoding=st.sampled_from(ENCODINGS))
+def test_a_whole_frame_is_seen_when_it_is_there_and_to_look_for_it_changes_nothing(
+    value: Any, chunk: int, looks: bool, encoding: Encoding
+) -> None:
+    referee, bot = asked(encoding)
+    frame = bot.respond(1, value)
+    for start in range(0, len(frame), chunk):
+        piece = frame[start : start + chunk]
+        referee.receive(piece)
+        if looks:
+            assert referee.whole is (start + chunk >= len(frame))
+        if start + chunk < len(frame):
+            assert referee.answer(PLAIN) is NEED_DATA
+    assert referee.answer(PLAIN) == value
+    assert not referee.whole
 
 
 @given(value=values, chunk=st.integers(1, 20), encoding=st.sampled_from(ENCODINGS))

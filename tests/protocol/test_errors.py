@@ -2,7 +2,7 @@
 
 import pytest
 
-from protocol.errors import SHOWN_CHARACTERS, quote, stray_print
+from referee.protocol.errors import SHOWN_CHARACTERS, quote, stray_print
 
 
 @pytest.mark.parametrize(

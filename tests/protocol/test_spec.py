@@ -9,8 +9,8 @@ import pytest
 from conformance import expanded, frame_bytes
 from vectors import VECTORS, fed, load
 
-from protocol.errors import RemoteProtocolError
-from protocol.messages import Encoding
+from referee.protocol.errors import RemoteProtocolError
+from referee.protocol.messages import Encoding
 
 SPEC = Path(VECTORS.parent, "SPEC.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^```(\S+)( msgpack)?\n(.*?)^```$", SPEC, re.MULTILINE | re.DOTALL)

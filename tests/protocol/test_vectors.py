@@ -5,9 +5,9 @@ import pytest
 from conformance import frame_bytes, same
 from vectors import CLOCK, FEEDS, PLAIN, cases, encodings, fed, joined, load, names, prepared, wanted
 
-from protocol.connection import NEED_DATA, BotConnection, Connection, Notification, Request
-from protocol.errors import RemoteProtocolError
-from protocol.messages import Encoding, Initialize
+from referee.protocol.connection import NEED_DATA, BotConnection, Connection, Notification, Request
+from referee.protocol.errors import RemoteProtocolError
+from referee.protocol.messages import Encoding, Initialize
 
 FRAMES_OF_BOTS = cases("frames", "bot")
 ANSWERS = [(name, encoding) for name, encoding in FRAMES_OF_BOTS if load(name)["open"] is not None]

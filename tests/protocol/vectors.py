@@ -7,8 +7,8 @@ from typing import Any
 
 from conformance import frame_bytes
 
-from protocol.connection import NEED_DATA, BotConnection, Connection, answer_decoder
-from protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
+from referee.protocol.connection import NEED_DATA, BotConnection, Connection, answer_decoder
+from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
 VECTORS = Path(__file__).parents[2] / "protocol" / "vectors"
 PLAIN = answer_decoder(Any)

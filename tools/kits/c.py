@@ -1,11 +1,12 @@
 """The C bindings: one header a game, on top of `referee/wire.h`."""
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from tools.kits.text import comment, filled, literal
+from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.text import comment, filled, literal
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "const char*", "any": "const Value*"}
 NAMES = {"int": "Int", "float": "Float", "bool": "Bool", "str": "Text", "any": "Any"}
@@ -73,6 +74,11 @@ def _type(wanted: Type) -> str:
             return f"Maybe{_name(item)}"
 
 
+def _function(verb: str, name: str) -> str:
+    """Every function that bots see begins with `referee_`: C has no other name spaces."""
+    return f"referee_{verb}_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])', '_', name).lower()}"
+
+
 def _name(wanted: Type, lengths: bool = True) -> str:
     """As in `readName`. Without `lengths` lists that must have one are named like those that need not."""
     match wanted:
@@ -89,7 +95,7 @@ def _name(wanted: Type, lengths: bool = True) -> str:
 def _writer(wanted: Type) -> str:
     """Those that are pointers already say by NULL that they are absent, and have one writer."""
     plain = isinstance(wanted, Maybe) and isinstance(wanted.item, Scalar) and wanted.item.kind in ("str", "any")
-    return f"write{_name(wanted.item if plain and isinstance(wanted, Maybe) else wanted)}"
+    return f"{_function('write', _name(wanted.item if plain and isinstance(wanted, Maybe) else wanted))}"
 
 
 class _Types:
@@ -132,7 +138,7 @@ class _Types:
                 self.need(item, sent)
                 self.declare(_type(wanted), _list(wanted))
                 if sent:
-                    self.declare(f"new{_type(wanted)}", _new_list(wanted))
+                    self.declare(_function("new", _type(wanted)), _new_list(wanted))
                 elif length:
                     self.need(Many(item, None), sent)
                 self.function(wanted, sent, _write_list(wanted) if sent else _read_list(wanted))
@@ -160,13 +166,14 @@ class _Types:
 
 
 def _read_head(wanted: Type) -> str:
-    return f"static inline bool read{_name(wanted)}(Match* match, const Value* value, {_type(wanted)}* into) {{"
+    name = _function("read", _name(wanted))
+    return f"static inline bool {name}(Match* match, const Value* value, {_type(wanted)}* into) {{"
 
 
 def _write_head(wanted: Type) -> str:
     declared = _type(wanted)
     pointer = f"{declared} const* from" if declared.endswith("*") else f"const {declared}* from"
-    return f"static inline Value write{_name(wanted)}(Match* match, {pointer}) {{"
+    return f"static inline Value {_function('write', _name(wanted))}(Match* match, {pointer}) {{"
 
 
 def _pair(pair: Pair, doc: str) -> Iterator[str]:
@@ -195,12 +202,15 @@ def _pair(pair: Pair, doc: str) -> Iterator[str]:
 
 def _read_pair(pair: Pair) -> list[str]:
     a, b = pair.members
-    return [f"return readInt(match, item(value, 0), &into->{a}) && readInt(match, item(value, 1), &into->{b});"]
+    return [
+        f"return referee_read_int(match, referee_item(value, 0), &into->{a}) &&",
+        f"       referee_read_int(match, referee_item(value, 1), &into->{b});",
+    ]
 
 
 def _write_pair(pair: Pair) -> list[str]:
-    appended = [f"append(match, &list, newInt(from->{name}));" for name in pair.members]
-    return ["Value list = newList();", *appended, "return list;"]
+    appended = [f"referee_append(match, &list, referee_new_int(from->{name}));" for name in pair.members]
+    return ["Value list = referee_new_list();", *appended, "return list;"]
 
 
 def _struct(record: Record) -> Iterator[str]:
@@ -225,26 +235,26 @@ def _members(record: Record) -> list[Field]:
 
 def _read_record(record: Record) -> Iterator[str]:
     for index, field in enumerate(record.fields):
-        place = f"item(value, {index})" if record.listed else f'member(value, "{field.name}")'
+        place = f"referee_item(value, {index})" if record.listed else f'referee_member(value, "{field.name}")'
         start, end = "return " if index == 0 else "       ", " &&" if field is not record.fields[-1] else ";"
-        yield f"{start}read{_name(field.type)}(match, {place}, &into->{field.name}){end}"
+        yield f"{start}{_function('read', _name(field.type))}(match, {place}, &into->{field.name}){end}"
     if not record.fields:
-        yield "return (void)match, (void)into, !isNull(value);"
+        yield "return (void)match, (void)into, !referee_is_null(value);"
 
 
 def _write_record(record: Record, tag: str) -> Iterator[str]:
     kind = "list" if record.listed else "object"
-    yield f"Value {kind} = new{kind.capitalize()}();"
+    yield f"Value {kind} = referee_new_{kind}();"
     if record.tag is not None:
-        yield f'put(match, &object, "{record.tag}", newText({literal(tag)}));'
+        yield f'referee_put(match, &object, "{record.tag}", referee_new_text({literal(tag)}));'
     if not _members(record):
         yield "(void)from;"
     for field in _members(record):
         value = f"{_writer(field.type)}(match, &from->{field.name})"
         if record.listed:
-            yield f"append(match, &list, {value});"
+            yield f"referee_append(match, &list, {value});"
         else:
-            put = "putSome" if isinstance(field.type, Maybe) else "put"
+            put = "referee_put_some" if isinstance(field.type, Maybe) else "referee_put"
             yield f'{put}(match, &object, "{field.name}", {value});'
     yield f"return {kind};"
 
@@ -261,17 +271,20 @@ def _union(union: OneOf) -> Iterator[str]:
 
 
 def _read_union(union: OneOf) -> list[str]:
-    lines = [f'const Value* tag = member(value, "{union.tag}");']
+    lines = [f'const Value* tag = referee_member(value, "{union.tag}");']
     for text, name in union.choices:
-        lines += [f"if (isText(tag, {literal(text)})) {{", f"    into->is = {union.name}_{name};"]
-        lines += [f"    return read{name}(match, value, &into->{_lower(name)});", "}"]
+        lines += [f"if (referee_is_text(tag, {literal(text)})) {{", f"    into->is = {union.name}_{name};"]
+        lines += [f"    return {_function('read', name)}(match, value, &into->{_lower(name)});", "}"]
     return [*lines, "return false;"]
 
 
 def _write_union(union: OneOf) -> list[str]:
     lines = ["switch (from->is) {"]
     for _, name in union.choices:
-        lines += [f"    case {union.name}_{name}:", f"        return write{name}(match, &from->{_lower(name)});"]
+        lines += [
+            f"    case {union.name}_{name}:",
+            f"        return {_function('write', name)}(match, &from->{_lower(name)});",
+        ]
     return [*lines, "}", "return (Value){.kind = VALUE_NULL};"]
 
 
@@ -284,8 +297,8 @@ def _new_list(wanted: Many) -> list[str]:
     name = _type(wanted)
     return [
         "// A list with room for `most` items, of which none is there yet.",
-        f"static inline {name} new{name}(Match* match, size_t most) {{",
-        f"    return ({name}){{allocate(match, most * sizeof({_type(wanted.item)})), 0}};",
+        f"static inline {name} {_function('new', name)}(Match* match, size_t most) {{",
+        f"    return ({name}){{referee_allocate(match, most * sizeof({_type(wanted.item)})), 0}};",
         "}",
     ]
 
@@ -293,12 +306,12 @@ def _new_list(wanted: Many) -> list[str]:
 def _read_list(wanted: Many) -> list[str]:
     if wanted.length is not None:
         plain = _name(Many(wanted.item, None))
-        return [f"return read{plain}(match, value, into) && into->count == {wanted.length};"]
+        return [f"return {_function('read', plain)}(match, value, into) && into->count == {wanted.length};"]
     return [
         "if (!value || value->kind != VALUE_LIST) return false;",
-        f"*into = ({_type(wanted)}){{allocate(match, value->count * sizeof *into->items), value->count}};",
+        f"*into = ({_type(wanted)}){{referee_allocate(match, value->count * sizeof *into->items), value->count}};",
         "for (size_t i = 0; i < value->count; ++i) {",
-        f"    if (!read{_name(wanted.item)}(match, &value->items[i], &into->items[i])) return false;",
+        f"    if (!{_function('read', _name(wanted.item))}(match, &value->items[i], &into->items[i])) return false;",
         "}",
         "return true;",
     ]
@@ -307,8 +320,8 @@ def _read_list(wanted: Many) -> list[str]:
 def _write_list(wanted: Many) -> list[str]:
     item = f"{_writer(wanted.item)}(match, &from->items[i])"
     return [
-        "Value list = newList();",
-        f"for (size_t i = 0; i < from->count; ++i) append(match, &list, {item});",
+        "Value list = referee_new_list();",
+        f"for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, {item});",
         "return list;",
     ]
 
@@ -318,14 +331,14 @@ def _maybe(wanted: Maybe) -> list[str]:
 
 
 def _read_maybe(wanted: Maybe) -> list[str]:
-    read = f"read{_name(wanted.item)}(match, value, "
+    read = f"{_function('read', _name(wanted.item))}(match, value, "
     match wanted.item:
         case Pair():
             return [f"into->present = {read}&into->value);", "return true;"]
         case Many():
             return [f"if (!{read}into)) *into = ({_type(wanted)}){{NULL, 0}};", "return true;"]
     return [
-        f"{_type(wanted.item)}* there = isNull(value) ? NULL : allocate(match, sizeof *there);",
+        f"{_type(wanted.item)}* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);",
         f"*into = there && {read}there) ? there : NULL;",
         "return true;",
     ]
@@ -380,9 +393,9 @@ def _serving(game: Binding) -> Iterator[str]:
             yield from _notice(function)
         yield "}"
     yield ""
-    yield "// Plays matches until the referee ends the program: `int main(void) { return run(&bot); }`."
-    yield f"static inline int run(const {name}* bot) {{"
-    yield "    return serve(&(Bot){.name = bot->name,"
+    yield "// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`."
+    yield f"static inline int referee_run(const {name}* bot) {{"
+    yield "    return referee_serve(&(Bot){.name = bot->name,"
     members = [("version", "bot->version"), ("game", f'"{game.game}"'), ("memory", "bot->memory")]
     members += [("begin", "bot->begin"), ("answer", f"answer{name}")]
     members += [("notice", f"notice{name}")] if events else []
@@ -399,7 +412,7 @@ def _parameter(field: Field) -> str:
 def _answer(function: Function) -> Iterator[str]:
     needed = "" if function.result is None else f" && bot->{function.name}"
     yield f'    if (strcmp(method, "{function.name}") == 0{needed}) {{'
-    yield from _read_parameters([(field, f'member(params, "{field.name}")') for field in function.params])
+    yield from _read_parameters([(field, f'referee_member(params, "{field.name}")') for field in function.params])
     arguments = ["match", *map(_argument, function.params)]
     if function.result is None:
         yield from filled(f"        if (bot->{function.name}) bot->{function.name}(", arguments, ");")
@@ -425,8 +438,8 @@ def _read_parameters(fields: list[tuple[Field, str]]) -> Iterator[str]:
         yield from (f"            {_type(field.type)} {field.name};" for field, _ in fields)
         yield "        } in;"
     for field, place in fields:
-        yield f"        if (!read{_name(field.type)}(match, {place}, &in.{field.name})) {{"
-        yield f'            fail(match, "%s: {field.name} is not what the rules say", method);'
+        yield f"        if (!{_function('read', _name(field.type))}(match, {place}, &in.{field.name})) {{"
+        yield f'            referee_fail(match, "%s: {field.name} is not what the rules say", method);'
         yield "        }"
 
 

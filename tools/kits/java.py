@@ -3,8 +3,21 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from tools.kits.text import WIDTH, comment, literal
+from referee.tools.kits.shapes import (
+    Binding,
+    Choice,
+    Field,
+    Function,
+    Many,
+    Maybe,
+    OneOf,
+    Pair,
+    Record,
+    Ref,
+    Scalar,
+    Type,
+)
+from referee.tools.kits.text import WIDTH, comment, literal
 
 SCALARS = {"int": "int", "float": "double", "bool": "boolean", "str": "String", "any": "Object"}
 BOXED = {"int": "Integer", "float": "Double", "bool": "Boolean"}
@@ -25,9 +38,12 @@ def emit(game: Binding) -> str:
             indent=0,
         ),
         f"public abstract class {game.name}Bot extends Bot {{",
-        *(_constant(name, value) for name, value in game.constants.items()),
-        "",
     ]
+    for name, value in game.loose_constants.items():
+        lines += _constant(game, name, value)
+    lines += [""]
+    for choice in game.choices:
+        lines += [*_enum(choice), ""]
     for pair, doc in game.pairs.items():
         lines += [*_pair(pair, doc), ""]
     for union in game.unions:
@@ -37,6 +53,7 @@ def emit(game: Binding) -> str:
         lines += [*_record(record, unions), ""]
     for function in game.functions:
         lines += [*_method(function), ""]
+    lines += [f"    protected {game.name}Bot(Match match) {{", "        super(match);", "    }", ""]
     lines += ["    @Override", "    public String game() {", f'        return "{game.game}";', "    }", ""]
     lines += [*_call(game), *_notice(game), "}"]
     return "\n".join(lines) + "\n"
@@ -49,22 +66,79 @@ def _imports(game: Binding) -> Iterator[str]:
     if game.unions:
         yield "import com.fasterxml.jackson.annotation.JsonSubTypes;"
         yield "import com.fasterxml.jackson.annotation.JsonTypeInfo;"
+    if not all(_is_plain(choice) for choice in game.choices):
+        yield "import com.fasterxml.jackson.annotation.JsonValue;"
     if any(isinstance(field.type, Many) and _nested(field.type) for call in game.functions for field in call.params):
         yield "import com.fasterxml.jackson.core.type.TypeReference;"
     yield "import java.util.List;"
+    if any(isinstance(value, str) for choice in game.choices for _, value in choice.options):
+        yield "import java.util.stream.Stream;"
     yield "import referee.kit.Bot;"
+    yield "import referee.kit.Match;"
     yield "import referee.kit.Params;"
 
 
-def _constant(name: str, value: Any) -> str:
+def _constant(game: Binding, name: str, value: Any) -> list[str]:
     if isinstance(value, list):
-        item = "String" if isinstance(value[0], str) else "Integer"
-        return f"    public static final List<{item}> {name} = List.of({', '.join(map(literal, value))});"
-    return f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {literal(value)};"
+        choice = game.choice_of(value)
+        item = choice.name if choice else "String" if isinstance(value[0], str) else "Integer"
+        items = [f"{item}.{option}" for option, _ in choice.options] if choice else [literal(each) for each in value]
+        return _wrapped(f"    public static final List<{item}> {name} = List.of(", items, ");")
+    return [f"    public static final {'String' if isinstance(value, str) else 'int'} {name} = {literal(value)};"]
+
+
+def _wrapped(head: str, items: list[str], tail: str) -> list[str]:
+    """`head` + items + `tail`: on one line, else the items below it, as many a line as there is room for."""
+    line = head + ", ".join(items) + tail
+    if len(line) <= WIDTH:
+        return [line]
+    space = " " * (len(head) - len(head.lstrip()) + 8)
+    lines = [head.rstrip()]
+    for number, item in enumerate(items, start=1):
+        piece = item + (tail if number == len(items) else ",")
+        if number > 1 and len(lines[-1]) + 1 + len(piece) <= WIDTH:
+            lines[-1] += f" {piece}"
+        else:
+            lines.append(space + piece)
+    return lines
+
+
+def _is_plain(choice: Choice) -> bool:
+    """Its options are called in Java as they are on the wire."""
+    return all(option == value for option, value in choice.options)
+
+
+def _enum(choice: Choice) -> Iterator[str]:
+    """Jackson writes and reads options by their names, or by what `JsonValue` says. Texts can be looked up."""
+    is_text = isinstance(choice.options[0][1], str)
+    yield f"    public enum {choice.name} {{"
+    if _is_plain(choice):
+        yield from _wrapped("        ", [option for option, _ in choice.options], ";")
+    else:
+        yield from _wrapped("        ", [f"{option}({literal(value)})" for option, value in choice.options], ";")
+        kind = "String" if is_text else "int"
+        yield ""
+        yield "        /** On the wire. */"
+        yield "        @JsonValue"
+        yield f"        public final {kind} value;"
+        yield ""
+        yield f"        {choice.name}({kind} value) {{"
+        yield "            this.value = value;"
+        yield "        }"
+    if is_text:
+        match = f"each.{'name()' if _is_plain(choice) else 'value'}.equals(text)"
+        yield ""
+        yield "        /** The one that is this text on the wire; null for anything else. */"
+        yield f"        public static {choice.name} of(Object text) {{"
+        yield f"            return Stream.of(values()).filter(each -> {match}).findFirst().orElse(null);"
+        yield "        }"
+    yield "    }"
 
 
 def _type(wanted: Type, boxed: bool = False) -> str:
     match wanted:
+        case Scalar(choice=Choice(name=name)):
+            return name
         case Scalar(kind):
             return BOXED.get(kind, SCALARS[kind]) if boxed else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -127,8 +201,8 @@ def _union(union: OneOf) -> Iterator[str]:
     yield f"    public sealed interface {union.name} permits {', '.join(names)} {{}}"
 
 
-def _arguments(fields: tuple[Field, ...]) -> str:
-    return ", ".join(f"{_type(field.type)} {field.name}" for field in fields)
+def _arguments(fields: tuple[Field, ...]) -> list[str]:
+    return [f"{_type(field.type)} {field.name}" for field in fields]
 
 
 def _record(record: Record, unions: list[str]) -> Iterator[str]:
@@ -136,18 +210,17 @@ def _record(record: Record, unions: list[str]) -> Iterator[str]:
     if record.listed:
         yield from _listed([field.name for field in record.fields])
     implements = f" implements {', '.join(unions)}" if unions else ""
-    head = f"    public record {record.name}({_arguments(record.fields)}){implements} {{"
+    tail = f"){implements} {{" if record.sent else f"){implements} {{}}"
+    yield from _wrapped(f"    public record {record.name}(", _arguments(record.fields), tail)
     if not record.sent:
-        yield head + "}"
         return
-    yield head
     # What may be left out at the end is left out by a shorter constructor.
     needed = sum(not isinstance(field.type, Maybe) for field in record.fields)
     for count in range(needed, len(record.fields)):
         given = [field.name for field in record.fields[:count]]
         if count > needed:
             yield ""
-        yield f"        public {record.name}({_arguments(record.fields[:count])}) {{"
+        yield from _wrapped(f"        public {record.name}(", _arguments(record.fields[:count]), ") {")
         yield f"            this({', '.join(given + ['null'] * (len(record.fields) - count))});"
         yield "        }"
     yield "    }"
@@ -155,15 +228,12 @@ def _record(record: Record, unions: list[str]) -> Iterator[str]:
 
 def _method(function: Function) -> Iterator[str]:
     yield from _doc(function.doc, [] if function.is_event else _param_docs(function.params))
+    arguments = _arguments(function.params)
     if function.result is None:
-        yield f"    public void {function.name}({_arguments(function.params)}) throws Exception {{}}"
-        return
-    head = f"    public abstract {_type(function.result)} {function.name}({_arguments(function.params)})"
-    if len(head) + len(" throws Exception;") <= WIDTH:
-        yield f"{head} throws Exception;"
+        yield from _wrapped(f"    public void {function.name}(", arguments, ") throws Exception {}")
     else:
-        yield head
-        yield "        throws Exception;"
+        head = f"    public abstract {_type(function.result)} {function.name}("
+        yield from _wrapped(head, arguments, ") throws Exception;")
 
 
 def _call(game: Binding) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from tools.kits.text import WIDTH, comment, literal, on_lines
+from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.text import WIDTH, comment, literal, on_lines
 
 SCALARS = {"int": "number", "float": "number", "bool": "boolean", "str": "string", "any": "unknown"}
 READERS = {

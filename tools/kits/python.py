@@ -1,11 +1,11 @@
-"""The Python bindings: one module a game, on top of `referee_kit.wire`. They run on Python 3.8 and newer."""
+"""The Python bindings: one module a game, on top of `referee_kit.wire`. They run on Python 3.11 and newer."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from tools.kits.text import WIDTH, comment, on_lines
+from referee.harness.paths import KITS
+from referee.tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
+from referee.tools.kits.text import WIDTH, comment, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
 
@@ -14,7 +14,7 @@ def emit(game: Binding) -> str:
     """The module's text."""
     body = [f"{name} = {_literal(value)}" for name, value in game.constants.items()]
     for pair, doc in game.pairs.items():
-        body += ["", *comment(doc, 0, "# "), f"{pair.name} = Tuple[int, int]"]
+        body += ["", *comment(doc, 0, "# "), f"{pair.name} = tuple[int, int]"]
     for record in game.records:
         body += ["", "", *_dataclass(record)]
         body += [line for union in game.unions_after(record) for line in _union(union)]
@@ -26,14 +26,21 @@ def emit(game: Binding) -> str:
         *_imports("\n".join(body)),
         "",
         *body,
+        *_helpers(game.game),
     ]
     return "\n".join(lines) + "\n"
 
 
+def _helpers(game: str) -> Iterator[str]:
+    """What is written by hand for a game comes along with the rest of it."""
+    if (KITS / "python" / "referee_kit" / f"_{game}.py").is_file():
+        yield from ("", "")
+        yield f"from referee_kit._{game} import *  # noqa: E402, F403"
+
+
 def _imports(body: str) -> Iterator[str]:
     yield "from dataclasses import dataclass"
-    used = [name for name in ("Any", "Dict", "List", "Optional", "Tuple", "Union") if re.search(rf"\b{name}\b", body)]
-    yield f"from typing import {', '.join(used)}"
+    yield "from typing import Any, Self" if "Self" in body else "from typing import Any"
     yield ""
     readers = [name for name in ("maybe", "optional") if f"{name}(" in body]
     yield f"from referee_kit.wire import {', '.join(['Bot', *readers])}"
@@ -63,9 +70,9 @@ def _type(wanted: Type) -> str:
         case Maybe(Scalar("any")):
             return "Any"
         case Maybe(item):
-            return f"Optional[{_type(item)}]"
+            return f"{_type(item)} | None"
         case Many(item, _):
-            return f"List[{_type(item)}]"
+            return f"list[{_type(item)}]"
 
 
 def _dataclass(record: Record) -> Iterator[str]:
@@ -89,14 +96,14 @@ def _dataclass(record: Record) -> Iterator[str]:
 def _union(union: OneOf) -> Iterator[str]:
     yield ""
     yield ""
-    yield f"{union.name} = Union[{', '.join([name for _, name in union.choices])}]"
+    yield f"{union.name} = {' | '.join([name for _, name in union.choices])}"
     choices = ", ".join([f'"{text}": {name}' for text, name in union.choices])
-    yield f"_{union.name.upper()}: Dict[str, Any] = {{{choices}}}  # by `{union.tag}`"
+    yield f"_{union.name.upper()}: dict[str, Any] = {{{choices}}}  # by `{union.tag}`"
 
 
 def _from_json(record: Record) -> Iterator[str]:
     yield "    @classmethod"
-    yield f'    def from_json(cls, json: {"List[Any]" if record.listed else "Dict[str, Any]"}) -> "{record.name}":'
+    yield f"    def from_json(cls, json: {'list[Any]' if record.listed else 'dict[str, Any]'}) -> Self:"
     yield "        return cls("
     for index, field in enumerate(record.fields):
         member = _value(f"json[{index}]", field.type) if record.listed else _member(field.name, field.type)
@@ -138,12 +145,12 @@ def _value(value: str, wanted: Type, depth: int = 0) -> str:
 
 def _to_json(record: Record) -> Iterator[str]:
     if record.listed:
-        yield "    def to_json(self) -> List[Any]:"
+        yield "    def to_json(self) -> list[Any]:"
         yield f"        return [{', '.join([f'self.{field.name}' for field in record.fields])}]"
         return
-    yield "    def to_json(self) -> Dict[str, Any]:"
+    yield "    def to_json(self) -> dict[str, Any]:"
     always = [f'"{field.name}": self.{field.name}' for field in record.fields if not isinstance(field.type, Maybe)]
-    yield f"        json: Dict[str, Any] = {{{', '.join(always)}}}"
+    yield f"        json: dict[str, Any] = {{{', '.join(always)}}}"
     for field in record.fields:
         if isinstance(field.type, Maybe):
             yield f"        if self.{field.name} is not None:"
@@ -160,14 +167,14 @@ def _bot(game: Binding) -> Iterator[str]:
     for function in game.functions:
         yield from _method(function)
         yield ""
-    yield "    def call(self, method: str, params: Dict[str, Any]) -> Any:"
+    yield "    def call(self, method: str, params: dict[str, Any]) -> Any:"
     for function in game.calls:
         yield from _answer(function)
     yield "        return super().call(method, params)"
     events = game.events
     if events:
         yield ""
-        yield "    def notice(self, method: str, params: Dict[str, Any]) -> None:"
+        yield "    def notice(self, method: str, params: dict[str, Any]) -> None:"
         for event in events:
             yield f'        if method == "{event.name}":'
             yield f"            self.{event.name}({_value('params', event.params[0].type)})"

@@ -30,7 +30,7 @@ struct Chunk {
     alignas(max_align_t) char bytes[];
 };
 
-void* takeFrom(Arena* arena, size_t size) {
+void* referee_take_from(Arena* arena, size_t size) {
     const size_t unit = alignof(max_align_t), rounded = (size + unit - 1) / unit * unit;
     if (!arena->last || arena->last->size - arena->used < rounded) {
         const size_t grown = arena->last ? 2 * arena->last->size : 1 << 16;
@@ -43,15 +43,15 @@ void* takeFrom(Arena* arena, size_t size) {
     return memset(memory, 0, rounded);
 }
 
-void clearArena(Arena* arena) {
+void referee_clear_arena(Arena* arena) {
     if (!arena->last) return;
     Arena older = {arena->last->older, 0};
-    freeArena(&older);
+    referee_free_arena(&older);
     arena->last->older = NULL;
     arena->used = 0;
 }
 
-void freeArena(Arena* arena) {
+void referee_free_arena(Arena* arena) {
     while (arena->last) {
         struct Chunk* older = arena->last->older;
         free(arena->last);
@@ -60,25 +60,25 @@ void freeArena(Arena* arena) {
 }
 
 static Value copyText(Arena* arena, const char* text, size_t count) {
-    char* copy = takeFrom(arena, count + 1);
+    char* copy = referee_take_from(arena, count + 1);
     memcpy(copy, text, count);
     return (Value){VALUE_TEXT, count, {.text = copy}};
 }
 
-const Value* copied(Arena* arena, const Value* value) {
+const Value* referee_copied(Arena* arena, const Value* value) {
     if (!value) return NULL;
-    Value* copy = memcpy(takeFrom(arena, sizeof *copy), value, sizeof *copy);
+    Value* copy = memcpy(referee_take_from(arena, sizeof *copy), value, sizeof *copy);
     if (value->kind == VALUE_TEXT) *copy = copyText(arena, value->text, value->count);
     if (value->kind == VALUE_LIST) {
-        copy->items = takeFrom(arena, value->count * sizeof(Value));
-        for (size_t i = 0; i < value->count; ++i) copy->items[i] = *copied(arena, &value->items[i]);
+        copy->items = referee_take_from(arena, value->count * sizeof(Value));
+        for (size_t i = 0; i < value->count; ++i) copy->items[i] = *referee_copied(arena, &value->items[i]);
     }
     if (value->kind == VALUE_OBJECT) {
-        copy->members = takeFrom(arena, value->count * sizeof(Member));
+        copy->members = referee_take_from(arena, value->count * sizeof(Member));
         for (size_t i = 0; i < value->count; ++i) {
             const Member* member = &value->members[i];
             const char* name = copyText(arena, member->name, strlen(member->name)).text;
-            copy->members[i] = (Member){name, *copied(arena, &member->value)};
+            copy->members[i] = (Member){name, *referee_copied(arena, &member->value)};
         }
     }
     return copy;
@@ -109,14 +109,14 @@ static Value fromJson(Arena* arena, json_object* json) {
             return copyText(arena, json_object_get_string(json), (size_t)json_object_get_string_len(json));
         case json_type_array:
             value = (Value){VALUE_LIST, json_object_array_length(json), {0}};
-            value.items = takeFrom(arena, value.count * sizeof(Value));
+            value.items = referee_take_from(arena, value.count * sizeof(Value));
             for (size_t i = 0; i < value.count; ++i) {
                 value.items[i] = fromJson(arena, json_object_array_get_idx(json, i));
             }
             return value;
         case json_type_object:
             value.kind = VALUE_OBJECT;
-            value.members = takeFrom(arena, (size_t)json_object_object_length(json) * sizeof(Member));
+            value.members = referee_take_from(arena, (size_t)json_object_object_length(json) * sizeof(Member));
             for (const struct lh_entry* entry = json_object_get_object(json)->head; entry; entry = entry->next) {
                 const char* name = lh_entry_k(entry);
                 value.members[value.count++] = (Member){copyText(arena, name, strlen(name)).text,
@@ -190,7 +190,7 @@ static inline int on_str(Arena** arena, const char* bytes, const char* text, uns
 }
 
 static inline int on_array(Arena** arena, unsigned count, Value* value) {
-    *value = (Value){VALUE_LIST, 0, {.items = takeFrom(*arena, count * sizeof(Value))}};
+    *value = (Value){VALUE_LIST, 0, {.items = referee_take_from(*arena, count * sizeof(Value))}};
     return 0;
 }
 
@@ -201,7 +201,7 @@ static inline int on_array_item(Arena** arena, Value* list, Value item) {
 }
 
 static inline int on_map(Arena** arena, unsigned count, Value* value) {
-    *value = (Value){VALUE_OBJECT, 0, {.members = takeFrom(*arena, count * sizeof(Member))}};
+    *value = (Value){VALUE_OBJECT, 0, {.members = referee_take_from(*arena, count * sizeof(Member))}};
     return 0;
 }
 
@@ -250,7 +250,7 @@ static Value mended(Arena* arena, Value text) {
         wrong += length == 0;
     }
     if (wrong == 0) return text;
-    char *copy = takeFrom(arena, text.count + 2 * wrong + 1), *end = copy;
+    char *copy = referee_take_from(arena, text.count + 2 * wrong + 1), *end = copy;
     for (at = 0; at < text.count;) {
         const size_t length = characterAt(text.text + at);
         memcpy(end, length ? text.text + at : "\xef\xbf\xbd", length ? length : 3);
@@ -330,7 +330,7 @@ static void pack(const Value* value, Arena* arena, msgpack_packer* packer) {
     }
 }
 
-void encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes) {
+void referee_encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes) {
     if (encoding == MSGPACK) {
         msgpack_packer packer;
         msgpack_packer_init(&packer, bytes, msgpack_sbuffer_write);
@@ -348,7 +348,7 @@ void encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer
 
 // Bytes to frames.
 
-void openReader(Reader* reader, int fd) {
+void referee_open_reader(Reader* reader, int fd) {
     const size_t size = 1 << 16;
     *reader = (Reader){.fd = fd, .buffer = need(malloc(size)), .size = size};
     reader->tokener = need(json_tokener_new_ex(DEEPEST));
@@ -356,7 +356,7 @@ void openReader(Reader* reader, int fd) {
     unpack_init(reader->unpacker);
 }
 
-void closeReader(Reader* reader) {
+void referee_close_reader(Reader* reader) {
     free(reader->buffer);
     free(reader->unpacker);
     json_tokener_free(reader->tokener);
@@ -409,7 +409,7 @@ static Next tryMessagePack(Reader* reader, Arena* arena, Value* frame) {
     return found > 0 ? FRAME : NO_FRAME;
 }
 
-Next nextFrame(Reader* reader, Encoding encoding, Arena* arena, Value* frame) {
+Next referee_next_frame(Reader* reader, Encoding encoding, Arena* arena, Value* frame) {
     for (;;) {
         const Next found = encoding == JSON ? tryJson(reader, arena, frame) : tryMessagePack(reader, arena, frame);
         if (found != END_OF_STREAM || !fill(reader)) return found;

@@ -13,17 +13,17 @@ typedef struct Arena {
     size_t used;         // bytes of it
 } Arena;
 
-void* takeFrom(Arena* arena, size_t size);  // all zero
-void clearArena(Arena* arena);              // keeps the largest chunk for the next call
-void freeArena(Arena* arena);
+void* referee_take_from(Arena* arena, size_t size);  // all zero
+void referee_clear_arena(Arena* arena);              // keeps the largest chunk for the next call
+void referee_free_arena(Arena* arena);
 
-const Value* copied(Arena* arena, const Value* value);  // with all that it holds; NULL for NULL
+const Value* referee_copied(Arena* arena, const Value* value);  // with all that it holds; NULL for NULL
 
 typedef enum { JSON, MSGPACK } Encoding;
 
 // Puts the bytes of a frame at the end of `bytes`. Text that is no UTF-8 is mended, and a number that is none (NaN)
 // becomes null.
-void encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes);
+void referee_encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes);
 
 // The referee's messages, one frame at a time.
 typedef struct {
@@ -36,10 +36,10 @@ typedef struct {
     struct unpack_context* unpacker;
 } Reader;
 
-void openReader(Reader* reader, int fd);
-void closeReader(Reader* reader);  // the descriptor stays open
+void referee_open_reader(Reader* reader, int fd);
+void referee_close_reader(Reader* reader);  // the descriptor stays open
 
 typedef enum { FRAME, END_OF_STREAM, NO_FRAME } Next;
 
 // Waits for a frame, which is decoded into `arena`. NO_FRAME: the bytes are none.
-Next nextFrame(Reader* reader, Encoding encoding, Arena* arena, Value* frame);
+Next referee_next_frame(Reader* reader, Encoding encoding, Arena* arena, Value* frame);

@@ -18,38 +18,48 @@
 #include "encoding.h"
 
 // The two ends of the wire, out of reach of everything else in the process and of its children.
-static int pipe_in, pipe_out;
+static int pipe_in = -1, pipe_out;
 
-__attribute__((constructor)) static void takePipes(void) {
+// The first time it is called. What was printed before and not written yet goes to standard error too.
+static void takePipes(void) {
+    if (pipe_in >= 0) return;
     pipe_in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     pipe_out = fcntl(1, F_DUPFD_CLOEXEC, 3);
     dup2(2, 1);
     const int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);
     close(nothing);
+    fflush(stdout);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);  // what a bot printed last is there when it dies
     signal(SIGPIPE, SIG_IGN);               // a referee that went away is an end, not a crash
 }
 
-// What a bot calls.
-
-void* allocate(Match* match, size_t size) { return takeFrom(match->call, size); }
-
-void* allocateForMatch(Match* match, size_t size) { return takeFrom(match->whole_match, size); }
-
-const char* keepText(Match* match, const char* text) {
-    return strcpy(allocateForMatch(match, strlen(text) + 1), text);
+// Before `main` already where the referee has started the program, so that `main` may print.
+__attribute__((constructor)) static void takePipesAtOnce(void) {
+    if (!getenv("REFEREE_BOT")) return;
+    unsetenv("REFEREE_BOT");  // not for programs that the bot starts
+    takePipes();
 }
 
-const Value* keepValue(Match* match, const Value* value) { return copied(match->whole_match, value); }
+// What a bot calls.
 
-// Where `fail` goes, and with which words.
+void* referee_allocate(Match* match, size_t size) { return referee_take_from(match->call, size); }
+
+void* referee_allocate_for_match(Match* match, size_t size) { return referee_take_from(match->whole_match, size); }
+
+const char* referee_keep_text(Match* match, const char* text) {
+    return strcpy(referee_allocate_for_match(match, strlen(text) + 1), text);
+}
+
+const Value* referee_keep_value(Match* match, const Value* value) { return referee_copied(match->whole_match, value); }
+
+// Where `referee_fail` goes, and with which words.
 typedef struct {
     jmp_buf back;
     char words[1024];
 } Failure;
 
-_Noreturn void failAt(Match* match, const char* file, int line, const char* function, const char* words, ...) {
+_Noreturn void referee_fail_at(Match* match, const char* file, int line, const char* function, const char* words, ...) {
     Failure* failure = match->failed;
     va_list arguments;
     va_start(arguments, words);
@@ -60,7 +70,7 @@ _Noreturn void failAt(Match* match, const char* file, int line, const char* func
     longjmp(failure->back, 1);
 }
 
-const Value* member(const Value* object, const char* name) {
+const Value* referee_member(const Value* object, const char* name) {
     if (!object || object->kind != VALUE_OBJECT) return NULL;
     for (size_t i = object->count; i-- > 0;) {  // of two members with one name the last counts
         if (strcmp(object->members[i].name, name) == 0) return &object->members[i].value;
@@ -68,26 +78,26 @@ const Value* member(const Value* object, const char* name) {
     return NULL;
 }
 
-const Value* item(const Value* list, size_t index) {
+const Value* referee_item(const Value* list, size_t index) {
     return list && list->kind == VALUE_LIST && index < list->count ? &list->items[index] : NULL;
 }
 
-bool isNull(const Value* value) { return !value || value->kind == VALUE_NULL; }
+bool referee_is_null(const Value* value) { return !value || value->kind == VALUE_NULL; }
 
-const char* textOf(const Value* value) { return value && value->kind == VALUE_TEXT ? value->text : NULL; }
+const char* referee_text_of(const Value* value) { return value && value->kind == VALUE_TEXT ? value->text : NULL; }
 
-bool isText(const Value* value, const char* text) {
-    return textOf(value) && value->count == strlen(text) && memcmp(value->text, text, value->count) == 0;
+bool referee_is_text(const Value* value, const char* text) {
+    return referee_text_of(value) && value->count == strlen(text) && memcmp(value->text, text, value->count) == 0;
 }
 
-bool readInt(Match* match, const Value* value, int* into) {
+bool referee_read_int(Match* match, const Value* value, int* into) {
     (void)match;
     if (!value || value->kind != VALUE_INT || value->integer < INT_MIN || value->integer > INT_MAX) return false;
     *into = (int)value->integer;
     return true;
 }
 
-bool readFloat(Match* match, const Value* value, double* into) {
+bool referee_read_float(Match* match, const Value* value, double* into) {
     (void)match;
     if (!value) return false;
     *into = value->kind == VALUE_INT     ? (double)value->integer
@@ -96,100 +106,100 @@ bool readFloat(Match* match, const Value* value, double* into) {
     return value->kind == VALUE_FLOAT || value->kind == VALUE_INT || value->kind == VALUE_LARGE;
 }
 
-bool readBool(Match* match, const Value* value, bool* into) {
+bool referee_read_bool(Match* match, const Value* value, bool* into) {
     (void)match;
     if (!value || value->kind != VALUE_BOOL) return false;
     *into = value->truth;
     return true;
 }
 
-bool readText(Match* match, const Value* value, const char** into) {
+bool referee_read_text(Match* match, const Value* value, const char** into) {
     (void)match;
-    *into = textOf(value);
+    *into = referee_text_of(value);
     return *into != NULL;
 }
 
-bool readAny(Match* match, const Value* value, const Value** into) {
+bool referee_read_any(Match* match, const Value* value, const Value** into) {
     (void)match;
     *into = value;
     return value != NULL;
 }
 
-bool readMaybeInt(Match* match, const Value* value, MaybeInt* into) {
-    into->present = readInt(match, value, &into->value);
+bool referee_read_maybe_int(Match* match, const Value* value, MaybeInt* into) {
+    into->present = referee_read_int(match, value, &into->value);
     return true;
 }
 
-bool readMaybeFloat(Match* match, const Value* value, MaybeFloat* into) {
-    into->present = readFloat(match, value, &into->value);
+bool referee_read_maybe_float(Match* match, const Value* value, MaybeFloat* into) {
+    into->present = referee_read_float(match, value, &into->value);
     return true;
 }
 
-bool readMaybeBool(Match* match, const Value* value, MaybeBool* into) {
-    into->present = readBool(match, value, &into->value);
+bool referee_read_maybe_bool(Match* match, const Value* value, MaybeBool* into) {
+    into->present = referee_read_bool(match, value, &into->value);
     return true;
 }
 
-bool readMaybeText(Match* match, const Value* value, const char** into) { return readText(match, value, into) || true; }
+bool referee_read_maybe_text(Match* match, const Value* value, const char** into) { return referee_read_text(match, value, into) || true; }
 
-bool readMaybeAny(Match* match, const Value* value, const Value** into) { return readAny(match, value, into) || true; }
+bool referee_read_maybe_any(Match* match, const Value* value, const Value** into) { return referee_read_any(match, value, into) || true; }
 
-Value newInt(int64_t number) { return (Value){VALUE_INT, 0, {.integer = number}}; }
+Value referee_new_int(int64_t number) { return (Value){VALUE_INT, 0, {.integer = number}}; }
 
-Value newText(const char* text) {
+Value referee_new_text(const char* text) {
     return text ? (Value){VALUE_TEXT, strlen(text), {.text = text}} : (Value){.kind = VALUE_NULL};
 }
 
-Value newList(void) { return (Value){.kind = VALUE_LIST}; }
+Value referee_new_list(void) { return (Value){.kind = VALUE_LIST}; }
 
-Value newObject(void) { return (Value){.kind = VALUE_OBJECT}; }
+Value referee_new_object(void) { return (Value){.kind = VALUE_OBJECT}; }
 
 // Room for one more at the end of `items`: it doubles when their number is a power of two.
 static void* grown(Match* match, void* items, size_t count, size_t size) {
     if (count & (count - 1)) return items;
-    void* more = allocate(match, (count ? 2 * count : 1) * size);
+    void* more = referee_allocate(match, (count ? 2 * count : 1) * size);
     if (count) memcpy(more, items, count * size);
     return more;
 }
 
-void append(Match* match, Value* list, Value item) {
+void referee_append(Match* match, Value* list, Value item) {
     list->items = grown(match, list->items, list->count, sizeof(Value));
     list->items[list->count++] = item;
 }
 
-void put(Match* match, Value* object, const char* name, Value value) {
+void referee_put(Match* match, Value* object, const char* name, Value value) {
     object->members = grown(match, object->members, object->count, sizeof(Member));
     object->members[object->count++] = (Member){name, value};
 }
 
-void putSome(Match* match, Value* object, const char* name, Value value) {
-    if (value.kind != VALUE_NULL) put(match, object, name, value);
+void referee_put_some(Match* match, Value* object, const char* name, Value value) {
+    if (value.kind != VALUE_NULL) referee_put(match, object, name, value);
 }
 
-Value writeInt(Match* match, const int* number) { return (void)match, newInt(*number); }
+Value referee_write_int(Match* match, const int* number) { return (void)match, referee_new_int(*number); }
 
-Value writeFloat(Match* match, const double* number) {
+Value referee_write_float(Match* match, const double* number) {
     return (void)match, (Value){VALUE_FLOAT, 0, {.number = *number}};
 }
 
-Value writeBool(Match* match, const bool* truth) { return (void)match, (Value){VALUE_BOOL, 0, {.truth = *truth}}; }
+Value referee_write_bool(Match* match, const bool* truth) { return (void)match, (Value){VALUE_BOOL, 0, {.truth = *truth}}; }
 
-Value writeText(Match* match, const char* const* text) { return (void)match, newText(*text); }
+Value referee_write_text(Match* match, const char* const* text) { return (void)match, referee_new_text(*text); }
 
-Value writeAny(Match* match, const Value* const* value) {
+Value referee_write_any(Match* match, const Value* const* value) {
     return (void)match, *value ? **value : (Value){.kind = VALUE_NULL};
 }
 
-Value writeMaybeInt(Match* match, const MaybeInt* number) {
-    return number->present ? writeInt(match, &number->value) : (Value){.kind = VALUE_NULL};
+Value referee_write_maybe_int(Match* match, const MaybeInt* number) {
+    return number->present ? referee_write_int(match, &number->value) : (Value){.kind = VALUE_NULL};
 }
 
-Value writeMaybeFloat(Match* match, const MaybeFloat* number) {
-    return number->present ? writeFloat(match, &number->value) : (Value){.kind = VALUE_NULL};
+Value referee_write_maybe_float(Match* match, const MaybeFloat* number) {
+    return number->present ? referee_write_float(match, &number->value) : (Value){.kind = VALUE_NULL};
 }
 
-Value writeMaybeBool(Match* match, const MaybeBool* truth) {
-    return truth->present ? writeBool(match, &truth->value) : (Value){.kind = VALUE_NULL};
+Value referee_write_maybe_bool(Match* match, const MaybeBool* truth) {
+    return truth->present ? referee_write_bool(match, &truth->value) : (Value){.kind = VALUE_NULL};
 }
 
 // What the referee calls.
@@ -206,32 +216,35 @@ typedef struct {
 } Server;
 
 static int64_t limit(const Value* limits, const char* name) {
-    const Value* value = member(limits, name);
+    const Value* value = referee_member(limits, name);
     return value && value->kind == VALUE_INT ? value->integer : NO_LIMIT;
 }
 
 static Encoding choose(Match* match, const Value* offered) {
     if (!offered) return JSON;
     for (size_t i = 0; i < offered->count; ++i) {
-        if (isText(item(offered, i), "json")) return JSON;
-        if (isText(item(offered, i), "msgpack")) return MSGPACK;
+        if (referee_is_text(referee_item(offered, i), "json")) return JSON;
+        if (referee_is_text(referee_item(offered, i), "msgpack")) return MSGPACK;
     }
-    fail(match, "this bot speaks json and msgpack, and was offered neither");
+    referee_fail(match, "this bot speaks json and msgpack, and was offered neither");
 }
 
 // All that is known from the beginning. Texts and options are copied: they outlive the call.
 static void describe(Server* server, const Value* params) {
     Match* match = &server->match;
-    const Value *names = member(params, "names"), *limits = member(params, "limits"), *seed = member(params, "seed");
+    const Value *names = referee_member(params, "names"), *limits = referee_member(params, "limits"), *seed = referee_member(params, "seed");
     match->game = server->bot->game;
-    match->options = keepValue(match, member(params, "options"));
-    if (!readInt(match, member(params, "seat"), &match->seat)) match->seat = 0;
-    match->names = (TextList){allocateForMatch(match, (names ? names->count : 0) * sizeof(char*)), 0};
-    for (size_t i = 0; textOf(item(names, i)); ++i) {
-        match->names.items[match->names.count++] = keepText(match, textOf(item(names, i)));
+    match->options = referee_keep_value(match, referee_member(params, "options"));
+    if (!referee_read_int(match, referee_member(params, "seat"), &match->seat)) match->seat = 0;
+    match->names = (TextList){referee_allocate_for_match(match, (names ? names->count : 0) * sizeof(char*)), 0};
+    for (size_t i = 0; referee_text_of(referee_item(names, i)); ++i) {
+        match->names.items[match->names.count++] = referee_keep_text(match, referee_text_of(referee_item(names, i)));
     }
-    match->limits = (Limits){limit(limits, "startup_ms"), limit(limits, "call_ms"), limit(limits, "initial_ms"),
-                             limit(limits, "increment_ms"), limit(limits, "cpu_ms"), limit(limits, "memory_bytes")};
+    match->limits = (Limits){limit(limits, "startup_ms"), limit(limits, "call_ms"), limit(limits, "opening_ms"),
+                             limit(limits, "closing_ms"), limit(limits, "exit_ms"), limit(limits, "initial_ms"),
+                             limit(limits, "increment_ms"), limit(limits, "cpu_ms"), limit(limits, "memory_bytes"),
+                             limit(limits, "processes"), limit(limits, "frame_bytes"), limit(limits, "call_output_bytes"),
+                             limit(limits, "stderr_bytes"), limit(limits, "file_bytes"), limit(limits, "scratch_bytes")};
     match->clock = (Clock){NO_LIMIT, NO_LIMIT, NO_LIMIT};
     match->seed = !seed ? 0 : seed->kind == VALUE_LARGE ? seed->large : (uint64_t)seed->integer;
 }
@@ -239,29 +252,29 @@ static void describe(Server* server, const Value* params) {
 static Value initialize(Server* server, const Value* params) {
     const Bot* bot = server->bot;
     Match* match = &server->match;
-    const Value *protocol = member(params, "protocol"), *game = member(params, "game");
+    const Value *protocol = referee_member(params, "protocol"), *game = referee_member(params, "game");
     if (protocol && (protocol->kind != VALUE_INT || protocol->integer != 1)) {
-        fail(match, "this protocol is unknown here; this is 1");
+        referee_fail(match, "this protocol is unknown here; this is 1");
     }
-    if (!isText(game, bot->game)) fail(match, "this bot plays %s, not %s", bot->game, textOf(game));
-    if (!server->has_agreed) server->agreed = choose(match, member(params, "encodings"));
-    clearArena(&server->whole_match);  // the last match ends
+    if (!referee_is_text(game, bot->game)) referee_fail(match, "this bot plays %s, not %s", bot->game, referee_text_of(game));
+    if (!server->has_agreed) server->agreed = choose(match, referee_member(params, "encodings"));
+    referee_clear_arena(&server->whole_match);  // the last match ends
     describe(server, params);
-    match->memory = allocateForMatch(match, bot->memory);
+    match->memory = referee_allocate_for_match(match, bot->memory);
     if (bot->begin) bot->begin(match);
     server->has_agreed = true;  // not before: a match that is refused has agreed on nothing
-    Value hello = newObject();
-    put(match, &hello, "name", newText(bot->name));
-    put(match, &hello, "version", newText(bot->version ? bot->version : "1"));
-    put(match, &hello, "encoding", newText(server->agreed == JSON ? "json" : "msgpack"));
-    put(match, &hello, "reuse", (Value){VALUE_BOOL, 0, {.truth = true}});
+    Value hello = referee_new_object();
+    referee_put(match, &hello, "name", referee_new_text(bot->name));
+    referee_put(match, &hello, "version", referee_new_text(bot->version ? bot->version : "1"));
+    referee_put(match, &hello, "encoding", referee_new_text(server->agreed == JSON ? "json" : "msgpack"));
+    referee_put(match, &hello, "reuse", (Value){VALUE_BOOL, 0, {.truth = true}});
     return hello;
 }
 
 static Value errorOf(Match* match, int code, const char* words) {
-    Value error = newObject();
-    put(match, &error, "code", newInt(code));
-    put(match, &error, "message", newText(words));
+    Value error = referee_new_object();
+    referee_put(match, &error, "code", referee_new_int(code));
+    referee_put(match, &error, "message", referee_new_text(words));
     return error;
 }
 
@@ -270,23 +283,23 @@ static void call(Server* server, const char* method, const Value* params, Value*
     Match* match = &server->match;
     if (setjmp(server->failure.back)) {
         if (strcmp(method, "initialize") == 0) match->memory = NULL;  // there is no match
-        put(match, answer, "error", errorOf(match, -32000, server->failure.words));
+        referee_put(match, answer, "error", errorOf(match, -32000, server->failure.words));
         return;
     }
     Value result = {.kind = VALUE_NULL};
     if (strcmp(method, "initialize") == 0) {
         result = initialize(server, params);
     } else {
-        if (!match->memory) fail(match, "%s came before initialize", method);
-        const Value* clock = member(params, "clock");
+        if (!match->memory) referee_fail(match, "%s came before initialize", method);
+        const Value* clock = referee_member(params, "clock");
         match->clock = (Clock){limit(clock, "call_ms"), limit(clock, "remaining_ms"), limit(clock, "last_ms")};
         if (!server->bot->answer(match, method, params, &result)) {
-            char* words = allocate(match, strlen(method) + sizeof "unknown method ");
-            put(match, answer, "error", errorOf(match, -32601, strcat(strcpy(words, "unknown method "), method)));
+            char* words = referee_allocate(match, strlen(method) + sizeof "unknown method ");
+            referee_put(match, answer, "error", errorOf(match, -32601, strcat(strcpy(words, "unknown method "), method)));
             return;
         }
     }
-    put(match, answer, "result", result);
+    referee_put(match, answer, "result", result);
 }
 
 // Nobody awaits an answer: what fails is only printed.
@@ -298,7 +311,7 @@ static void notice(Server* server, const char* method, const Value* params) {
 // Writes a whole frame; false when the referee is gone.
 static bool respond(Server* server, const Value* answer) {
     server->bytes.size = 0;
-    encode(answer, server->encoding, &server->call, &server->bytes);
+    referee_encode(answer, server->encoding, &server->call, &server->bytes);
     for (size_t done = 0; done < server->bytes.size;) {
         const ssize_t count = write(pipe_out, server->bytes.data + done, server->bytes.size - done);
         if (count >= 0) {
@@ -312,38 +325,39 @@ static bool respond(Server* server, const Value* answer) {
 
 // False: the referee needs this program no more.
 static bool handle(Server* server, const Value* frame) {
-    const Value *id = member(frame, "id"), *params = member(frame, "params");
-    const char* method = textOf(member(frame, "method"));
+    const Value *id = referee_member(frame, "id"), *params = referee_member(frame, "params");
+    const char* method = referee_text_of(referee_member(frame, "method"));
     if (!method) method = "";
     if (strcmp(method, "exit") == 0) return false;
     if (!id) {
         notice(server, method, params);
         return true;
     }
-    Value answer = newObject();
-    put(&server->match, &answer, "jsonrpc", newText("2.0"));
-    put(&server->match, &answer, "id", *id);
+    Value answer = referee_new_object();
+    referee_put(&server->match, &answer, "jsonrpc", referee_new_text("2.0"));
+    referee_put(&server->match, &answer, "id", *id);
     call(server, method, params, &answer);
     return respond(server, &answer);
 }
 
-int serve(const Bot* bot) {
+int referee_serve(const Bot* bot) {
     Server server = {.bot = bot};
     server.match = (Match){
         .bot = bot->bot, .call = &server.call, .whole_match = &server.whole_match, .failed = &server.failure};
     Reader reader;
-    openReader(&reader, pipe_in);
+    takePipes();
+    referee_open_reader(&reader, pipe_in);
     msgpack_sbuffer_init(&server.bytes);
     Value frame;
     Next next;
-    while ((next = nextFrame(&reader, server.encoding, &server.call, &frame)) == FRAME && handle(&server, &frame)) {
+    while ((next = referee_next_frame(&reader, server.encoding, &server.call, &frame)) == FRAME && handle(&server, &frame)) {
         if (server.has_agreed) server.encoding = server.agreed;
-        clearArena(&server.call);
+        referee_clear_arena(&server.call);
     }
     if (next == NO_FRAME) fputs("the referee sent what is no frame of the protocol\n", stderr);
-    closeReader(&reader);
+    referee_close_reader(&reader);
     msgpack_sbuffer_destroy(&server.bytes);
-    freeArena(&server.call);
-    freeArena(&server.whole_match);
+    referee_free_arena(&server.call);
+    referee_free_arena(&server.whole_match);
     return next == NO_FRAME ? 1 : 0;
 }

@@ -20,7 +20,7 @@ static Match match = {.call = &arena, .whole_match = &arena};
 
 static int clear(void** state) {
     (void)state;
-    freeArena(&arena);
+    referee_free_arena(&arena);
     return 0;
 }
 
@@ -32,9 +32,9 @@ static Value parsed(const char* text) {
     assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
     assert_int_equal(write(ends[1], "\n", 1), 1);
     close(ends[1]);
-    openReader(&reader, ends[0]);
-    assert_int_equal(nextFrame(&reader, JSON, &arena, &value), FRAME);
-    closeReader(&reader);
+    referee_open_reader(&reader, ends[0]);
+    assert_int_equal(referee_next_frame(&reader, JSON, &arena, &value), FRAME);
+    referee_close_reader(&reader);
     close(ends[0]);
     return value;
 }
@@ -42,8 +42,8 @@ static Value parsed(const char* text) {
 static const char* written(Value value) {
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
-    encode(&value, JSON, &arena, &bytes);
-    char* text = allocate(&match, bytes.size);
+    referee_encode(&value, JSON, &arena, &bytes);
+    char* text = referee_allocate(&match, bytes.size);
     memcpy(text, bytes.data, bytes.size - 1);
     msgpack_sbuffer_destroy(&bytes);
     return text;
@@ -59,10 +59,10 @@ static void assertFramesInPieces(Encoding encoding, size_t size) {
     const Value value = parsed(EVERY_VALUE);
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
-    for (int i = 0; i < 3; ++i) encode(&value, encoding, &arena, &bytes);
+    for (int i = 0; i < 3; ++i) referee_encode(&value, encoding, &arena, &bytes);
     int ends[2];
     Reader reader;
-    openReader(&reader, -1);
+    referee_open_reader(&reader, -1);
     size_t frames = 0;
     for (size_t at = 0; at < bytes.size; at += size) {
         const size_t count = bytes.size - at < size ? bytes.size - at : size;
@@ -70,13 +70,13 @@ static void assertFramesInPieces(Encoding encoding, size_t size) {
         assert_int_equal(write(ends[1], bytes.data + at, count), count);
         close(ends[1]);
         reader.fd = ends[0];
-        for (Value frame; nextFrame(&reader, encoding, &arena, &frame) == FRAME; ++frames) {
+        for (Value frame; referee_next_frame(&reader, encoding, &arena, &frame) == FRAME; ++frames) {
             assert_string_equal(written(frame), EVERY_VALUE);
         }
         close(ends[0]);
     }
     assert_int_equal(frames, 3);
-    closeReader(&reader);
+    referee_close_reader(&reader);
     msgpack_sbuffer_destroy(&bytes);
 }
 
@@ -102,30 +102,30 @@ static void bytes_that_are_no_frame_are_told(void** state) {
         assert_int_equal(pipe(ends), 0);
         assert_true(write(ends[1], wrong[i].bytes, strlen(wrong[i].bytes)) > 0);
         close(ends[1]);
-        openReader(&reader, ends[0]);
-        assert_int_equal(nextFrame(&reader, wrong[i].encoding, &arena, &frame), NO_FRAME);
-        closeReader(&reader);
+        referee_open_reader(&reader, ends[0]);
+        assert_int_equal(referee_next_frame(&reader, wrong[i].encoding, &arena, &frame), NO_FRAME);
+        referee_close_reader(&reader);
         close(ends[0]);
     }
 }
 
 static void what_json_cannot_hold_is_mended(void** state) {
     (void)state;
-    Value value = newList();
+    Value value = referee_new_list();
     for (int i = 0; i < 3; ++i) {
         const double numbers[] = {NAN, INFINITY, 0.1};
-        append(&match, &value, writeFloat(&match, &numbers[i]));
+        referee_append(&match, &value, referee_write_float(&match, &numbers[i]));
     }
-    append(&match, &value, newText("a\xff" "b"));
-    append(&match, &value, newText("\xed\xa0\x80"));  // half of a surrogate pair
-    append(&match, &value, newText("\xe2\x95"));      // cut short
-    append(&match, &value, newText("\xe2\x95\xaf\xf0\x9f\x98\x81"));
+    referee_append(&match, &value, referee_new_text("a\xff" "b"));
+    referee_append(&match, &value, referee_new_text("\xed\xa0\x80"));  // half of a surrogate pair
+    referee_append(&match, &value, referee_new_text("\xe2\x95"));      // cut short
+    referee_append(&match, &value, referee_new_text("\xe2\x95\xaf\xf0\x9f\x98\x81"));
     assert_string_equal(written(value),
                         "[null,null,0.10000000000000001,\"a\xef\xbf\xbd" "b\","
                         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\",\"\xef\xbf\xbd\xef\xbf\xbd\",\"╯😁\"]");
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
-    encode(&value, MSGPACK, &arena, &bytes);
+    referee_encode(&value, MSGPACK, &arena, &bytes);
     assert_memory_equal(bytes.data, "\x97\xc0\xc0\xcb", 4);
     assert_memory_equal(bytes.data + 12, "\xa5" "a\xef\xbf\xbd" "b", 6);
     msgpack_sbuffer_destroy(&bytes);
@@ -133,41 +133,41 @@ static void what_json_cannot_hold_is_mended(void** state) {
 
 static void lists_and_objects_grow(void** state) {
     (void)state;
-    Value list = newList(), object = newObject();
+    Value list = referee_new_list(), object = referee_new_object();
     for (int i = 0; i < 1000; ++i) {
-        append(&match, &list, newInt(i));
-        put(&match, &object, i % 2 ? "odd" : "even", newInt(i));
+        referee_append(&match, &list, referee_new_int(i));
+        referee_put(&match, &object, i % 2 ? "odd" : "even", referee_new_int(i));
     }
-    for (int i = 0; i < 1000; ++i) assert_int_equal(item(&list, (size_t)i)->integer, i);
-    assert_null(item(&list, 1000));
-    assert_int_equal(member(&object, "odd")->integer, 999);  // the last counts
-    assert_null(member(&object, "neither"));
+    for (int i = 0; i < 1000; ++i) assert_int_equal(referee_item(&list, (size_t)i)->integer, i);
+    assert_null(referee_item(&list, 1000));
+    assert_int_equal(referee_member(&object, "odd")->integer, 999);  // the last counts
+    assert_null(referee_member(&object, "neither"));
 }
 
 static void what_is_not_there_has_no_members_items_or_text(void** state) {
     (void)state;
-    const Value number = newInt(5);
+    const Value number = referee_new_int(5);
     for (int i = 0; i < 2; ++i) {
         const Value* value = i == 0 ? NULL : &number;
-        assert_null(member(value, "x"));
-        assert_null(item(value, 0));
-        assert_null(textOf(value));
-        assert_false(isText(value, "x"));
+        assert_null(referee_member(value, "x"));
+        assert_null(referee_item(value, 0));
+        assert_null(referee_text_of(value));
+        assert_false(referee_is_text(value, "x"));
     }
-    assert_false(isText(&(Value){VALUE_TEXT, 3, {.text = "x\0y"}}, "x"));
+    assert_false(referee_is_text(&(Value){VALUE_TEXT, 3, {.text = "x\0y"}}, "x"));
 }
 
 static void whole_numbers_that_do_not_fit_are_of_another_type(void** state) {
     (void)state;
     const Value list = parsed("[2147483647,2147483648,-2147483649,18446744073709551615,1.0,true,\"1\"]");
     int number;
-    assert_true(readInt(&match, item(&list, 0), &number));
+    assert_true(referee_read_int(&match, referee_item(&list, 0), &number));
     assert_int_equal(number, 2147483647);
-    for (size_t i = 1; i < list.count; ++i) assert_false(readInt(&match, item(&list, i), &number));
+    for (size_t i = 1; i < list.count; ++i) assert_false(referee_read_int(&match, referee_item(&list, i), &number));
     double real;
-    assert_true(readFloat(&match, item(&list, 3), &real));
+    assert_true(referee_read_float(&match, referee_item(&list, 3), &real));
     assert_true(real == 18446744073709551615.0);
-    assert_false(readFloat(&match, item(&list, 5), &real));
+    assert_false(referee_read_float(&match, referee_item(&list, 5), &real));
 }
 
 static void coordinates_are_values(void** state) {
@@ -178,7 +178,7 @@ static void coordinates_are_values(void** state) {
     assert_true(compareCoord(&a, &b) < 0 && compareCoord(&b, &a) > 0 && compareCoord(&a, &a) == 0);
     assert_int_equal(hashCoord(a), hashCoord((Coord){0, 1}));
     assert_int_not_equal(hashCoord(a), hashCoord(b));
-    assert_string_equal(written(writeCoord(&match, &(Coord){3, 9})), "[3,9]");
+    assert_string_equal(written(referee_write_coord(&match, &(Coord){3, 9})), "[3,9]");
 }
 
 static void the_state_of_the_document_is_read(void** state) {
@@ -191,7 +191,7 @@ static void the_state_of_the_document_is_read(void** state) {
         "\"constrs\":[{\"coords\":[9,6],\"type\":-2,\"movementCost\":2}]}],"
         "\"board\":[[null,{\"ant\":2,\"constr\":-3},{\"constr\":-1}]]}");
     GameState game;
-    assert_true(readGameState(&match, &json, &game));
+    assert_true(referee_read_game_state(&match, &json, &game));
     const Inventory* inventories = game.inventories.items;
     assert_true(equalCoord(inventories[0].ants.items[0].coords, (Coord){4, 8}));
     assert_true(inventories[0].ants.items[0].hasMoved);
@@ -202,19 +202,19 @@ static void the_state_of_the_document_is_read(void** state) {
     assert_int_equal(game.board.items[0].items[1]->ant.value, 2);
     assert_false(game.board.items[0].items[2]->ant.present);
     const Value two = parsed("{\"phase\":3,\"whoseTurn\":1,\"inventories\":[]}");
-    assert_false(readGameState(&match, &two, &game));
+    assert_false(referee_read_game_state(&match, &two, &game));
 }
 
 static void moves_are_written_as_the_document_shows_them(void** state) {
     (void)state;
     Coord path[] = {{4, 1}, {4, 2}, {5, 2}}, hill[] = {{0, 3}};
-    assert_string_equal(written(writeMove(&match, &(Move){.moveType = END})), "{\"moveType\":2}");
-    assert_string_equal(written(writeMove(&match, &(Move){MOVE_ANT, .coordList = {path, 3}})),
+    assert_string_equal(written(referee_write_move(&match, &(Move){.moveType = END})), "{\"moveType\":2}");
+    assert_string_equal(written(referee_write_move(&match, &(Move){MOVE_ANT, .coordList = {path, 3}})),
                         "{\"moveType\":0,\"coordList\":[[4,1],[4,2],[5,2]]}");
-    assert_string_equal(written(writeMove(&match, &(Move){BUILD, .coordList = {hill, 1}, .buildType = some(SOLDIER)})),
+    assert_string_equal(written(referee_write_move(&match, &(Move){BUILD, .coordList = {hill, 1}, .buildType = referee_some(SOLDIER)})),
                         "{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}");
-    const Move empty = {MOVE_ANT, .coordList = newCoordList(&match, 0)};
-    assert_string_equal(written(writeMove(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
+    const Move empty = {MOVE_ANT, .coordList = referee_new_coord_list(&match, 0)};
+    assert_string_equal(written(referee_write_move(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
 }
 
 int main(void) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <future>
@@ -12,6 +13,8 @@
 #include <referee/reantics.hpp>
 #include <referee/tictactoe.hpp>
 #include <unordered_set>
+
+#include "frames.hpp"
 
 // As text: GoogleTest takes a Json for a container of itself, and would print it without end.
 namespace nlohmann {
@@ -158,10 +161,10 @@ TEST(ReAntics, TheBoardMayBeLeftOut) {
 
 TEST(ReAntics, MovesAreWrittenAsTheDocumentShowsThem) {
     using namespace reantics;
-    EXPECT_EQ(Json(Move{END}), Json::parse(R"({"moveType":2})"));
-    EXPECT_EQ(Json(Move{MOVE_ANT, {{{4, 1}, {4, 2}, {5, 2}}}}),
+    EXPECT_EQ(Json(Move{MoveType::END}), Json::parse(R"({"moveType":2})"));
+    EXPECT_EQ(Json(Move{MoveType::MOVE_ANT, {{{4, 1}, {4, 2}, {5, 2}}}}),
               Json::parse(R"({"moveType":0,"coordList":[[4,1],[4,2],[5,2]]})"));
-    EXPECT_EQ(Json(Move{BUILD, {{{0, 3}}}, SOLDIER}),
+    EXPECT_EQ(Json(Move{MoveType::BUILD, {{{0, 3}}}, AntType::SOLDIER}),
               Json::parse(R"({"moveType":1,"coordList":[[0,3]],"buildType":3})"));
 }
 
@@ -170,18 +173,20 @@ TEST(TicTacToe, AnEventMayShowAnything) {
     const auto event = [](const char* text) { return Json::parse(text).get<ArenaEvent>(); };
     for (const char* sent : {"null", "7", "1e300", "\"SE\"", "[]", "{\"a\":[null]}"}) {
         const Json shown = {{"player", "X"}, {"action", Json::parse(sent)}, {"position", Json::parse(sent)}};
-        EXPECT_EQ(*shown.get<ArenaEvent>().action, Json::parse(sent));
-        EXPECT_EQ(*shown.get<ArenaEvent>().position, Json::parse(sent));
+        EXPECT_EQ(shown.get<ArenaEvent>().action.json(), Json::parse(sent));
+        EXPECT_EQ(shown.get<ArenaEvent>().position.json(), Json::parse(sent));
     }
     EXPECT_FALSE(event(R"({"player":"X"})").action.has_value()) << "absent is not null";
     EXPECT_EQ(event(R"({"player":"X","winner":5,"youAre":{},"id":[]})").winner, std::nullopt) << "a rival's nonsense";
-    EXPECT_EQ(*event(R"({"action":"(\u256f\u00b0\u25a1\u00b0)\u256f\ufe35 \u253b\u2501\u253b"})").action, FLIP);
+    const auto flip = event(R"({"action":"(\u256f\u00b0\u25a1\u00b0)\u256f\ufe35 \u253b\u2501\u253b"})");
+    EXPECT_EQ(flip.action.as<ActionType>(), ActionType::FLIP);
+    EXPECT_EQ(event(R"({"action":"putsymbol"})").action.as<ActionType>(), std::nullopt);
 }
 
 TEST(TicTacToe, AnswersAreWrittenAsTheDocumentShowsThem) {
     using namespace tictactoe;
-    EXPECT_EQ(Json(Action{"putSymbol", "SE"}), Json::parse(R"({"action":"putSymbol","position":"SE"})"));
-    EXPECT_EQ(Json(Action{FLIP}), (Json{{"action", "(╯°□°)╯︵ ┻━┻"}}));
+    EXPECT_EQ(Json(Action{ActionType::PUT_SYMBOL, Cell::SE}), Json::parse(R"({"action":"putSymbol","position":"SE"})"));
+    EXPECT_EQ(Json(Action{ActionType::FLIP}), (Json{{"action", "(╯°□°)╯︵ ┻━┻"}}));
 }
 
 const char* const CARDGAME_STATE = R"({"player_hand":[{"type":"spell","id":9,"cost":4,"zone_position":1},
@@ -199,47 +204,48 @@ TEST(CardGame, ACardOrTargetIsOfTheKindThatItsTypeTells) {
     using namespace cardgame;
     const auto state = Json::parse(CARDGAME_STATE).get<GameState>();
     ASSERT_TRUE(std::holds_alternative<Spell>(state.player_hand.at(0)));
-    EXPECT_EQ(std::get<Spell>(state.player_hand[0]).id, FIREBALL);
+    EXPECT_EQ(std::get<Spell>(state.player_hand[0]).id, CardId::FIREBALL);
     ASSERT_TRUE(std::holds_alternative<Minion>(state.player_hand.at(1)));
     EXPECT_EQ(std::get<Minion>(state.player_hand[1]).zone_position, 2);
     ASSERT_TRUE(std::holds_alternative<Hero>(state.player_target.at(0)));
     EXPECT_EQ(std::get<Hero>(state.player_target[0]).health, 28);
-    EXPECT_EQ(std::get<Minion>(state.player_target.at(1)).buffs.at(0).id, TIMBER_WOLF);
+    EXPECT_EQ(std::get<Minion>(state.player_target.at(1)).buffs.at(0).id, CardId::TIMBER_WOLF);
 }
 
 TEST(CardGame, AnActionIsAListOfItsNumberAndItsArguments) {
     using namespace cardgame;
-    EXPECT_EQ(Json(Action{PLAY_SPELL, {{3, 0}}}), Json::parse("[2,[3,0]]"));
-    EXPECT_EQ(Json(Action{END_TURN}), Json::parse("[4,null]"));
+    EXPECT_EQ(Json(Action{ActionType::PLAY_SPELL, {{3, 0}}}), Json::parse("[2,[3,0]]"));
+    EXPECT_EQ(Json(Action{ActionType::END_TURN}), Json::parse("[4,null]"));
 }
 
 // Tells what it was shown.
 struct Witness : aiarena21::AIArena21Bot {
+    using AIArena21Bot::AIArena21Bot;
     std::vector<std::vector<double>> heat;
-    std::vector<std::vector<std::vector<std::string>>> fresh;
+    std::vector<std::vector<std::vector<aiarena21::Item>>> fresh;
 
-    std::string play_powerup(const aiarena21::Map&, const aiarena21::Player&, const aiarena21::Player&,
+    aiarena21::PowerUp play_powerup(const aiarena21::Map&, const aiarena21::Player&, const aiarena21::Player&,
                              const std::vector<std::vector<int>>&,
-                             const std::vector<std::vector<std::vector<std::string>>>& new_items,
+                             const std::vector<std::vector<std::vector<aiarena21::Item>>>& new_items,
                              const std::vector<std::vector<double>>& heatmap, int) override {
         heat = heatmap;
         fresh = new_items;
-        return aiarena21::BIKE;
+        return aiarena21::PowerUp::BIKE;
     }
     std::string play_turn(const aiarena21::Map&, const aiarena21::Player& me, const aiarena21::Player&,
                           const std::vector<std::vector<int>>&,
-                          const std::vector<std::vector<std::vector<std::string>>>&,
+                          const std::vector<std::vector<std::vector<aiarena21::Item>>>&,
                           const std::vector<std::vector<double>>&, int) override {
         return aiarena21::name(me.location);
     }
     int play_auction(const aiarena21::Map&, const aiarena21::Player& me, const aiarena21::Player&,
-                     const std::vector<std::vector<int>>&, const std::vector<std::vector<std::vector<std::string>>>&,
+                     const std::vector<std::vector<int>>&, const std::vector<std::vector<std::vector<aiarena21::Item>>>&,
                      const std::vector<std::vector<double>>&, int) override {
         return me.score;
     }
     std::string play_transport(const aiarena21::Map&, const aiarena21::Player&, const aiarena21::Player& opponent,
                                const std::vector<std::vector<int>>&,
-                               const std::vector<std::vector<std::vector<std::string>>>&,
+                               const std::vector<std::vector<std::vector<aiarena21::Item>>>&,
                                const std::vector<std::vector<double>>&, int) override {
         return aiarena21::name(opponent.location);
     }
@@ -251,11 +257,12 @@ TEST(AIArena21, RealNumbersAndListsOfListsReachTheBot) {
         "opponent":{"name":"b","score":5,"location":[0,2],"bike":true,"portal_gun":false},
         "items":[[0,10,0]],"new_items":[[[],["Strawberry"],[]]],"heatmap":[[0.25,1,0.1]],"remaining_turns":199})");
     for (const auto encoding : {Encoding::json, Encoding::msgpack}) {
-        Witness bot;
+        Witness bot{Match()};
         const auto shown = readInPieces(encode(params, encoding), 512, encoding).at(0);
         EXPECT_EQ(bot.answer("play_powerup", shown), "bike");
         EXPECT_EQ(bot.heat, (std::vector<std::vector<double>>{{0.25, 1.0, 0.1}}));
-        EXPECT_EQ(bot.fresh, (std::vector<std::vector<std::vector<std::string>>>{{{}, {"Strawberry"}, {}}}));
+        const std::vector<aiarena21::Item> strawberry = {aiarena21::Item::STRAWBERRY};
+        EXPECT_EQ(bot.fresh, (std::vector<std::vector<std::vector<aiarena21::Item>>>{{{}, strawberry, {}}}));
         EXPECT_EQ(bot.answer("play_turn", shown), "0,0");
         EXPECT_EQ(bot.answer("play_auction", shown), 7);
         EXPECT_EQ(bot.answer("play_transport", shown), "0,2");
@@ -300,7 +307,7 @@ TEST(AIBG5, AnEntityHasOnlyTheMembersOfItsKind) {
     const auto boss = entity(R"({"type":"BOSS","bossAction":true,"bossAttackedTiles":[
         {"q":1,"r":-2,"entity":{"type":"BLACKHOLE"},"tileType":"NORMAL"}]})");
     EXPECT_EQ(boss.bossAction, true);
-    EXPECT_EQ(boss.bossAttackedTiles->at(0).entity.type, "BLACKHOLE");
+    EXPECT_EQ(boss.bossAttackedTiles->at(0).entity.type, EntityType::BLACKHOLE);
 }
 
 TEST(AIBG5, TheHexagonsAreCountedAsTheyLie) {

@@ -17,8 +17,8 @@ type Grid struct {
 }
 
 // NewGrid takes the game_map of any call: it is the same throughout a match.
-func NewGrid(game_map Map) *Grid {
-	g := &Grid{Rows: game_map.Rows, Cols: game_map.Cols, cells: game_map.Cells}
+func NewGrid(gameMap Map) *Grid {
+	g := &Grid{Rows: gameMap.Rows, Cols: gameMap.Cols, cells: gameMap.Cells}
 	for row := range g.Rows {
 		for col := range g.Cols {
 			if cell := (Location{row, col}); g.IsFree(cell) {
@@ -84,9 +84,9 @@ func (g *Grid) Path(start, target Location) []Location {
 	return path
 }
 
-// Reach is where Play_turn may go, row by row; to stay is allowed.
+// Reach is where PlayTurn may go, row by row; to stay is allowed.
 func (g *Grid) Reach(player Player) []Location {
-	if player.Portal_gun {
+	if player.PortalGun {
 		return g.Free
 	}
 	steps := g.Distances(player.Location)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"referee"
-	"referee/wire"
+	"referee.internal/referee"
+	"referee.internal/referee/wire"
 )
 
 type conformance struct {

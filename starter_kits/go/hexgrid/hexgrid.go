@@ -8,7 +8,7 @@ package hexgrid
 import (
 	"fmt"
 
-	"referee/aibg5"
+	"referee.internal/referee/aibg5"
 )
 
 // A Cell is a place, or the way from one to another. It can be the key of a map.

@@ -35,11 +35,11 @@ func TestItGreetsAndAnswersItsFirstCallAndEnds(t *testing.T) {
 	}
 	for id, line := range lines {
 		var answer struct {
-			Id     int
+			ID     int
 			Result any
 			Error  any
 		}
-		if err := json.Unmarshal([]byte(line), &answer); err != nil || answer.Id != id || answer.Error != nil {
+		if err := json.Unmarshal([]byte(line), &answer); err != nil || answer.ID != id || answer.Error != nil {
 			t.Errorf("answer %d: %s", id, line)
 		}
 	}

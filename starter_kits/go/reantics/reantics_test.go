@@ -3,8 +3,8 @@ package reantics
 import (
 	"testing"
 
-	"referee"
-	"referee/wire"
+	"referee.internal/referee"
+	"referee.internal/referee/wire"
 )
 
 const state = `{"phase":3,"whoseTurn":1,"newer":{},"inventories":[

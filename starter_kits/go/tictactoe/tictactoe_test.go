@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"referee/wire"
+	"referee.internal/referee/wire"
 )
 
 func shown(t *testing.T, text string) ArenaEvent {

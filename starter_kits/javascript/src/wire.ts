@@ -18,12 +18,30 @@ const METHOD_NOT_FOUND = -32601;
 export interface Limits {
     startup_ms?: number;
     call_ms?: number;
+    /** in the opening, where it is another than later */
+    opening_ms?: number;
+    /** for a call after the result */
+    closing_ms?: number;
+    /** from exit to the program's end */
+    exit_ms?: number;
     /** the bank of time that the bot starts with */
     initial_ms?: number;
     /** added to the bank after every answer */
     increment_ms?: number;
     cpu_ms?: number;
     memory_bytes?: number;
+    /** that live at a time */
+    processes?: number;
+    /** one frame of the bot's */
+    frame_bytes?: number;
+    /** standard output in one call */
+    call_output_bytes?: number;
+    /** standard error that is kept */
+    stderr_bytes?: number;
+    /** one file that is written */
+    file_bytes?: number;
+    /** all files in HOME together */
+    scratch_bytes?: number;
 }
 
 /** What `initialize` told about the match. */
@@ -35,8 +53,10 @@ export interface Match {
     /** in the order of the seats */
     names: string[];
     limits: Limits;
-    /** for the bot's own luck; `Math.random` draws from it already. A bigint beyond ±2^53 */
+    /** for the bot's own luck, which `random` draws from it. A bigint beyond ±2^53 */
     seed: number | bigint;
+    /** A number from 0 up to 1, as `Math.random` gives: the same match gives the same ones. */
+    random: () => number;
 }
 
 /** The time for the call that is being answered, in milliseconds; undefined = no such limit, or not known yet. */
@@ -56,18 +76,15 @@ export class UnknownMethod extends Error {
     }
 }
 
-/** The match that the next bot is made for: so that a bot's constructor needs no argument. */
-let starting: Match = { game: "", options: {}, seat: 0, names: [], limits: {}, seed: 0 };
-
 /** A bot for one match, untyped. The games' files derive typed ones from it; each match gets a new object. */
 export class Bot {
     /** The only game that it plays; undefined = any. */
     static readonly game: string | undefined = undefined;
 
-    /** Known from the constructor on. */
-    readonly match: Match = starting;
     /** Of the call that is being answered. */
     clock: Clock = {};
+
+    constructor(readonly match: Match) {}
 
     /** Answers a call, at once or with a promise. Whatever it throws is told to the referee as this bot's failure. */
     answer(method: string, _params: Members): unknown {
@@ -82,14 +99,14 @@ export class Bot {
 
 /** A class of bots. */
 export interface BotClass {
-    new (): Bot;
+    new (match: Match): Bot;
     readonly name: string;
     readonly game: string | undefined;
 }
 
 /** Plays matches with bots of this class until the referee ends it. `name`: the class's own if left out. */
 export function run(botClass: BotClass, name: string = botClass.name, version = "1"): void {
-    const { open, output } = pipes ?? takeStreams();
+    const { open, output } = pipes ?? takePipes() ?? takeStreams();
     const input = open();
     const server = new Server(botClass, name, version, (frame) => writeAll(output, frame));
     process.on("uncaughtException", (error) => server.fail(error));
@@ -191,9 +208,7 @@ class Server {
         const { game } = this.botClass;
         if (game !== undefined && game !== match.game) throw new Error(`this bot plays ${game}, not ${match.game}`);
         const encoding = this.#bot ? this.#frames.encoding : choose(params.encodings ?? ["json"]);
-        starting = match;
-        Math.random = seeded(match.seed);
-        this.#bot = new this.botClass();
+        this.#bot = new this.botClass(match);
         this.#frames.encoding = encoding; // in force as soon as nothing can go wrong any more
         return { name: this.name, version: this.version, encoding, reuse: true };
     }
@@ -216,6 +231,7 @@ function choose(offered: unknown): Encoding {
 
 function readMatch(params: Members): Match {
     const limits = members(params.limits ?? {});
+    const seed = typeof params.seed === "bigint" ? params.seed : (maybe(params.seed, integer) ?? 0);
     return {
         game: text(params.game),
         options: members(params.options ?? {}),
@@ -224,12 +240,22 @@ function readMatch(params: Members): Match {
         limits: {
             startup_ms: maybe(limits.startup_ms, number),
             call_ms: maybe(limits.call_ms, number),
+            opening_ms: maybe(limits.opening_ms, number),
+            closing_ms: maybe(limits.closing_ms, number),
+            exit_ms: maybe(limits.exit_ms, number),
             initial_ms: maybe(limits.initial_ms, number),
             increment_ms: maybe(limits.increment_ms, number),
             cpu_ms: maybe(limits.cpu_ms, number),
             memory_bytes: maybe(limits.memory_bytes, number),
+            processes: maybe(limits.processes, number),
+            frame_bytes: maybe(limits.frame_bytes, number),
+            call_output_bytes: maybe(limits.call_output_bytes, number),
+            stderr_bytes: maybe(limits.stderr_bytes, number),
+            file_bytes: maybe(limits.file_bytes, number),
+            scratch_bytes: maybe(limits.scratch_bytes, number),
         },
-        seed: typeof params.seed === "bigint" ? params.seed : (maybe(params.seed, integer) ?? 0),
+        seed,
+        random: seeded(seed),
     };
 }
 
@@ -319,4 +345,6 @@ function takeStreams(): Pipes {
     return { open: () => process.stdin, output: 1 };
 }
 
-const pipes = takePipes(); // on import already, so that the rest of the bot's file may print
+// On import already where the referee has started the program, so that the rest of the bot's file may print.
+const pipes = process.env.REFEREE_BOT === undefined ? undefined : takePipes();
+delete process.env.REFEREE_BOT; // not for programs that the bot starts

@@ -7,6 +7,8 @@ import { Coord, type GameState, type Move, ReAnticsBot } from "../src/reantics.j
 import { type ArenaEvent, TicTacToeBot } from "../src/tictactoe.js";
 import { Bot, seeded, UnknownMethod } from "../src/wire.js";
 
+const MATCH = { game: "", options: {}, seat: 0, names: [], limits: {}, seed: 0, random: seeded(0) };
+
 const ANT = { id: 7, coords: [2, 1], type: 0, player: 0, health: 10, carrying: false, hasMoved: true, unknown: 5 };
 const GRASS = { coords: [3, 3], type: -2, movementCost: 2, player: null };
 const STATE = {
@@ -41,7 +43,7 @@ test("equal coordinates are one object, which nothing can change", () => {
 });
 
 test("a state is read with its coordinates, and what is absent is undefined", () => {
-    const bot = new Ants();
+    const bot = new Ants(MATCH);
     assert.deepEqual(bot.answer("getPlacement", { currentState: STATE }), [new Coord(1, 2)]);
     const [{ ants, constrs }] = bot.seen!.inventories;
     assert.equal(ants[0].coords, new Coord(2, 1));
@@ -53,15 +55,15 @@ test("a state is read with its coordinates, and what is absent is undefined", ()
 });
 
 test("a parameter that is missing is an error that names what was wanted", () => {
-    assert.throws(() => new Ants().answer("getMove", {}), /wanted an object, got undefined/);
+    assert.throws(() => new Ants(MATCH).answer("getMove", {}), /wanted an object, got undefined/);
     const inventories = [{ ...STATE.inventories[0], foodCount: 0.5 }];
     const params = { currentState: { ...STATE, inventories } };
-    assert.throws(() => new Ants().answer("getMove", params), /wanted a whole number, got 0.5/);
+    assert.throws(() => new Ants(MATCH).answer("getMove", params), /wanted a whole number, got 0.5/);
 });
 
 test("an unknown method is told from a failure", () => {
-    assert.throws(() => new Ants().answer("getMoves", {}), UnknownMethod);
-    assert.equal(new Ants().notice("whatever", {}), undefined);
+    assert.throws(() => new Ants(MATCH).answer("getMoves", {}), UnknownMethod);
+    assert.equal(new Ants(MATCH).notice("whatever", {}), undefined);
 });
 
 test("what a rival sent is shown as it was sent, beside it a wrong type is absent", () => {
@@ -74,7 +76,7 @@ test("what a rival sent is shown as it was sent, beside it a wrong type is absen
             return { action: "" };
         }
     }
-    new Ear().notice("event", { player: "X", action: null, position: { a: [1] }, winner: 7, youAre: ["O"], id: true });
+    new Ear(MATCH).notice("event", { player: "X", action: null, position: { a: [1] }, winner: 7, youAre: ["O"], id: true });
     const absent = { youAre: undefined, id: undefined, winner: undefined };
     assert.deepEqual(heard, [{ player: "X", action: null, position: { a: [1] }, ...absent }]);
 });
@@ -91,7 +93,7 @@ test("a reader takes its own type and no other", () => {
 });
 
 test("a bot begins without a clock", () => {
-    assert.deepEqual(new Bot().clock, {});
+    assert.deepEqual(new Bot(MATCH).clock, {});
 });
 
 test("luck follows from the seed and is spread evenly", () => {

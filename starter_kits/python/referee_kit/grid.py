@@ -3,8 +3,6 @@
 A table is a list of rows: `table[row][col]`, as `items` and `heatmap` are. A cell is (row, col).
 """
 
-from typing import List
-
 from referee_kit.aiarena21 import BIKE_STEPS, BLOCK_CHAR, Location, Map, Player
 
 FAR = 1_000_000
@@ -27,11 +25,11 @@ class Grid:
         row, col = cell
         return 0 <= row < self.rows and 0 <= col < self.cols and self._is_free[row][col]
 
-    def neighbours(self, cell: Location) -> List[Location]:
+    def neighbours(self, cell: Location) -> list[Location]:
         """The free cells above, to the left, to the right and below. `cell` is free."""
         return self._neighbours[cell]
 
-    def distances(self, starts: List[Location]) -> List[List[int]]:
+    def distances(self, starts: list[Location]) -> list[list[int]]:
         """A table: how many steps each cell is from the nearest of `starts`, or FAR."""
         table = [[FAR] * self.cols for _ in range(self.rows)]
         for row, col in starts:
@@ -45,7 +43,7 @@ class Grid:
                     queue.append(beside)
         return table
 
-    def path(self, start: Location, target: Location) -> List[Location]:
+    def path(self, start: Location, target: Location) -> list[Location]:
         """A shortest path, both ends included; empty if there is none."""
         steps = self.distances([start])
         if steps[target[0]][target[1]] == FAR:
@@ -56,14 +54,14 @@ class Grid:
             path.append(next(cell for cell in self._neighbours[path[-1]] if steps[cell[0]][cell[1]] < steps[row][col]))
         return path[::-1]
 
-    def reach(self, player: Player) -> List[Location]:
+    def reach(self, player: Player) -> list[Location]:
         """Where `play_turn` may go, row by row; to stay is allowed."""
         if player.portal_gun:
             return self.free
         steps = self.distances([player.location])
         return [cell for cell in self.free if steps[cell[0]][cell[1]] <= speed(player)]
 
-    def _beside(self, cell: Location) -> List[Location]:
+    def _beside(self, cell: Location) -> list[Location]:
         row, col = cell
         return [cell for cell in ((row - 1, col), (row, col - 1), (row, col + 1), (row + 1, col)) if self.is_free(cell)]
 

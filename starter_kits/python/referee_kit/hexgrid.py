@@ -4,11 +4,9 @@ A cell is (q, r). r is the row and grows downwards, q grows to the right along a
 is -q-r. The board holds the cells at most RADIUS from the centre, (0, 0).
 """
 
-from typing import List, Optional, Tuple
-
 from referee_kit.aibg5 import ATTACK_RANGE, RADIUS, Action, GameState, Player, Tile
 
-Cell = Tuple[int, int]
+Cell = tuple[int, int]
 CENTRE = (0, 0)
 DIRECTIONS = ((1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1))
 """East, south-east, south-west, west, north-west, north-east."""
@@ -24,7 +22,7 @@ def is_on_board(cell: Cell) -> bool:
     return distance(CENTRE, cell) <= RADIUS
 
 
-def within(middle: Cell, steps: int) -> List[Cell]:
+def within(middle: Cell, steps: int) -> list[Cell]:
     """The cells of the board at most so far from this one, row by row."""
     span = range(-steps, steps + 1)
     around = [(middle[0] + dq, middle[1] + dr) for dr in span for dq in span if abs(dq + dr) <= steps]
@@ -35,13 +33,13 @@ CELLS = within(CENTRE, RADIUS)
 """All cells, row by row."""
 
 
-def neighbours(cell: Cell) -> List[Cell]:
+def neighbours(cell: Cell) -> list[Cell]:
     """The cells of the board beside this one, in the order of DIRECTIONS."""
     beside = [(cell[0] + dq, cell[1] + dr) for dq, dr in DIRECTIONS]
     return [place for place in beside if is_on_board(place)]
 
 
-def ring(radius: int) -> List[Cell]:
+def ring(radius: int) -> list[Cell]:
     """The cells of a ring around the centre, clockwise from (0, -radius)."""
     if radius == 0:
         return [CENTRE]
@@ -53,7 +51,7 @@ def ring(radius: int) -> List[Cell]:
     return cells
 
 
-def line_of_fire(shooter: Cell, target: Cell) -> List[Cell]:
+def line_of_fire(shooter: Cell, target: Cell) -> list[Cell]:
     """The cells strictly between, nearest first."""
     steps, (q, r) = distance(shooter, target), shooter
     offset = (target[0] - q, target[1] - r)
@@ -65,7 +63,7 @@ def _rounded(q: int, r: int, steps: int) -> Cell:
     """The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way."""
     exact = (q, r, -q - r)
     near = [(2 * part + steps) // (2 * steps) for part in exact]
-    errors = [abs(whole * steps - part) for whole, part in zip(near, exact)]
+    errors = [abs(whole * steps - part) for whole, part in zip(near, exact, strict=False)]
     if errors[0] > errors[1] and errors[0] > errors[2]:
         return -near[1] - near[2], near[1]
     return near[0], (-near[0] - near[2] if errors[1] > errors[2] else near[1])
@@ -85,7 +83,7 @@ class Board:
         q, r = cell
         return self._tiles[r + RADIUS][q - max(-RADIUS, -RADIUS - r)]
 
-    def player_on(self, cell: Cell) -> Optional[Player]:
+    def player_on(self, cell: Cell) -> Player | None:
         return next((player for player in self.players if (player.q, player.r) == cell), None)
 
     def may_enter(self, cell: Cell) -> bool:
@@ -97,7 +95,7 @@ class Board:
         """A player, an asteroid or the boss is there."""
         return self.player_on(cell) is not None or self.tile(cell).entity.type in ("ASTEROID", "BOSS")
 
-    def hit(self, shooter: Cell, target: Cell) -> Optional[Cell]:
+    def hit(self, shooter: Cell, target: Cell) -> Cell | None:
         """The cell that an attack on `target` really hits; None if the attack is not legal."""
         if not 0 < distance(shooter, target) <= ATTACK_RANGE or not self.is_target(target):
             return None
@@ -108,7 +106,7 @@ class Board:
                 return None
         return target
 
-    def targets(self, shooter: Cell) -> List[Cell]:
+    def targets(self, shooter: Cell) -> list[Cell]:
         """The cells that may be attacked, row by row."""
         return [cell for cell in within(shooter, ATTACK_RANGE) if self.hit(shooter, cell) is not None]
 

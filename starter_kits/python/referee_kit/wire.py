@@ -8,17 +8,18 @@ import io
 import json
 import os
 import random
-import stat
 import sys
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 PROTOCOL = 1
 BOT_FAILED = -32000
 METHOD_NOT_FOUND = -32601
+STARTED = "REFEREE_BOT"  # in the environment of a bot that the referee has started
 HOST = "referee_kit_host"  # a module that is there when the referee runs bots inside its own process: `--debug`
 
 
@@ -26,9 +27,9 @@ HOST = "referee_kit_host"  # a module that is there when the referee runs bots i
 class Clock:
     """The time for the call that is being answered, in milliseconds; None = no such limit, or not known yet."""
 
-    call_ms: Optional[int] = None  # the limit of this call
-    remaining_ms: Optional[int] = None  # the bank that is left
-    last_ms: Optional[int] = None  # what the previous call was charged
+    call_ms: int | None = None  # the limit of this call
+    remaining_ms: int | None = None  # the bank that is left
+    last_ms: int | None = None  # what the previous call was charged
 
 
 @dataclass
@@ -37,9 +38,9 @@ class Match:
 
     game: str = ""
     seat: int = 0  # 0 moves first
-    names: List[str] = field(default_factory=list)  # the bots' names, in seat order
-    options: Dict[str, Any] = field(default_factory=dict)  # the game's options
-    limits: Dict[str, Any] = field(default_factory=dict)  # startup_ms, call_ms, initial_ms, …; None = no such limit
+    names: list[str] = field(default_factory=list)  # the bots' names, in seat order
+    options: dict[str, Any] = field(default_factory=dict)  # the game's options
+    limits: dict[str, Any] = field(default_factory=dict)  # call_ms, memory_bytes, … (SPEC.md, 6); None = no such limit
     seed: int = 0  # the bot's own luck: the module `random` is seeded with it before the bot is made
 
 
@@ -53,29 +54,30 @@ class Bot:
     `match` and `clock` are there already when `__init__` runs; it takes no argument.
     """
 
-    game: Optional[str] = None  # the only game that it plays; None = any
+    game: str | None = None  # the only game that it plays; None = any
     match: Match = Match()
     clock: Clock = Clock()
 
-    def call(self, method: str, params: Dict[str, Any]) -> Any:
+    def call(self, method: str, params: dict[str, Any]) -> Any:
         """Answers a call. Whatever it raises is told to the referee as this bot's failure."""
         raise UnknownMethod(f"unknown method {method}")
 
-    def notice(self, method: str, params: Dict[str, Any]) -> None:
+    def notice(self, method: str, params: dict[str, Any]) -> None:
         """Hears a notification. Unknown ones are ignored."""
 
 
-def run(bot_class: Type[Bot], name: Optional[str] = None, version: str = "1") -> None:
+def run(bot_class: type[Bot], name: str | None = None, version: str = "1") -> None:
     """Plays matches with bots of `bot_class` until the referee ends it. `name`: the class's own if left out."""
     name = name or bot_class.__name__
     if HOST in sys.modules:
-        sys.modules[HOST].take(bot_class, name, version)  # type: ignore[attr-defined]
+        host: Any = sys.modules[HOST]
+        host.take(bot_class, name, version)
         return
     reading, writing = take_pipes()
     Server(bot_class, name, version, Frames(reading), writing).serve()
 
 
-def optional(members: Dict[str, Any], name: str, kind: Type[T]) -> Optional[T]:
+def optional(members: dict[str, Any], name: str, kind: type[T]) -> T | None:
     """A member that may be absent or null.
 
     A value of another type counts as absent too: some events show what a rival sent, and a rival may send anything.
@@ -84,7 +86,7 @@ def optional(members: Dict[str, Any], name: str, kind: Type[T]) -> Optional[T]:
     return value if isinstance(value, kind) else None
 
 
-def maybe(members: Dict[str, Any], name: str, read: Callable[[Any], T]) -> Optional[T]:
+def maybe(members: dict[str, Any], name: str, read: Callable[[Any], T]) -> T | None:
     """A member that may be absent or null, read by `read`."""
     value = members.get(name)
     return None if value is None else read(value)
@@ -93,10 +95,10 @@ def maybe(members: Dict[str, Any], name: str, read: Callable[[Any], T]) -> Optio
 class Server:
     """Answers the referee's messages."""
 
-    def __init__(self, bot_class: Type[Bot], name: str, version: str, frames: "Frames", writing: int) -> None:
+    def __init__(self, bot_class: type[Bot], name: str, version: str, frames: "Frames", writing: int) -> None:
         self.bot_class, self.name, self.version = bot_class, name, version
         self.frames, self.writing = frames, writing
-        self.bot: Optional[Bot] = None
+        self.bot: Bot | None = None
 
     def serve(self) -> None:
         """Returns when the referee says `exit` or goes away."""
@@ -112,7 +114,7 @@ class Server:
             elif self.bot is not None:
                 self.outcome(message)
 
-    def outcome(self, message: Dict[str, Any]) -> Dict[str, Any]:
+    def outcome(self, message: dict[str, Any]) -> dict[str, Any]:
         """The member `result` or `error` of the answer; for a notification, whatever, and its errors are printed."""
         try:
             params = message.get("params") or {}
@@ -131,7 +133,7 @@ class Server:
             traceback.print_exc()
             return {"error": {"code": BOT_FAILED, "message": str(error) or type(error).__name__}}
 
-    def initialize(self, params: Dict[str, Any]) -> Dict[str, Any]:
+    def initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         if params.get("protocol", PROTOCOL) != PROTOCOL:
             raise RuntimeError(f"the referee speaks protocol {params['protocol']}, this bot {PROTOCOL}")
         match = Match(**{name: params[name] for name in Match.__dataclass_fields__ if name in params})
@@ -155,18 +157,18 @@ class Frames:
         self.encoding = "json"
         self.unpacker: Any = None
 
-    def next(self) -> Optional[Dict[str, Any]]:
+    def next(self) -> dict[str, Any] | None:
         """Waits for a message; None at the end of the stream."""
         return self.next_json() if self.encoding == "json" else self.next_msgpack()
 
-    def next_json(self) -> Optional[Dict[str, Any]]:
+    def next_json(self) -> dict[str, Any] | None:
         for line in self.stream:
             if line.strip():
                 return json.loads(line)  # type: ignore[no-any-return]
         return None
 
-    def next_msgpack(self) -> Optional[Dict[str, Any]]:
-        import msgpack
+    def next_msgpack(self) -> dict[str, Any] | None:
+        import msgpack  # type: ignore[import-untyped, unused-ignore]
 
         if self.unpacker is None:
             self.unpacker = msgpack.Unpacker(max_buffer_size=1 << 30)
@@ -180,7 +182,7 @@ class Frames:
                 self.unpacker.feed(chunk)
 
 
-def choose(offered: List[str]) -> str:
+def choose(offered: list[str]) -> str:
     """The first of the offered encodings that this Python speaks."""
     for encoding in offered:
         if encoding == "json" or (encoding == "msgpack" and speaks_msgpack()):
@@ -196,7 +198,7 @@ def speaks_msgpack() -> bool:
     return True
 
 
-def clock(members: Dict[str, Any]) -> Clock:
+def clock(members: dict[str, Any]) -> Clock:
     return Clock(members.get("call_ms"), members.get("remaining_ms"), members.get("last_ms"))
 
 
@@ -218,7 +220,7 @@ def members_of(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be sent: {value!r}")
 
 
-def encoded(message: Dict[str, Any], encoding: str) -> bytes:
+def encoded(message: dict[str, Any], encoding: str) -> bytes:
     if encoding == "json":
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         return text.encode("utf-8", "replace") + b"\n"
@@ -237,10 +239,10 @@ def write(fd: int, frame: bytes) -> bool:
     return True
 
 
-_taken: Optional[Tuple[int, int]] = None
+_taken: tuple[int, int] | None = None
 
 
-def take_pipes() -> Tuple[int, int]:
+def take_pipes() -> tuple[int, int]:
     """The two ends of the wire (read, write), out of reach of everything else in the process and of its children.
 
     From here on whatever is printed goes to standard error, and standard input is empty.
@@ -252,19 +254,11 @@ def take_pipes() -> Tuple[int, int]:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
-        # What is printed is there when the program dies, and no character can fail.
+        # What was printed before and not written yet goes there too. From now on what is printed is there when the
+        # program dies, and no character can fail.
         sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
     return _taken
 
 
-def _started_by_a_referee() -> bool:
-    """Both ends are pipes; in a terminal, a test or an editor they are not."""
-    try:
-        modes = [os.fstat(fd).st_mode for fd in (0, 1)]
-    except OSError:
-        return False
-    return all(stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) for mode in modes)
-
-
-if HOST not in sys.modules and _started_by_a_referee():
+if os.environ.pop(STARTED, None) is not None:  # not for programs that the bot starts
     take_pipes()  # already on import, so that the rest of the bot's file may print

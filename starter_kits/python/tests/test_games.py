@@ -1,7 +1,7 @@
 """What the games' modules make of values from the wire, and of answers: records, pairs, unions, what may be absent."""
 
 import json
-from typing import Any, Dict
+from typing import Any
 
 import pytest
 
@@ -9,12 +9,12 @@ from referee_kit import aiarena21, aibg5, cardgame, reantics, tictactoe
 from referee_kit.wire import plain
 
 
-def ant(**members: Any) -> Dict[str, Any]:
+def ant(**members: Any) -> dict[str, Any]:
     coords, carrying = {"coords": [4, 8]}, {"carrying": False, "hasMoved": False}
     return {"id": 2, "type": 1, "player": 0, "health": 4, **coords, **carrying, **members}
 
 
-REANTICS_STATE: Dict[str, Any] = {
+REANTICS_STATE: dict[str, Any] = {
     "phase": 3,
     "whoseTurn": 1,
     "newer": {},
@@ -141,7 +141,7 @@ def test_real_numbers_and_lists_of_lists_reach_the_bot() -> None:
         def play_turn(self, game_map: Any, me: Any, opponent: Any, *others: Any) -> Any:
             return [game_map, me.location, opponent.bike, *others]
 
-    def player(col: int, bike: bool) -> Dict[str, Any]:
+    def player(col: int, bike: bool) -> dict[str, Any]:
         return {"name": "a", "score": 7, "location": [0, col], "bike": bike, "portal_gun": False}
 
     game_map = {"rows": 1, "cols": 3, "cells": ["S.S"]}

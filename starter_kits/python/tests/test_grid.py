@@ -1,7 +1,5 @@
 """AI Arena 21's map to walk on."""
 
-from typing import List
-
 import pytest
 
 from referee_kit.aiarena21 import Map, Player
@@ -50,7 +48,7 @@ def test_a_path_holds_both_its_ends_and_is_empty_if_there_is_none() -> None:
     ],
 )
 def test_a_player_steps_once_three_times_on_a_bike_and_anywhere_with_a_portal_gun(
-    bike: bool, portal_gun: bool, reach: List[object]
+    bike: bool, portal_gun: bool, reach: list[object]
 ) -> None:
     assert ROOMS.reach(Player("a", 0, (2, 0), bike, portal_gun)) == reach
 

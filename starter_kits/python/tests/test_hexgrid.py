@@ -1,7 +1,5 @@
 """AIBG 5's board to walk and to shoot on."""
 
-from typing import Dict, Optional
-
 import pytest
 
 from referee_kit.aibg5 import RADIUS, Boss, Entity, GameState, Map, Player, ScoreBoard, Tile
@@ -26,14 +24,14 @@ def player(number: int, cell: Cell) -> Player:
     return Player("PLAYER", cell[1], cell[0], number, "a", 1000, 150, 1, 0, 0, 0, False, 0, 0.0)
 
 
-def board(entities: Dict[Cell, str], players: Dict[int, Cell]) -> Board:
+def board(entities: dict[Cell, str], players: dict[int, Cell]) -> Board:
     """The board with these types of entity on these cells, all others empty, and these players by number."""
 
     def tile(cell: Cell) -> Tile:
         kind = entities.get(cell, "EMPTY")
         return Tile(cell[0], cell[1], Entity(kind), "FULL" if kind in ("ASTEROID", "BOSS") else "NORMAL")
 
-    def seated(number: int) -> Optional[Player]:
+    def seated(number: int) -> Player | None:
         return player(number, players[number]) if number in players else None
 
     rows = [[tile(cell) for cell in CELLS if cell[1] == r] for r in range(-RADIUS, RADIUS + 1)]

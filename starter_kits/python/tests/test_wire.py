@@ -6,7 +6,8 @@ import random
 import socket
 import sys
 import threading
-from typing import Any, Dict, Iterator, List, Optional
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,8 @@ from referee_kit.wire import Bot, Clock, Frames, Server, choose, clock, encoded,
 
 NUMBERS = [0, 1, -1, 200, -100, 60_000, 2**32 - 1, 2**63 - 1, -(2**63), 2**64 - 1, 0.1, -1.5, 1e300]
 TEXTS = ["", "a" * 31, "b" * 32, "c" * 300, "(╯°□°)╯︵ ┻━┻", "\u2028\u0085", '"\\\n']
-EVERY_VALUE: List[Any] = [None, True, False, *NUMBERS, *TEXTS, [], [1] * 16, [[1, [2]]], {}, {"key": {"nested": [{}]}}]
-MESSAGES: List[Any] = [{"method": "one"}, {"method": "two", "params": {"all": EVERY_VALUE}}, {"method": "three"}]
+EVERY_VALUE: list[Any] = [None, True, False, *NUMBERS, *TEXTS, [], [1] * 16, [[1, [2]]], {}, {"key": {"nested": [{}]}}]
+MESSAGES: list[Any] = [{"method": "one"}, {"method": "two", "params": {"all": EVERY_VALUE}}, {"method": "three"}]
 
 
 @pytest.fixture(params=["json", "msgpack"])
@@ -26,7 +27,7 @@ def encoding(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def read(stream: bytes, size: int, encoding: str = "json") -> List[Any]:
+def read(stream: bytes, size: int, encoding: str = "json") -> list[Any]:
     """Every message of a stream that arrives in pieces of this size."""
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)  # a read gives one piece
     frames = Frames(ours.detach())
@@ -103,7 +104,7 @@ class Whole:
 
 
 class Record:
-    def to_json(self) -> Dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {"at": (1, Whole())}
 
 
@@ -151,10 +152,10 @@ class Odd(Bot):
     game = "odd"
 
     def __init__(self) -> None:
-        self.heard: List[str] = []
+        self.heard: list[str] = []
         self.luck = random.random()
 
-    def call(self, method: str, params: Dict[str, Any]) -> Any:
+    def call(self, method: str, params: dict[str, Any]) -> Any:
         if method == "tell":
             return [params, self.match.seat, self.clock.call_ms, self.heard]
         if method == "luck":
@@ -165,7 +166,7 @@ class Odd(Bot):
             raise ValueError("in its own words")
         return super().call(method, params)
 
-    def notice(self, method: str, params: Dict[str, Any]) -> None:
+    def notice(self, method: str, params: dict[str, Any]) -> None:
         self.heard.append(method)
         raise ValueError("nobody is told")
 
@@ -182,7 +183,7 @@ class Talk:
         self.encoding = "json"
         self.server.start()
 
-    def tell(self, method: str, id: Optional[int] = None, **params: Any) -> None:
+    def tell(self, method: str, id: int | None = None, **params: Any) -> None:
         numbered = {} if id is None else {"id": id}
         os.write(
             self.to_bot, encoded({"jsonrpc": "2.0", **numbered, "method": method, "params": params}, self.encoding)

@@ -126,7 +126,7 @@ impl<'a> Board<'a> {
 
     /// None: disqualified.
     pub fn player(&self, index: i64) -> Option<&'a Player> {
-        self.players.iter().find(|player| player.playerIdx == index).copied()
+        self.players.iter().find(|player| player.player_idx == index).copied()
     }
 
     pub fn player_on(&self, cell: Cell) -> Option<&'a Player> {
@@ -146,7 +146,7 @@ impl<'a> Board<'a> {
 
     /// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
     pub fn may_enter(&self, cell: Cell) -> bool {
-        self.tile(cell).tileType == "NORMAL" && self.kind(cell) != "WORMHOLE" && self.player_on(cell).is_none()
+        self.tile(cell).tile_type == "NORMAL" && self.kind(cell) != "WORMHOLE" && self.player_on(cell).is_none()
     }
 
     /// A player, an asteroid or the boss is there.

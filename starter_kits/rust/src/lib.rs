@@ -2,8 +2,10 @@
 //!
 //! A bot implements the trait of its game, such as [`reantics::ReAnticsBot`], and its `main` is
 //! `run::<MyBot>("its name")`. This file is what a bot sees; `wire.rs` cuts and decodes frames, `server.rs` answers them,
-//! `pipes.rs` keeps prints off the wire, `games/` is generated, `grid.rs` helps on the map of AI Arena 21.
+//! `pipes.rs` keeps prints off the wire, `error.rs` is what can go wrong, `games/` is generated, `grid.rs` helps on the map of AI Arena 21.
 
+pub mod ants;
+mod error;
 mod games;
 pub mod grid;
 pub mod hexgrid;
@@ -13,7 +15,6 @@ mod server;
 mod tests;
 mod wire;
 
-use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// For the bot's own luck: `Rng::with_seed(info.seed)`.
@@ -25,21 +26,38 @@ pub use serde_json::{json, Value};
 pub use server::run;
 pub use wire::Params;
 
-/// Whatever went wrong: it is told to the referee in its own words. `?` and `"some words".into()` make one.
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
+pub use error::Error;
 
-/// The limits of a match in milliseconds; `None` is no such limit.
+/// The limits of a match; `None` is no such limit.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub struct Limits {
     pub startup_ms: Option<u64>,
     pub call_ms: Option<u64>,
+    /// In the opening, where it is another than later.
+    pub opening_ms: Option<u64>,
+    /// For a call after the result.
+    pub closing_ms: Option<u64>,
+    /// From exit to the program's end.
+    pub exit_ms: Option<u64>,
     /// The bank of time that the bot starts with.
     pub initial_ms: Option<u64>,
     /// Added to it after every answer.
     pub increment_ms: Option<u64>,
     pub cpu_ms: Option<u64>,
     pub memory_bytes: Option<u64>,
+    /// That live at a time.
+    pub processes: Option<u64>,
+    /// One frame of the bot's.
+    pub frame_bytes: Option<u64>,
+    /// Standard output in one call.
+    pub call_output_bytes: Option<u64>,
+    /// Standard error that is kept.
+    pub stderr_bytes: Option<u64>,
+    /// One file that is written.
+    pub file_bytes: Option<u64>,
+    /// All files in HOME together.
+    pub scratch_bytes: Option<u64>,
 }
 
 /// The clock as a call shows it, in milliseconds; `None` is no such limit, or not known yet.
@@ -102,18 +120,6 @@ pub trait Bot: Sized {
         Ok(())
     }
 }
-
-/// The error of `Bot::answer` for a method that the bot does not know.
-#[derive(Debug)]
-pub struct UnknownMethod(pub String);
-
-impl fmt::Display for UnknownMethod {
-    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
-        write!(to, "unknown method {}", self.0)
-    }
-}
-
-impl std::error::Error for UnknownMethod {}
 
 /// A result as the values that JSON knows: a number that is none (NaN) becomes null.
 pub fn sent<T: Serialize>(result: T) -> Result<Value, Error> {

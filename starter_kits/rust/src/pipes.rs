@@ -1,10 +1,13 @@
 //! The two ends of the wire, out of reach of everything else in the process and of its children.
 
+use std::env;
 use std::fs::File;
-use std::io;
-use std::os::unix::fs::FileTypeExt;
+use std::io::{self, Write};
 use std::os::unix::io::AsFd;
 use std::sync::Mutex;
+
+/// In the environment of a bot that the referee has started.
+const STARTED: &str = "REFEREE_BOT";
 
 static TAKEN: Mutex<Option<Pipes>> = Mutex::new(None);
 
@@ -29,20 +32,19 @@ fn private_duplicates() -> io::Result<Pipes> {
     })
 }
 
+/// What was printed before and not written yet goes to standard error too.
 fn redirect(pipes: Pipes) -> io::Result<Pipes> {
     rustix::stdio::dup2_stdout(io::stderr())?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    io::stdout().flush()?;
     Ok(pipes)
 }
 
-/// Takes the pipes before `main` begins, so that `main` may print, where both ends are pipes: in a terminal, a test or an
-/// editor they are not.
+/// Takes the pipes before `main` begins, so that `main` may print, where the referee has started the program.
 extern "C" fn before_main() {
-    let is_pipe = |file: &File| file.metadata().map(|data| data.file_type().is_fifo() || data.file_type().is_socket());
-    if let Ok(pipes) = private_duplicates() {
-        if matches!((is_pipe(&pipes.input), is_pipe(&pipes.output)), (Ok(true), Ok(true))) {
-            *TAKEN.lock().expect("nobody else is there yet") = redirect(pipes).ok();
-        }
+    if env::var_os(STARTED).is_some() {
+        env::remove_var(STARTED); // not for programs that the bot starts
+        *TAKEN.lock().expect("nobody else is there yet") = private_duplicates().and_then(redirect).ok();
     }
 }
 

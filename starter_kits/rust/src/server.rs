@@ -10,11 +10,40 @@ use serde::Serialize;
 
 use crate::pipes::{self, Pipes};
 use crate::wire::{Encoding, Params, Raw, Reader};
-use crate::{json, Bot, Error, Match, UnknownMethod, Value};
+use crate::{json, Bot, Error, Match, Value};
 
 /// Plays with bots of type `B`, a new one for each match, until the referee ends the program.
-pub fn run<B: Bot>(name: &str) -> ! {
-    let server = Server::<B> { name, playing: None, agreed: None };
+pub fn run<B: Bot + 'static>(name: &str) -> ! {
+    serve(Program { name, version: B::VERSION, game: B::GAME, fresh: |info| Box::new(B::new(info)) })
+}
+
+/// What a program is: from here on nothing is compiled for each bot anew.
+struct Program<'a> {
+    name: &'a str,
+    version: &'static str,
+    game: &'static str,
+    fresh: fn(Match) -> Box<dyn Playing>,
+}
+
+/// A `Bot` of whatever type.
+trait Playing {
+    fn answer(&mut self, method: &str, params: &Params) -> Result<Value, Error>;
+    fn notice(&mut self, method: &str, params: &Params) -> Result<(), Error>;
+}
+
+impl<B: Bot> Playing for B {
+    fn answer(&mut self, method: &str, params: &Params) -> Result<Value, Error> {
+        Bot::answer(self, method, params)
+    }
+
+    fn notice(&mut self, method: &str, params: &Params) -> Result<(), Error> {
+        Bot::notice(self, method, params)
+    }
+}
+
+#[inline(never)]
+fn serve(program: Program) -> ! {
+    let server = Server { program, playing: None, agreed: None };
     match pipes::take().map_err(Error::from).and_then(|pipes| server.serve(pipes)) {
         Ok(()) => exit(0),
         Err(error) => {
@@ -24,9 +53,9 @@ pub fn run<B: Bot>(name: &str) -> ! {
     }
 }
 
-struct Server<'a, B> {
-    name: &'a str,
-    playing: Option<(Match, B)>,
+struct Server<'a> {
+    program: Program<'a>,
+    playing: Option<(Match, Box<dyn Playing>)>,
     /// From the first match on, as long as the process lives.
     agreed: Option<Encoding>,
 }
@@ -48,7 +77,7 @@ struct Failure {
     message: String,
 }
 
-impl<B: Bot> Server<'_, B> {
+impl Server<'_> {
     /// Returns at the end of the matches. The error is a frame that is none.
     fn serve(mut self, Pipes { input, mut output }: Pipes) -> Result<(), Error> {
         let mut reader = Reader::new(input);
@@ -106,17 +135,18 @@ impl<B: Bot> Server<'_, B> {
             return Err(format!("protocol {protocol} is unknown here; this is 1").into());
         }
         let info: Match = params.whole()?;
-        if info.game != B::GAME {
-            return Err(format!("this bot plays {}, not {}", B::GAME, info.game).into());
+        if info.game != self.program.game {
+            return Err(format!("this bot plays {}, not {}", self.program.game, info.game).into());
         }
         let encoding = match self.agreed {
             Some(encoding) => encoding,
             None => choose(params.optional("encodings"))?,
         };
         self.playing = None; // the last match's bot ends before the next begins
-        self.playing = Some((info.clone(), B::new(info)));
+        self.playing = Some((info.clone(), (self.program.fresh)(info)));
         self.agreed = Some(encoding);
-        Ok(json!({"name": self.name, "version": B::VERSION, "encoding": encoding.name(), "reuse": true}))
+        let Program { name, version, .. } = self.program;
+        Ok(json!({"name": name, "version": version, "encoding": encoding.name(), "reuse": true}))
     }
 }
 
@@ -152,7 +182,7 @@ fn attempt<T>(method: &str, work: impl FnOnce() -> Result<T, Error>) -> Result<T
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {
             say(&format!("{method}: {error}"));
-            let code = if error.is::<UnknownMethod>() { -32601 } else { -32000 };
+            let code = if matches!(error, Error::UnknownMethod(_)) { -32601 } else { -32000 };
             Err(Failure { code, message: error.to_string() })
         }
         // Rust's own hook has said it already, with file and line.

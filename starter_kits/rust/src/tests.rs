@@ -120,8 +120,8 @@ fn the_state_of_the_document_is_read() {
         {"player": 2, "foodCount": 0, "ants": [], "constrs": [{"coords": [9, 6], "type": -2, "movementCost": 2}]}],
         "board": [[null, {"ant": 2, "constr": -3}, {"constr": -1}]]});
     let read: GameState = received(&state);
-    assert_eq!((read.inventories[0].ants[0].coords, read.inventories[0].ants[0].hasMoved), (Coord::new(4, 8), true));
-    assert_eq!(read.inventories[0].constrs[0].captureHealth, Some(2));
+    assert_eq!((read.inventories[0].ants[0].coords, read.inventories[0].ants[0].has_moved), (Coord::new(4, 8), true));
+    assert_eq!(read.inventories[0].constrs[0].capture_health, Some(2));
     assert_eq!(read.inventories[2].constrs[0].player, None, "grass has no owner");
     let board = read.board.unwrap();
     assert!(board[0][0].is_none());
@@ -137,8 +137,8 @@ fn the_state_of_the_document_is_read() {
 fn moves_are_written_as_the_document_shows_them() {
     use reantics::{BUILD, END, MOVE_ANT, SOLDIER};
     let path = vec![Coord::new(4, 1), Coord::new(4, 2), Coord::new(5, 2)];
-    let step = Move { coordList: Some(path), ..Move::new(MOVE_ANT) };
-    let build = Move { coordList: Some(vec![Coord::new(0, 3)]), buildType: Some(SOLDIER), ..Move::new(BUILD) };
+    let step = Move { coord_list: Some(path), ..Move::new(MOVE_ANT) };
+    let build = Move { coord_list: Some(vec![Coord::new(0, 3)]), build_type: Some(SOLDIER), ..Move::new(BUILD) };
     assert_eq!(sent(Move::new(END)).unwrap(), json!({"moveType": 2}));
     assert_eq!(sent(step).unwrap(), json!({"moveType": 0, "coordList": [[4, 1], [4, 2], [5, 2]]}));
     assert_eq!(sent(build).unwrap(), json!({"moveType": 1, "coordList": [[0, 3]], "buildType": 3}));
@@ -151,7 +151,7 @@ fn an_event_may_show_anything() {
         assert_eq!((event.action, event.position), (Some(shown.clone()), Some(shown)));
     }
     let nonsense: ArenaEvent = received(&json!({"player": "X", "winner": 5, "youAre": {}, "id": [1]}));
-    assert_eq!((nonsense.winner, nonsense.youAre, nonsense.id, nonsense.action), (None, None, None, None));
+    assert_eq!((nonsense.winner, nonsense.you_are, nonsense.id, nonsense.action), (None, None, None, None));
     assert_eq!(nonsense.player.unwrap(), "X");
     assert_eq!(sent(Action::new(FLIP)).unwrap(), json!({"action": "(╯°□°)╯︵ ┻━┻"}));
     let cell = Action { position: Some("SE".to_owned()), ..Action::new("putSymbol") };

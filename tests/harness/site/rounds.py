@@ -8,7 +8,21 @@ from typing import Annotated, Any, Literal, Self
 
 from msgspec import Meta, Struct
 
-from games.api import Event, Fault, Game, Method, Notice, Player, Result, Ruling, Setup, State, TimeControl, draw, win
+from referee.games.api import (
+    Event,
+    Fault,
+    Game,
+    Method,
+    Notice,
+    Player,
+    Result,
+    Ruling,
+    Setup,
+    State,
+    TimeControl,
+    draw,
+    win,
+)
 
 Throw = Literal["rock", "paper", "scissors"]
 THROWS: tuple[Throw, ...] = ("rock", "paper", "scissors")

@@ -13,10 +13,10 @@ typedef struct {
 } Plan;
 
 static FloatListList points(Match* match, IntListList items) {
-    FloatListList worth = {allocate(match, items.count * sizeof(FloatList)), items.count};
+    FloatListList worth = {referee_allocate(match, items.count * sizeof(FloatList)), items.count};
     for (size_t row = 0; row < items.count; ++row) {
         const IntList cells = items.items[row];
-        worth.items[row] = (FloatList){allocate(match, cells.count * sizeof(double)), cells.count};
+        worth.items[row] = (FloatList){referee_allocate(match, cells.count * sizeof(double)), cells.count};
         for (size_t col = 0; col < cells.count; ++col) worth.items[row].items[col] = cells.items[col];
     }
     return worth;
@@ -79,7 +79,7 @@ static const char* play_powerup(Match* match, const Map* game_map, const Player*
                                 int remaining_turns) {
     (void)opponent, (void)new_items;
     if (me->bike || me->score < BIKE_COST) return "";
-    const Grid grid = newGrid(match, game_map);
+    const Grid grid = referee_new_grid(match, game_map);
     const int turns = least(BIKE_TURNS, remaining_turns);
     const double gain = harvest(match, &grid, items, heatmap, me->location, turns, BIKE_STEPS) -
                         harvest(match, &grid, items, heatmap, me->location, turns, 1);
@@ -90,7 +90,7 @@ static const char* play_turn(Match* match, const Map* game_map, const Player* me
                              IntListList items, TextListListList new_items, FloatListList heatmap,
                              int remaining_turns) {
     (void)opponent, (void)new_items, (void)remaining_turns;
-    const Grid grid = newGrid(match, game_map);
+    const Grid grid = referee_new_grid(match, game_map);
     const Plan fruit = {grid, points(match, items), heatmap}, heat = {grid, heatmap, heatmap};
     const int speed = speedOf(me);
     Location target = me->location;
@@ -113,8 +113,8 @@ static const char* play_transport(Match* match, const Map* game_map, const Playe
                                   IntListList items, TextListListList new_items, FloatListList heatmap,
                                   int remaining_turns) {
     (void)opponent, (void)new_items, (void)heatmap, (void)remaining_turns;
-    const Grid grid = newGrid(match, game_map);
-    LocationList fruit = newCells(match, game_map);
+    const Grid grid = referee_new_grid(match, game_map);
+    LocationList fruit = referee_new_cells(match, game_map);
     for (size_t i = 0; i < grid.free.count; ++i) {
         const Location cell = grid.free.items[i];
         if (items.items[cell.row].items[cell.col] > 0) fruit.items[fruit.count++] = cell;
@@ -130,7 +130,7 @@ static const char* play_transport(Match* match, const Map* game_map, const Playe
 }
 
 int main(void) {
-    return run(&(AIArena21Bot){.name = "Picker (C)",
+    return referee_run(&(AIArena21Bot){.name = "Picker (C)",
                                .play_powerup = play_powerup,
                                .play_turn = play_turn,
                                .play_auction = play_auction,

@@ -35,7 +35,7 @@ static void begin(Match* match) {
     Duellist* self = match->memory;
     self->ring = 6;
     self->wait = 2;  // a match begins with a round without a pattern, and none is over yet
-    if (!readInt(match, member(match->options, "rounds"), &self->roundsLeft)) self->roundsLeft = ROUNDS;
+    if (!referee_read_int(match, referee_member(match->options, "rounds"), &self->roundsLeft)) self->roundsLeft = ROUNDS;
 }
 
 // Sees the boss's last turn: to be called once in every round.
@@ -60,9 +60,9 @@ static void watch(Duellist* self, AttackedTileList attacked) {
 
 // The cells that the boss may strike after this round, beside those near it.
 static CellList struckNext(Match* match, const Duellist* self) {
-    if (self->wait > 0) return newCells(match, 0);
+    if (self->wait > 0) return referee_new_cells(match, 0);
     if (self->step == 3) return ring(match, self->ring);
-    CellList cells = newCells(match, 8);
+    CellList cells = referee_new_cells(match, 8);
     cells.items[0] = (Cell){-6 + 2 * self->step, -2 - 2 * self->step};
     cells.items[1] = (Cell){-5 + 2 * self->step, -3 - 2 * self->step};
     for (int i = 0; i < 2; ++i) cells.items[2 + i] = (Cell){-cells.items[i].q, -cells.items[i].r};
@@ -119,7 +119,7 @@ static int turnsInto(const Turn* turn, Cell cell, bool now) {
 // Puts a cell behind the others, in more room where there is none left.
 static void push(Match* match, CellList* cells, size_t* room, Cell cell) {
     if (cells->count == *room) {
-        CellList larger = newCells(match, (int)(*room *= 2));
+        CellList larger = referee_new_cells(match, (int)(*room *= 2));
         memcpy(larger.items, cells->items, cells->count * sizeof(Cell));
         cells->items = larger.items;
     }
@@ -129,7 +129,7 @@ static void push(Match* match, CellList* cells, size_t* room, Cell cell) {
 // Fills `turns` and `first`. A cell comes again when a quicker way to it is found.
 static void findWays(Turn* turn) {
     size_t room = CELL_COUNT;
-    CellList queue = newCells(turn->match, CELL_COUNT);
+    CellList queue = referee_new_cells(turn->match, CELL_COUNT);
     push(turn->match, &queue, &room, turn->here);
     for (size_t next = 0; next < queue.count; ++next) {
         const Cell cell = queue.items[next];
@@ -192,7 +192,7 @@ static Action doAction(Match* match, int playerIdx, const GameState* state, cons
     Duellist* self = match->memory;
     watch(self, state->boss.bossAttackedTiles);
     if (self->roundsLeft > 0) --self->roundsLeft;
-    Turn* turn = allocate(match, sizeof *turn);
+    Turn* turn = referee_allocate(match, sizeof *turn);
     turn->match = match;
     turn->state = state;
     turn->me = playerOf(state, playerIdx);
@@ -203,6 +203,6 @@ static Action doAction(Match* match, int playerIdx, const GameState* state, cons
 }
 
 int main(void) {
-    return run(&(AIBG5Bot){
+    return referee_run(&(AIBG5Bot){
         .name = "Duellist (C)", .memory = sizeof(Duellist), .begin = begin, .doAction = doAction});
 }

@@ -176,7 +176,7 @@ static Action play(Match* match, const GameState* state) {
     self->powerUsed = choice.action == HERO_POWER || (self->powerUsed && choice.action != END_TURN);
     Action answer = {.action = choice.action};
     if (choice.count > 0) {
-        answer.arguments = newIntList(match, 2);
+        answer.arguments = referee_new_int_list(match, 2);
         answer.arguments.items[0] = choice.first;
         answer.arguments.items[1] = choice.second;
         answer.arguments.count = choice.count;
@@ -185,5 +185,5 @@ static Action play(Match* match, const GameState* state) {
 }
 
 int main(void) {
-    return run(&(CardGameBot){.name = "Trader (C)", .memory = sizeof(Trader), .play = play});
+    return referee_run(&(CardGameBot){.name = "Trader (C)", .memory = sizeof(Trader), .play = play});
 }

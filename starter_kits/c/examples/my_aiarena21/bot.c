@@ -19,7 +19,7 @@ static const char* play_turn(Match* match, const Map* game_map, const Player* me
                              IntListList items, TextListListList new_items, FloatListList heatmap,
                              int remaining_turns) {
     (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
-    const Grid grid = newGrid(match, game_map);
+    const Grid grid = referee_new_grid(match, game_map);
     const LocationList cells = reach(match, &grid, me);
     return nameOf(match, cells.items[(size_t)rand() % cells.count]);
 }
@@ -34,12 +34,12 @@ static const char* play_transport(Match* match, const Map* game_map, const Playe
                                   IntListList items, TextListListList new_items, FloatListList heatmap,
                                   int remaining_turns) {
     (void)me, (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
-    const Grid grid = newGrid(match, game_map);
+    const Grid grid = referee_new_grid(match, game_map);
     return nameOf(match, grid.free.items[(size_t)rand() % grid.free.count]);
 }
 
 int main(void) {
-    return run(&(AIArena21Bot){.name = "My AI Arena 21 bot",
+    return referee_run(&(AIArena21Bot){.name = "My AI Arena 21 bot",
                                .begin = begin,
                                .play_powerup = play_powerup,
                                .play_turn = play_turn,

@@ -21,4 +21,4 @@ static Action doAction(Match* match, int playerIdx, const GameState* state, cons
     return actions[rand() % count];
 }
 
-int main(void) { return run(&(AIBG5Bot){.name = "My AIBG 5 bot", .begin = begin, .doAction = doAction}); }
+int main(void) { return referee_run(&(AIBG5Bot){.name = "My AIBG 5 bot", .begin = begin, .doAction = doAction}); }

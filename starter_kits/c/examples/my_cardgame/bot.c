@@ -22,7 +22,7 @@ static void add(Draw* draw, int action, int count, int first, int second) {
     if (rand() % ++draw->seen != 0) return;  // the n-th takes the place of the one drawn so far once in n
     draw->drawn = (Action){.action = action};
     if (count == 0) return;
-    draw->drawn.arguments = newIntList(draw->match, 2);
+    draw->drawn.arguments = referee_new_int_list(draw->match, 2);
     draw->drawn.arguments.items[0] = first;
     draw->drawn.arguments.items[1] = second;
     draw->drawn.arguments.count = count;
@@ -63,5 +63,5 @@ static Action play(Match* match, const GameState* state) {
 }
 
 int main(void) {
-    return run(&(CardGameBot){.name = "My card game bot", .memory = sizeof(MyBot), .begin = begin, .play = play});
+    return referee_run(&(CardGameBot){.name = "My card game bot", .memory = sizeof(MyBot), .begin = begin, .play = play});
 }

@@ -37,7 +37,7 @@ static int squareOf(const char* name) {
 }
 
 static const char* nameOf(Match* match, int square) {
-    char* name = allocate(match, 3);
+    char* name = referee_allocate(match, 3);
     name[0] = (char)('a' + square % 9);
     name[1] = (char)('1' + square / 9);
     return name;
@@ -89,12 +89,12 @@ static void event(Match* match, const ArenaEvent* event) {
         if (event->youAre) self->me = strcmp(event->youAre, "second") == 0;
         return;
     }
-    const char* name = textOf(event->position);
+    const char* name = referee_text_of(event->position);
     const int square = name ? squareOf(name) : NOWHERE;
     if (square == NOWHERE) return;
-    if (isText(event->action, "move")) {
+    if (referee_is_text(event->action, "move")) {
         self->pawns[strcmp(event->player, "second") == 0] = square;
-    } else if (isText(event->action, "putWall") && square < 72) {
+    } else if (referee_is_text(event->action, "putWall") && square < 72) {
         if (name[2] == 'h') {
             self->up[square] = self->up[square + 1] = false;
         } else {
@@ -104,6 +104,6 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return run(&(QuoridorBot){
+    return referee_run(&(QuoridorBot){
         .name = "My Quoridor bot", .memory = sizeof(MyBot), .begin = begin, .play = play, .event = event});
 }

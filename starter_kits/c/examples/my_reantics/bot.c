@@ -32,7 +32,7 @@ static bool mayEnter(const GameState* state, const Ant* ant, Coord tile) {
 // The anthill, the tunnel and nine grass on our side; later two foods on the enemy's.
 static CoordList getPlacement(Match* match, const GameState* currentState) {
     const int top = currentState->phase == SETUP_PHASE_1 ? 0 : 6;
-    CoordList tiles = newCoordList(match, 40);
+    CoordList tiles = referee_new_coord_list(match, 40);
     for (int i = 0; i < 40; ++i) {
         const Coord tile = {i % 10, top + i / 10};
         if (!isFree(currentState, tile)) continue;
@@ -44,10 +44,10 @@ static CoordList getPlacement(Match* match, const GameState* currentState) {
 }
 
 static Move getMove(Match* match, const GameState* currentState) {
-    // Move an ant: `CoordList path = newCoordList(match, 3);`, fill it, (Move){MOVE_ANT, .coordList = path}.
-    // Build one: a list that holds the anthill alone, (Move){BUILD, .coordList = hill, .buildType = some(WORKER)}.
+    // Move an ant: `CoordList path = referee_new_coord_list(match, 3);`, fill it, (Move){MOVE_ANT, .coordList = path}.
+    // Build one: a list that holds the anthill alone, (Move){BUILD, .coordList = hill, .buildType = referee_some(WORKER)}.
     const AntList ants = currentState->inventories.items[currentState->whoseTurn].ants;
-    CoordList steps = newCoordList(match, 2 * 4 * ants.count);  // pairs: from, to
+    CoordList steps = referee_new_coord_list(match, 2 * 4 * ants.count);  // pairs: from, to
     for (size_t i = 0; i < ants.count; ++i) {
         const Coord from = ants.items[i].coords;
         const Coord around[] = {{from.x - 1, from.y}, {from.x + 1, from.y}, {from.x, from.y - 1}, {from.x, from.y + 1}};
@@ -68,7 +68,7 @@ static Coord getAttack(Match* match, const GameState* currentState, const Ant* a
 }
 
 int main(void) {
-    return run(&(ReAnticsBot){.name = "My ReAntics bot",
+    return referee_run(&(ReAnticsBot){.name = "My ReAntics bot",
                               .begin = begin,
                               .getPlacement = getPlacement,
                               .getMove = getMove,

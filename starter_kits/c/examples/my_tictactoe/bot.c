@@ -28,11 +28,11 @@ static Action play(Match* match, const char* id) {
 static void event(Match* match, const ArenaEvent* event) {
     MyBot* self = match->memory;
     for (int cell = 0; cell < CELLS_COUNT; ++cell) {
-        if (isText(event->action, "putSymbol") && isText(event->position, CELLS[cell])) self->taken[cell] = true;
+        if (referee_is_text(event->action, "putSymbol") && referee_is_text(event->position, CELLS[cell])) self->taken[cell] = true;
     }
 }
 
 int main(void) {
-    return run(&(TicTacToeBot){
+    return referee_run(&(TicTacToeBot){
         .name = "My tic-tac-toe bot", .memory = sizeof(MyBot), .begin = begin, .play = play, .event = event});
 }

@@ -53,7 +53,7 @@ static int squareOf(const char* name) {
 
 // With the direction of a wall behind it, or 0.
 static const char* nameOf(Match* match, int square, char direction) {
-    char* name = allocate(match, 4);
+    char* name = referee_allocate(match, 4);
     name[0] = (char)('a' + square % 9);
     name[1] = (char)('1' + square / 9);
     name[2] = direction;
@@ -142,10 +142,10 @@ static bool waysBehind(const Board* board, Wall wall, int ways[2]) {
 
 // Makes a legal move; false for anything else.
 static bool apply(Board* board, int player, const ArenaEvent* event) {
-    const char* name = textOf(event->position);
+    const char* name = referee_text_of(event->position);
     const int square = name ? squareOf(name) : NOWHERE;
     if (square == NOWHERE) return false;
-    if (isText(event->action, "move") && event->position->count == 2) {
+    if (referee_is_text(event->action, "move") && event->position->count == 2) {
         const Squares found = targets(board, player);
         for (int i = 0; i < found.count; ++i) {
             if (found.squares[i] != square) continue;
@@ -154,7 +154,7 @@ static bool apply(Board* board, int player, const ArenaEvent* event) {
         }
         return false;
     }
-    if (isText(event->action, "putWall") && event->position->count == 3 && (name[2] == 'h' || name[2] == 'v')) {
+    if (referee_is_text(event->action, "putWall") && event->position->count == 3 && (name[2] == 'h' || name[2] == 'v')) {
         const Wall wall = {square, name[2]};
         int ways[2];
         if (square >= 72 || square % 9 == 8 || board->wallsLeft[player] == 0 || !fits(board, wall)) return false;
@@ -217,6 +217,6 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return run(&(QuoridorBot){
+    return referee_run(&(QuoridorBot){
         .name = "Mason (C)", .memory = sizeof(Mason), .begin = begin, .play = play, .event = event});
 }

@@ -57,7 +57,7 @@ static bool isGrass(const Board* board, Coord tile) { return at(board, tile) == 
 
 // The tiles of these constructions of one type, or of either of two.
 static CoordList find(Match* match, ConstructionList constrs, int type, int other) {
-    CoordList tiles = newCoordList(match, constrs.count);
+    CoordList tiles = referee_new_coord_list(match, constrs.count);
     for (size_t i = 0; i < constrs.count; ++i) {
         if (constrs.items[i].type == type || constrs.items[i].type == other) add(&tiles, constrs.items[i].coords);
     }
@@ -66,7 +66,7 @@ static CoordList find(Match* match, ConstructionList constrs, int type, int othe
 
 static CoordList nearEnemies(Match* match, const Board* board) {
     const AntList ants = board->theirs->ants;
-    CoordList tiles = newCoordList(match, ants.count);
+    CoordList tiles = referee_new_coord_list(match, ants.count);
     for (size_t i = 0; i < ants.count; ++i) {
         if (ants.items[i].coords.y <= NEAR) add(&tiles, ants.items[i].coords);
     }
@@ -169,7 +169,7 @@ static Rank byArrival(const void* context, Coord tile) {
 
 // All tiles where the ant can be in this turn, its own first.
 static CoordList now(Match* match, const Ways* ways) {
-    CoordList tiles = newCoordList(match, BOARD_LENGTH * BOARD_LENGTH);
+    CoordList tiles = referee_new_coord_list(match, BOARD_LENGTH * BOARD_LENGTH);
     add(&tiles, ways->from);
     for (int x = 0; x < BOARD_LENGTH; ++x) {
         for (int y = 0; y < BOARD_LENGTH; ++y) {
@@ -182,7 +182,7 @@ static CoordList now(Match* match, const Ways* ways) {
 
 // This turn's part of the way to `to`, the ant's own tile first.
 static CoordList pathTo(Match* match, const Ways* ways, Coord to) {
-    CoordList back = newCoordList(match, BOARD_LENGTH * BOARD_LENGTH), path = newCoordList(match, BOARD_LENGTH);
+    CoordList back = referee_new_coord_list(match, BOARD_LENGTH * BOARD_LENGTH), path = referee_new_coord_list(match, BOARD_LENGTH);
     if (arrivalAt(ways, to).turns < NEVER) {
         for (Coord tile = to; !equalCoord(tile, ways->from); tile = ways->before[tile.x][tile.y]) {
             if (arrivalAt(ways, tile).turns == 0) add(&back, tile);
@@ -203,7 +203,7 @@ static bool walk(Match* match, const Ways* ways, Coord to, Move* move) {
 // A move that attacks one of `targets` in this turn: from the tile that is quickest to reach.
 static bool attackNow(Match* match, const Ways* ways, const Ant* ant, CoordList targets, Move* move) {
     const CoordList tiles = now(match, ways);
-    CoordList stands = newCoordList(match, tiles.count);
+    CoordList stands = referee_new_coord_list(match, tiles.count);
     for (size_t i = 0; i < tiles.count; ++i) {
         bool inRange = false;
         for (size_t j = 0; j < targets.count; ++j) {
@@ -252,7 +252,7 @@ static bool fight(Match* match, const Board* board, const Ant* fighter, CoordLis
     if (attackNow(match, &ways, fighter, enemies, move)) return true;
     if (enemies.count > 0) return walk(match, &ways, best(enemies, byArrival, &ways), move);
     if (at(board, fighter->coords) == 0 && fighter->coords.y >= 3) return false;
-    CoordList posts = newCoordList(match, 2 * BOARD_LENGTH);
+    CoordList posts = referee_new_coord_list(match, 2 * BOARD_LENGTH);
     for (int x = 0; x < BOARD_LENGTH; ++x) {
         for (int y = 3; y <= 4; ++y) {
             if (at(board, (Coord){x, y}) == 0) add(&posts, (Coord){x, y});
@@ -307,7 +307,7 @@ static bool wanted(const Board* board, size_t enemies, int* type) {
 // The free tile of the enemy's side, other than `taken`, that is the longest way from its anthill and its tunnel.
 static Coord farFromHome(Match* match, const Board* board, Coord taken) {
     const CoordList homes = find(match, board->theirs->constrs, ANTHILL, TUNNEL);
-    Ways* ways = allocate(match, homes.count * sizeof(Ways));
+    Ways* ways = referee_allocate(match, homes.count * sizeof(Ways));
     for (size_t i = 0; i < homes.count; ++i) ways[i] = waysOf(board, homes.items[i], WORKER);
     Coord found = taken;
     Arrival farthest = {-1, 0};
@@ -333,7 +333,7 @@ static CoordList getPlacement(Match* match, const GameState* currentState) {
     static Coord ours[] = {{2, 1}, {7, 1}, {0, 3}, {4, 3}, {5, 3}, {9, 3}, {0, 0}, {9, 0}, {4, 0}, {5, 0}, {1, 3}};
     if (currentState->phase == SETUP_PHASE_1) return (CoordList){ours, 11};
     const Board board = boardOf(currentState);
-    CoordList food = newCoordList(match, 2);
+    CoordList food = referee_new_coord_list(match, 2);
     add(&food, farFromHome(match, &board, (Coord){-1, -1}));
     add(&food, farFromHome(match, &board, food.items[0]));
     return food;
@@ -356,7 +356,7 @@ static Move getMove(Match* match, const GameState* currentState) {
     int type;
     if (wanted(&board, enemies.count, &type) && !hasAnt(&board, hill.items[0]) &&
         board.mine->foodCount >= COST[type]) {
-        return (Move){BUILD, .coordList = hill, .buildType = some(type)};
+        return (Move){BUILD, .coordList = hill, .buildType = referee_some(type)};
     }
     return (Move){.moveType = END};
 }
@@ -383,6 +383,6 @@ static Coord getAttack(Match* match, const GameState* currentState, const Ant* a
 }
 
 int main(void) {
-    return run(&(ReAnticsBot){
+    return referee_run(&(ReAnticsBot){
         .name = "Forager (C)", .getPlacement = getPlacement, .getMove = getMove, .getAttack = getAttack});
 }

@@ -51,9 +51,9 @@ static Action play(Match* match, const char* id) {
 
 // The cell that a legal move fills; NULL for every other answer.
 static int* emptyCell(Perfect* self, const ArenaEvent* event) {
-    if (!isText(event->action, "putSymbol")) return NULL;
+    if (!referee_is_text(event->action, "putSymbol")) return NULL;
     for (int cell = 0; cell < CELLS_COUNT; ++cell) {
-        if (isText(event->position, CELLS[cell])) return self->board[cell] == 0 ? &self->board[cell] : NULL;
+        if (referee_is_text(event->position, CELLS[cell])) return self->board[cell] == 0 ? &self->board[cell] : NULL;
     }
     return NULL;
 }
@@ -63,7 +63,7 @@ static int* emptyCell(Perfect* self, const ArenaEvent* event) {
 static void event(Match* match, const ArenaEvent* event) {
     Perfect* self = match->memory;
     if (!event->player) {
-        if (event->youAre) self->me = keepText(match, event->youAre);
+        if (event->youAre) self->me = referee_keep_text(match, event->youAre);
         return;
     }
     const int side = self->me && strcmp(event->player, self->me) == 0 ? 1 : -1;
@@ -77,5 +77,5 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return run(&(TicTacToeBot){.name = "Perfect (C)", .memory = sizeof(Perfect), .play = play, .event = event});
+    return referee_run(&(TicTacToeBot){.name = "Perfect (C)", .memory = sizeof(Perfect), .play = play, .event = event});
 }

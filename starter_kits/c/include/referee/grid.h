@@ -27,13 +27,13 @@ static inline bool isFree(const Grid* grid, Location cell) {
 }
 
 // A list with room for all cells, of which none is there yet.
-static inline LocationList newCells(Match* match, const Map* map) {
-    return (LocationList){allocate(match, (size_t)map->rows * (size_t)map->cols * sizeof(Location)), 0};
+static inline LocationList referee_new_cells(Match* match, const Map* map) {
+    return (LocationList){referee_allocate(match, (size_t)map->rows * (size_t)map->cols * sizeof(Location)), 0};
 }
 
 // Takes the game_map of this call, which is the same throughout a match.
-static inline Grid newGrid(Match* match, const Map* map) {
-    Grid grid = {map, newCells(match, map)};
+static inline Grid referee_new_grid(Match* match, const Map* map) {
+    Grid grid = {map, referee_new_cells(match, map)};
     for (int row = 0; row < map->rows; ++row) {
         for (int col = 0; col < map->cols; ++col) {
             const Location cell = {row, col};
@@ -62,12 +62,12 @@ static inline Neighbours neighbours(const Grid* grid, Location cell) {
 // A table: how many steps each cell is from the nearest of `starts`, or FAR.
 static inline IntListList distances(Match* match, const Grid* grid, LocationList starts) {
     const size_t rows = (size_t)grid->map->rows, cols = (size_t)grid->map->cols;
-    IntListList table = {allocate(match, rows * sizeof(IntList)), rows};
+    IntListList table = {referee_allocate(match, rows * sizeof(IntList)), rows};
     for (size_t row = 0; row < rows; ++row) {
-        table.items[row] = (IntList){allocate(match, cols * sizeof(int)), cols};
+        table.items[row] = (IntList){referee_allocate(match, cols * sizeof(int)), cols};
         for (size_t col = 0; col < cols; ++col) table.items[row].items[col] = FAR;
     }
-    LocationList queue = newCells(match, grid->map);
+    LocationList queue = referee_new_cells(match, grid->map);
     for (size_t i = 0; i < starts.count; ++i) {
         int* steps = &table.items[starts.items[i].row].items[starts.items[i].col];
         if (*steps == FAR) queue.items[queue.count++] = starts.items[i];
@@ -94,7 +94,7 @@ static inline IntListList distancesFrom(Match* match, const Grid* grid, Location
 // A shortest path, both ends included; empty if there is none.
 static inline LocationList pathTo(Match* match, const Grid* grid, Location start, Location target) {
     const IntListList steps = distancesFrom(match, grid, start);
-    LocationList path = newCells(match, grid->map);
+    LocationList path = referee_new_cells(match, grid->map);
     const int length = steps.items[target.row].items[target.col];
     if (length == FAR) return path;
     path.count = (size_t)length + 1;
@@ -115,7 +115,7 @@ static inline int speedOf(const Player* player) { return player->bike ? BIKE_STE
 static inline LocationList reach(Match* match, const Grid* grid, const Player* player) {
     if (player->portal_gun) return grid->free;
     const IntListList steps = distancesFrom(match, grid, player->location);
-    LocationList found = newCells(match, grid->map);
+    LocationList found = referee_new_cells(match, grid->map);
     for (size_t i = 0; i < grid->free.count; ++i) {
         const Location cell = grid->free.items[i];
         if (steps.items[cell.row].items[cell.col] <= speedOf(player)) found.items[found.count++] = cell;
@@ -125,7 +125,7 @@ static inline LocationList reach(Match* match, const Grid* grid, const Player* p
 
 // The cell as an answer: "row,col".
 static inline const char* nameOf(Match* match, Location cell) {
-    char* name = allocate(match, 24);
+    char* name = referee_allocate(match, 24);
     snprintf(name, 24, "%d,%d", cell.row, cell.col);
     return name;
 }

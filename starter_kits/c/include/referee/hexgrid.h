@@ -29,8 +29,8 @@ static inline bool equalCell(Cell one, Cell other) { return one.q == other.q && 
 static inline Cell plus(Cell cell, Cell way) { return (Cell){cell.q + way.q, cell.r + way.r}; }
 
 // A list with room for so many, of which none is there yet.
-static inline CellList newCells(Match* match, int most) {
-    return (CellList){allocate(match, (size_t)most * sizeof(Cell)), 0};
+static inline CellList referee_new_cells(Match* match, int most) {
+    return (CellList){referee_allocate(match, (size_t)most * sizeof(Cell)), 0};
 }
 
 static inline bool contains(CellList cells, Cell cell) {
@@ -50,7 +50,7 @@ static inline bool isOnBoard(Cell cell) { return distance(CENTRE, cell) <= RADIU
 
 // The cells of the board at most so far from this one, row by row; with CENTRE and RADIUS, all of them.
 static inline CellList within(Match* match, Cell middle, int steps) {
-    CellList cells = newCells(match, (2 * steps + 1) * (2 * steps + 1));
+    CellList cells = referee_new_cells(match, (2 * steps + 1) * (2 * steps + 1));
     for (int r = middle.r - steps; r <= middle.r + steps; ++r) {
         for (int q = middle.q - steps; q <= middle.q + steps; ++q) {
             const Cell cell = {q, r};
@@ -62,7 +62,7 @@ static inline CellList within(Match* match, Cell middle, int steps) {
 
 // The cells of the board beside this one, in the order of DIRECTIONS.
 static inline CellList neighbours(Match* match, Cell cell) {
-    CellList cells = newCells(match, 6);
+    CellList cells = referee_new_cells(match, 6);
     for (int i = 0; i < 6; ++i) {
         const Cell beside = plus(cell, DIRECTIONS[i]);
         if (isOnBoard(beside)) cells.items[cells.count++] = beside;
@@ -72,7 +72,7 @@ static inline CellList neighbours(Match* match, Cell cell) {
 
 // The cells of a ring around the centre, clockwise from (0, -radius).
 static inline CellList ring(Match* match, int radius) {
-    CellList cells = newCells(match, 6 * radius + 1);
+    CellList cells = referee_new_cells(match, 6 * radius + 1);
     Cell cell = {0, -radius};
     if (radius == 0) cells.items[cells.count++] = cell;
     for (int i = 0; i < 6; ++i) {
@@ -99,7 +99,7 @@ static inline Cell roundedCell(int q, int r, int steps) {
 // The cells strictly between, nearest first.
 static inline CellList lineOfFire(Match* match, Cell shooter, Cell target) {
     const int steps = distance(shooter, target);
-    CellList line = newCells(match, steps);
+    CellList line = referee_new_cells(match, steps);
     for (int i = 1; i < steps; ++i) {
         const Cell offset = roundedCell((target.q - shooter.q) * i, (target.r - shooter.r) * i, steps);
         line.items[line.count++] = plus(shooter, offset);
@@ -108,7 +108,7 @@ static inline CellList lineOfFire(Match* match, Cell shooter, Cell target) {
 }
 
 static inline Action actionAt(Match* match, const char* word, Cell cell) {
-    char* text = allocate(match, 40);
+    char* text = referee_allocate(match, 40);
     snprintf(text, 40, "%s,%d,%d", word, cell.q, cell.r);
     return (Action){text};
 }

@@ -64,18 +64,20 @@ class Plan {
 
 class Picker : public AIArena21Bot {
    public:
-    std::string play_powerup(const Map& game_map, const Player& me, const Player& /*opponent*/,
-                             const Table<int>& items, const Table<std::vector<std::string>>& /*new_items*/,
+    using AIArena21Bot::AIArena21Bot;
+
+    PowerUp play_powerup(const Map& game_map, const Player& me, const Player& /*opponent*/,
+                             const Table<int>& items, const Table<std::vector<Item>>& /*new_items*/,
                              const Table<double>& heatmap, int remaining_turns) override {
-        if (me.bike || me.score < BIKE_COST) return "";
+        if (me.bike || me.score < BIKE_COST) return PowerUp::NONE;
         const Plan plan(walkable(game_map), items, heatmap);
         const int turns = std::min(BIKE_TURNS, remaining_turns);
         const double gain = plan.harvest(me.location, turns, BIKE_STEPS) - plan.harvest(me.location, turns, 1);
-        return gain > BIKE_COST ? BIKE : "";
+        return gain > BIKE_COST ? PowerUp::BIKE : PowerUp::NONE;
     }
 
     std::string play_turn(const Map& game_map, const Player& me, const Player& /*opponent*/, const Table<int>& items,
-                          const Table<std::vector<std::string>>& /*new_items*/, const Table<double>& heatmap,
+                          const Table<std::vector<Item>>& /*new_items*/, const Table<double>& heatmap,
                           int /*remaining_turns*/) override {
         const auto& grid = walkable(game_map);
         auto target = Plan(grid, items, heatmap).target(me.location, speed(me));
@@ -86,14 +88,14 @@ class Picker : public AIArena21Bot {
 
     // What lies here, and one more for the place: the winner pays half of both bids.
     int play_auction(const Map& /*game_map*/, const Player& me, const Player& /*opponent*/, const Table<int>& items,
-                     const Table<std::vector<std::string>>& /*new_items*/, const Table<double>& /*heatmap*/,
+                     const Table<std::vector<Item>>& /*new_items*/, const Table<double>& /*heatmap*/,
                      int /*remaining_turns*/) override {
         return std::min(me.score, items[me.location.row][me.location.col] + 1);
     }
 
     // The cell that is the longest walk from any fruit; where none lies, from us.
     std::string play_transport(const Map& game_map, const Player& me, const Player& /*opponent*/,
-                               const Table<int>& items, const Table<std::vector<std::string>>& /*new_items*/,
+                               const Table<int>& items, const Table<std::vector<Item>>& /*new_items*/,
                                const Table<double>& /*heatmap*/, int /*remaining_turns*/) override {
         const auto& grid = walkable(game_map);
         std::vector<Location> fruit;

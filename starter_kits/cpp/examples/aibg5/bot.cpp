@@ -2,6 +2,7 @@
 // players and takes items, which is experience; and keeps out of the boss's next pattern.
 
 #include <referee/hexgrid.hpp>
+#include <referee/json.hpp>
 
 using namespace referee;
 using namespace referee::aibg5;
@@ -116,9 +117,9 @@ class Turn {
 
     // For the item that is there, or to shoot the boss from there until the end.
     double worthOfGoing(Cell cell) const {
-        const auto& entity = board_.tile(cell).entity.type;
-        const double worth = entity == "EXPERIENCE" ? EXPERIENCE_XP * xpWorth_ / turns(cell) : 0;
-        int shots = entity == "HEALTH" ? (MAX_HEALTH[me_->level - 1] - me_->health) / BOSS_POWER : 0;
+        const auto entity = board_.tile(cell).entity.type;
+        const double worth = entity == EntityType::EXPERIENCE ? EXPERIENCE_XP * xpWorth_ / turns(cell) : 0;
+        int shots = entity == EntityType::HEALTH ? (MAX_HEALTH[me_->level - 1] - me_->health) / BOSS_POWER : 0;
         if (canHitBoss(cell)) shots = std::max(shots, (me_->health - 1) / BOSS_POWER);
         return std::max(worth, static_cast<double>(shots * me_->power) / (turns(cell) + shots));
     }
@@ -156,8 +157,8 @@ class Turn {
 
     // A way may lead there. Asteroids can be shot.
     bool isOpen(Cell cell) const {
-        const auto& entity = board_.tile(cell).entity.type;
-        return entity == "ASTEROID" || (entity != "BLACKHOLE" && board_.mayEnter(cell));
+        const auto entity = board_.tile(cell).entity.type;
+        return entity == EntityType::ASTEROID || (entity != EntityType::BLACKHOLE && board_.mayEnter(cell));
     }
 
     int turnsInto(Cell cell, bool now) const {
@@ -193,9 +194,9 @@ class Turn {
 
 class Duellist : public AIBG5Bot {
    public:
-    Duellist() {
-        const auto rounds = match.options.find("rounds");
-        if (rounds != match.options.end() && rounds->is_number()) roundsLeft_ = rounds->get<int>();
+    explicit Duellist(const Match& match) : AIBG5Bot(match) {
+        const auto rounds = match.options.json().find("rounds");
+        if (rounds != match.options.json().end() && rounds->is_number()) roundsLeft_ = rounds->get<int>();
     }
 
     Action doAction(int playerIdx, const GameState& gameState, const std::optional<std::string>& /*message*/) override {

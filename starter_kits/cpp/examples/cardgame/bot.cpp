@@ -18,7 +18,7 @@ constexpr int HOUND_WORTH = 2 * STRENGTH + PRESENCE;
 int worth(const Minion& minion) { return STRENGTH * (minion.atk + minion.health) + PRESENCE; }
 
 // What its owner loses when it dies: of a Highmane two cubs are left.
-int loss(const Minion& minion) { return worth(minion) - (minion.id == HIGHMANE ? 2 * CUB_WORTH : 0); }
+int loss(const Minion& minion) { return worth(minion) - (minion.id == CardId::HIGHMANE ? 2 * CUB_WORTH : 0); }
 
 // What its owner loses by so much damage.
 int hurt(const Minion& minion, int damage) { return damage >= minion.health ? loss(minion) : STRENGTH * damage; }
@@ -65,7 +65,7 @@ class Turn {
             missing -= minion.atk;
             if (attacker == 0) attacker = minion.zone_position;
         }
-        if (missing <= 0) return Action{ATTACK, {{attacker, 0}}};
+        if (missing <= 0) return Action{ActionType::ATTACK, {{attacker, 0}}};
         const auto burn = this->burn();
         for (unsigned chosen = 1; chosen < 1u << burn.size(); ++chosen) {  // a bit for each
             int cost = 0, damage = 0;
@@ -84,22 +84,23 @@ class Turn {
     // What gains most, the first of several.
     Action best() const {
         for (const auto& choices : {purchases(), attacks()}) {
-            Choice best{0, {END_TURN}};
+            Choice best{0, {ActionType::END_TURN}};
             for (const auto& choice : choices) {
                 if (choice.gain > best.gain) best = choice;
             }
             if (best.gain > 0) return best.action;
         }
-        return {END_TURN};
+        return {ActionType::END_TURN};
     }
 
    private:
     std::vector<Burn> burn() const {
         std::vector<Burn> found;
-        if (hasPower_) found.push_back({HERO_POWER_COST, HERO_POWER_DAMAGE, {HERO_POWER}});
+        if (hasPower_) found.push_back({HERO_POWER_COST, HERO_POWER_DAMAGE, {ActionType::HERO_POWER}});
         for (int index = 0; index < int(hand_.size()); ++index) {
             const auto* spell = std::get_if<Spell>(&hand_[index]);
-            if (spell && damage(*spell)) found.push_back({spell->cost, damage(*spell), {PLAY_SPELL, {{index, 0}}}});
+            if (!spell || !damage(*spell)) continue;
+            found.push_back({spell->cost, damage(*spell), {ActionType::PLAY_SPELL, {{index, 0}}}});
         }
         return found;
     }
@@ -107,7 +108,7 @@ class Turn {
     // All that the mana buys.
     std::vector<Choice> purchases() const {
         std::vector<Choice> found;
-        if (hasPower_) found.push_back({HERO_POWER_DAMAGE * HERO_HEALTH, {HERO_POWER}});
+        if (hasPower_) found.push_back({HERO_POWER_DAMAGE * HERO_HEALTH, {ActionType::HERO_POWER}});
         for (int index = 0; index < int(hand_.size()); ++index) {
             if (const auto* spell = std::get_if<Spell>(&hand_[index])) {
                 if (spell->cost <= mana_) addSpell(found, index, *spell);
@@ -115,7 +116,7 @@ class Turn {
             }
             const auto& minion = std::get<Minion>(hand_[index]);
             if (minion.cost > mana_ || room() == 0) continue;
-            found.push_back({worth(minion) - MANA * minion.cost, {PLACE_MINION, {{index}}}});
+            found.push_back({worth(minion) - MANA * minion.cost, {ActionType::PLACE_MINION, {{index}}}});
         }
         return found;
     }
@@ -124,14 +125,14 @@ class Turn {
         const int price = MANA * spell.cost, enemies = enemies_.size();
         if (const int dealt = damage(spell)) {
             for (const auto& enemy : enemies_) {
-                found.push_back({hurt(enemy, dealt) - price, {PLAY_SPELL, {{index, enemy.zone_position}}}});
+                found.push_back({hurt(enemy, dealt) - price, {ActionType::PLAY_SPELL, {{index, enemy.zone_position}}}});
             }
-        } else if (spell.id == DEADLY_SHOT && enemies > 0) {  // it kills any of them
+        } else if (spell.id == CardId::DEADLY_SHOT && enemies > 0) {  // it kills any of them
             int all = 0;
             for (const auto& enemy : enemies_) all += loss(enemy);
-            found.push_back({all / enemies - price, {PLAY_SPELL, {{index}}}});
-        } else if (spell.id == HOUNDS && enemies > 0 && room() > 0) {
-            found.push_back({std::min(enemies, room()) * HOUND_WORTH - price, {PLAY_SPELL, {{index}}}});
+            found.push_back({all / enemies - price, {ActionType::PLAY_SPELL, {{index}}}});
+        } else if (spell.id == CardId::HOUNDS && enemies > 0 && room() > 0) {
+            found.push_back({std::min(enemies, room()) * HOUND_WORTH - price, {ActionType::PLAY_SPELL, {{index}}}});
         }
     }
 
@@ -140,10 +141,10 @@ class Turn {
         for (const auto& minion : own_) {
             if (!minion.can_attack) continue;
             const int source = minion.zone_position;
-            found.push_back({minion.atk * HERO_HEALTH, {ATTACK, {{source, 0}}}});
+            found.push_back({minion.atk * HERO_HEALTH, {ActionType::ATTACK, {{source, 0}}}});
             for (const auto& enemy : enemies_) {
                 const int gain = struck(enemy, minion) - struck(minion, enemy);
-                found.push_back({gain, {ATTACK, {{source, enemy.zone_position}}}});
+                found.push_back({gain, {ActionType::ATTACK, {{source, enemy.zone_position}}}});
             }
         }
         return found;
@@ -152,9 +153,9 @@ class Turn {
     // What the spell does to one target; 0 where it is another kind of spell.
     int damage(const Spell& spell) const {
         switch (spell.id) {
-            case ARCANE_SHOT: return 2;
-            case FIREBALL: return 6;
-            case KILL_COMMAND: return own_.empty() ? 3 : 5;
+            case CardId::ARCANE_SHOT: return 2;
+            case CardId::FIREBALL: return 6;
+            case CardId::KILL_COMMAND: return own_.empty() ? 3 : 5;
             default: return 0;
         }
     }
@@ -172,11 +173,13 @@ class Turn {
 
 class Trader : public CardGameBot {
    public:
+    using CardGameBot::CardGameBot;
+
     Action play(const GameState& state) override {
         const Turn turn(state, powerUsed_);
         const auto kill = turn.lethal();
         const auto action = kill ? *kill : turn.best();
-        powerUsed_ = action.action == HERO_POWER || (powerUsed_ && action.action != END_TURN);
+        powerUsed_ = action.action == ActionType::HERO_POWER || (powerUsed_ && action.action != ActionType::END_TURN);
         return action;
     }
 

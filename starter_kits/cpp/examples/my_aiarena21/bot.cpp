@@ -9,26 +9,28 @@ using namespace referee::aiarena21;
 
 class MyBot : public AIArena21Bot {
    public:
-    std::string play_powerup(const Map& /*game_map*/, const Player& /*me*/, const Player& /*opponent*/,
-                             const Table<int>& /*items*/, const Table<std::vector<std::string>>& /*new_items*/,
+    using AIArena21Bot::AIArena21Bot;
+
+    PowerUp play_powerup(const Map& /*game_map*/, const Player& /*me*/, const Player& /*opponent*/,
+                             const Table<int>& /*items*/, const Table<std::vector<Item>>& /*new_items*/,
                              const Table<double>& /*heatmap*/, int /*remaining_turns*/) override {
-        return "";  // or BIKE, or PORTAL_GUN
+        return PowerUp::NONE;  // or PowerUp::BIKE, or PowerUp::PORTAL_GUN
     }
 
     std::string play_turn(const Map& game_map, const Player& me, const Player& /*opponent*/,
-                          const Table<int>& /*items*/, const Table<std::vector<std::string>>& /*new_items*/,
+                          const Table<int>& /*items*/, const Table<std::vector<Item>>& /*new_items*/,
                           const Table<double>& /*heatmap*/, int /*remaining_turns*/) override {
         return name(any(Grid(game_map).reach(me)));
     }
 
     int play_auction(const Map& /*game_map*/, const Player& me, const Player& /*opponent*/,
-                     const Table<int>& /*items*/, const Table<std::vector<std::string>>& /*new_items*/,
+                     const Table<int>& /*items*/, const Table<std::vector<Item>>& /*new_items*/,
                      const Table<double>& /*heatmap*/, int /*remaining_turns*/) override {
         return std::uniform_int_distribution<int>(0, me.score)(luck_);
     }
 
     std::string play_transport(const Map& game_map, const Player& /*me*/, const Player& /*opponent*/,
-                               const Table<int>& /*items*/, const Table<std::vector<std::string>>& /*new_items*/,
+                               const Table<int>& /*items*/, const Table<std::vector<Item>>& /*new_items*/,
                                const Table<double>& /*heatmap*/, int /*remaining_turns*/) override {
         return name(any(Grid(game_map).free));
     }

@@ -9,6 +9,8 @@ using namespace referee::aibg5;
 
 class MyBot : public AIBG5Bot {
    public:
+    using AIBG5Bot::AIBG5Bot;
+
     Action doAction(int playerIdx, const GameState& gameState, const std::optional<std::string>& /*message*/) override {
         const Board board(gameState);
         Cell here;

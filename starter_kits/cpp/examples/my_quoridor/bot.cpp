@@ -25,7 +25,7 @@ std::string nameOf(int square) { return {static_cast<char>('a' + square % 9), st
 
 class MyBot : public QuoridorBot {
    public:
-    MyBot() {
+    explicit MyBot(const Match& match) : QuoridorBot(match) {
         for (int square = 0; square < 81; ++square) {
             up_[square] = square < 72;
             right_[square] = square % 9 < 8;
@@ -33,24 +33,26 @@ class MyBot : public QuoridorBot {
     }
 
     Action play(const std::string& /*id*/) override {
-        // A wall: {"putWall", "e3h"}. After an invalid answer of the rival the one right answer is {FLIP}: it wins.
+        // A wall: {ActionType::PUT_WALL, "e3h"}. After an invalid answer of the rival the one right answer is
+        // {ActionType::FLIP}: it wins.
         const auto squares = targets();
-        return {"move", nameOf(squares[std::uniform_int_distribution<std::size_t>(0, squares.size() - 1)(luck_)])};
+        std::uniform_int_distribution<std::size_t> any(0, squares.size() - 1);
+        return {ActionType::MOVE, nameOf(squares[any(luck_)])};
     }
 
     // Every answer is shown here, the rival's and your own, as it was sent: look before you trust `position`.
     void event(const ArenaEvent& event) override {
         if (!event.player) {
-            if (event.youAre) me_ = *event.youAre == "second";
+            if (event.youAre) me_ = *event.youAre == Side::SECOND;
             return;
         }
-        if (!event.position || !event.position->is_string()) return;
-        const auto name = event.position->get<std::string>();
+        const auto action = event.action.as<ActionType>();
+        const std::string name = event.position.text().value_or("");
         const int square = squareOf(name.substr(0, 2));
         if (square == NOWHERE) return;
-        if (event.action == "move") {
-            pawns_[*event.player == "second"] = square;
-        } else if (event.action == "putWall" && square < 72) {
+        if (action == ActionType::MOVE) {
+            pawns_[*event.player == Side::SECOND] = square;
+        } else if (action == ActionType::PUT_WALL && square < 72) {
             if (name.substr(2) == "h") {
                 up_[square] = up_[square + 1] = false;
             } else {

@@ -10,9 +10,11 @@ using namespace referee::reantics;
 
 class MyBot : public ReAnticsBot {
    public:
+    using ReAnticsBot::ReAnticsBot;
+
     // The anthill, the tunnel and nine grass on our side; later two foods on the enemy's.
     std::vector<Coord> getPlacement(const GameState& currentState) override {
-        const int top = currentState.phase == SETUP_PHASE_1 ? 0 : 6;
+        const int top = currentState.phase == Phase::SETUP_PHASE_1 ? 0 : 6;
         std::vector<Coord> tiles;
         for (int y = top; y < top + 4; ++y) {
             for (int x = 0; x < BOARD_LENGTH; ++x) {
@@ -24,14 +26,15 @@ class MyBot : public ReAnticsBot {
     }
 
     Move getMove(const GameState& currentState) override {
-        // Move an ant: {MOVE_ANT, {{from, …, to}}}. Build one: {BUILD, {{anthill}}, WORKER}.
+        // Move an ant: {MoveType::MOVE_ANT, {{from, …, to}}}. Build one: {MoveType::BUILD, {{anthill}},
+        // AntType::WORKER}.
         std::vector<Move> moves;
-        moves.push_back({END});
+        moves.push_back({MoveType::END});
         for (const auto& ant : currentState.inventories[currentState.whoseTurn].ants) {
             for (const auto [right, down] : {Coord{-1, 0}, {1, 0}, {0, -1}, {0, 1}}) {
                 const Coord tile{ant.coords.x + right, ant.coords.y + down};
                 if (ant.hasMoved || !mayEnter(currentState, ant, tile)) continue;
-                moves.push_back({MOVE_ANT, {{ant.coords, tile}}});
+                moves.push_back({MoveType::MOVE_ANT, {{ant.coords, tile}}});
             }
         }
         return any(moves);
@@ -54,7 +57,7 @@ class MyBot : public ReAnticsBot {
 
     // The queen stays on our side.
     static bool mayEnter(const GameState& state, const Ant& ant, Coord tile) {
-        const int last = ant.type == QUEEN ? 3 : BOARD_LENGTH - 1;
+        const int last = ant.type == AntType::QUEEN ? 3 : BOARD_LENGTH - 1;
         if (tile.x < 0 || tile.x >= BOARD_LENGTH || tile.y < 0 || tile.y > last) return false;
         for (const auto& inventory : state.inventories) {
             for (const auto& other : inventory.ants) {

@@ -105,18 +105,18 @@ class Board {
     }
 
     // Makes a legal move; false for anything else.
-    bool apply(int player, const std::optional<Json>& action, const std::optional<Json>& position) {
-        if (!position || !position->is_string()) return false;
-        const auto name = position->get<std::string>();
+    bool apply(int player, const Anything& sent, const Anything& position) {
+        const auto action = sent.as<ActionType>();
+        const std::string name = position.text().value_or("");
         const int square = squareOf(name.substr(0, 2));
         if (square == NOWHERE) return false;
-        if (action == "move" && name.size() == 2) {
+        if (action == ActionType::MOVE && name.size() == 2) {
             const auto squares = targets(player);
             if (std::count(squares.begin(), squares.end(), square) == 0) return false;
             pawns_[player] = square;
             return true;
         }
-        if (action == "putWall" && name.size() == 3 && (name[2] == 'h' || name[2] == 'v')) {
+        if (action == ActionType::PUT_WALL && name.size() == 3 && (name[2] == 'h' || name[2] == 'v')) {
             const Wall wall{square, name[2]};
             if (square >= 72 || square % 9 == 8 || wallsLeft_[player] == 0 || !fits(wall)) return false;
             const auto ways = waysBehind(wall);
@@ -156,24 +156,26 @@ class Board {
 
 class Mason : public QuoridorBot {
    public:
+    using QuoridorBot::QuoridorBot;
+
     Action play(const std::string& /*id*/) override {
-        if (rivalWasInvalid_) return {FLIP};
+        if (rivalWasInvalid_) return {ActionType::FLIP};
         const auto ways = board_.ways(me_);
         const auto targets = board_.targets(me_);
         const int target =
             *std::min_element(targets.begin(), targets.end(), [&](int a, int b) { return ways[a] < ways[b]; });
         if (ways[target] > 0) {
-            if (const auto wall = bestWall()) return {"putWall", nameOf(wall->square) + wall->direction};
+            if (const auto wall = bestWall()) return {ActionType::PUT_WALL, nameOf(wall->square) + wall->direction};
         }
-        return {"move", nameOf(target)};
+        return {ActionType::MOVE, nameOf(target)};
     }
 
     void event(const ArenaEvent& event) override {
         if (!event.player) {
-            if (event.youAre) me_ = *event.youAre == "second";
+            if (event.youAre) me_ = *event.youAre == Side::SECOND;
             return;
         }
-        const int player = *event.player == "second";
+        const int player = *event.player == Side::SECOND;
         if (player == toMove_ && board_.apply(player, event.action, event.position)) {
             toMove_ = 1 - player;
         } else if (player != me_) {

@@ -6,25 +6,22 @@
 
 #include <algorithm>
 #include <queue>
-#include <referee/reantics.hpp>
+#include <referee/ants.hpp>
 
 using namespace referee;
 using namespace referee::reantics;
 
 namespace {
 
-constexpr int MOVES[] = {2, 2, 3, 2, 1};  // by type of ant
-constexpr int RANGE[] = {1, 0, 1, 1, 3};
-constexpr int COST[] = {0, 1, 2, 2, 2};
 constexpr int WORKERS = 2;
 constexpr int NEAR = 5;  // an enemy is near when its y is at most this: our side and the middle
 constexpr int FRAIL = 4;  // a queen with so little health left runs away
 
-int distance(Coord a, Coord b) { return std::abs(a.x - b.x) + std::abs(a.y - b.y); }
-bool onBoard(Coord tile) { return tile.x >= 0 && tile.x < BOARD_LENGTH && tile.y >= 0 && tile.y < BOARD_LENGTH; }
-bool isQueen(const Ant& ant) { return ant.type == QUEEN; }
-bool isWorker(const Ant& ant) { return ant.type == WORKER; }
+bool isQueen(const Ant& ant) { return ant.type == AntType::QUEEN; }
+bool isWorker(const Ant& ant) { return ant.type == AntType::WORKER; }
 bool isFighter(const Ant& ant) { return !isQueen(ant) && !isWorker(ant); }
+
+constexpr ConstructionType NOTHING{};
 
 template <class T>
 using Tiles = std::array<std::array<T, BOARD_LENGTH>, BOARD_LENGTH>;
@@ -33,7 +30,7 @@ using Tiles = std::array<std::array<T, BOARD_LENGTH>, BOARD_LENGTH>;
 struct Board {
     explicit Board(const GameState& state)
         : mine(state.inventories[state.whoseTurn]), theirs(state.inventories[1 - state.whoseTurn]) {
-        for (auto& column : constr) column.fill(0);
+        for (auto& column : constr) column.fill(NOTHING);
         for (auto& column : ants) column.fill(false);
         for (const auto& inventory : state.inventories) {
             for (const auto& there : inventory.constrs) constr[there.coords.x][there.coords.y] = there.type;
@@ -41,13 +38,13 @@ struct Board {
         }
     }
 
-    int at(Coord tile) const { return constr[tile.x][tile.y]; }
+    ConstructionType at(Coord tile) const { return constr[tile.x][tile.y]; }
     bool hasAnt(Coord tile) const { return ants[tile.x][tile.y]; }
-    bool isGrass(Coord tile) const { return at(tile) == GRASS; }
+    bool isGrass(Coord tile) const { return at(tile) == ConstructionType::GRASS; }
 
     const Inventory& mine;
     const Inventory& theirs;
-    Tiles<int> constr;  // the construction's type, 0 = none
+    Tiles<ConstructionType> constr;  // NOTHING = none
     Tiles<bool> ants;
 };
 
@@ -63,7 +60,7 @@ constexpr Arrival NEVER{1000, 0};
 // later at the earliest, so the part of a way that is walked in this turn is always free.
 class Ways {
    public:
-    Ways(const Board& board, Coord from, int type) : board_(board), from_(from), type_(type) {
+    Ways(const Board& board, Coord from, AntType type) : board_(board), from_(from), type_(type) {
         for (auto& column : arrival_) column.fill(NEVER);
         set(from, {0, 0}, from);
         std::priority_queue<std::pair<std::array<int, 2>, Coord>, std::vector<std::pair<std::array<int, 2>, Coord>>,
@@ -113,12 +110,12 @@ class Ways {
 
    private:
     bool mayEnter(Coord tile) const {
-        return onBoard(tile) && !(type_ == QUEEN && (tile.y == 4 || tile.y == 5));
+        return legalCoord(tile) && !(type_ == AntType::QUEEN && (tile.y == 4 || tile.y == 5));
     }
 
     Arrival enter(Coord tile, Arrival before) const {
-        const int cost = board_.isGrass(tile) && type_ != DRONE && type_ != R_SOLDIER ? 2 : 1;
-        const int moves = MOVES[type_];
+        const int cost = board_.isGrass(tile) && !statsOf(type_).ignoresGrass ? 2 : 1;
+        const int moves = statsOf(type_).movement;
         if (board_.hasAnt(tile)) return {before.turns + 1, cost};
         if (before.spent + cost <= moves) return {before.turns, before.spent + cost};
         return {before.turns + 1, std::min(cost, moves)};
@@ -131,12 +128,14 @@ class Ways {
 
     const Board& board_;
     Coord from_;
-    int type_;
+    AntType type_;
     Tiles<Arrival> arrival_;
     Tiles<Coord> before_;
 };
 
-std::vector<Coord> find(const std::vector<Construction>& constrs, std::initializer_list<int> types) {
+constexpr std::initializer_list<ConstructionType> BUILDINGS = {ConstructionType::ANTHILL, ConstructionType::TUNNEL};
+
+std::vector<Coord> find(const std::vector<Construction>& constrs, std::initializer_list<ConstructionType> types) {
     std::vector<Coord> tiles;
     for (const auto& constr : constrs) {
         if (std::find(types.begin(), types.end(), constr.type) != types.end()) tiles.push_back(constr.coords);
@@ -158,13 +157,13 @@ Coord best(const std::vector<Coord>& tiles, Rank rank) {
     return *std::min_element(tiles.begin(), tiles.end(), [&](Coord a, Coord b) { return rank(a) < rank(b); });
 }
 
-Move walk(const Ways& ways, Coord to) { return {MOVE_ANT, ways.path(to)}; }
+Move walk(const Ways& ways, Coord to) { return {MoveType::MOVE_ANT, ways.path(to)}; }
 
 // A move that attacks one of `targets` in this turn: from the tile that is quickest to reach.
 std::optional<Move> attackNow(const Ways& ways, const Ant& ant, const std::vector<Coord>& targets) {
     std::vector<Coord> stands;
     for (const Coord tile : ways.now()) {
-        const auto inRange = [&](Coord target) { return distance(tile, target) <= RANGE[ant.type]; };
+        const auto inRange = [&](Coord target) { return approxDist(tile, target) <= statsOf(ant.type).range; };
         if (std::any_of(targets.begin(), targets.end(), inRange)) stands.push_back(tile);
     }
     if (stands.empty()) return std::nullopt;
@@ -173,9 +172,9 @@ std::optional<Move> attackNow(const Ways& ways, const Ant& ant, const std::vecto
 
 // A worker goes for food, or home with it, to whichever is reached first.
 std::optional<Move> work(const Board& board, const Ant& worker, const std::vector<Coord>& foods) {
-    const auto goals = worker.carrying ? find(board.mine.constrs, {ANTHILL, TUNNEL}) : foods;
+    const auto goals = worker.carrying ? find(board.mine.constrs, BUILDINGS) : foods;
     if (goals.empty()) return std::nullopt;
-    const Ways ways(board, worker.coords, WORKER);
+    const Ways ways(board, worker.coords, AntType::WORKER);
     const Move move = walk(ways, best(goals, [&](Coord goal) { return ways.arrival(goal); }));
     if (move.coordList->size() == 1) return std::nullopt;
     return move;
@@ -189,7 +188,7 @@ std::optional<Move> stepAside(const Board& board) {
     }
     if (waiting.size() < 2) return std::nullopt;
     const Coord from = waiting.front().coords;
-    const Ways ways(board, from, WORKER);
+    const Ways ways(board, from, AntType::WORKER);
     const Coord to = best(ways.now(), [&](Coord tile) { return std::make_pair(tile == from, ways.arrival(tile)); });
     if (to == from) return std::nullopt;
     return walk(ways, to);
@@ -203,11 +202,11 @@ std::optional<Move> fight(const Board& board, const Ant& fighter, const std::vec
     if (!enemies.empty()) {
         const Move move = walk(ways, best(enemies, [&](Coord enemy) { return ways.arrival(enemy); }));
         if (move.coordList->size() > 1) return move;
-    } else if (board.at(fighter.coords) != 0 || fighter.coords.y < 3) {
+    } else if (board.at(fighter.coords) != NOTHING || fighter.coords.y < 3) {
         std::vector<Coord> posts;
         for (int x = 0; x < BOARD_LENGTH; ++x) {
             for (int y = 3; y <= 4; ++y) {
-                if (board.at({x, y}) == 0) posts.push_back({x, y});
+                if (board.at({x, y}) == NOTHING) posts.push_back({x, y});
             }
         }
         if (posts.empty()) return std::nullopt;
@@ -219,19 +218,19 @@ std::optional<Move> fight(const Board& board, const Ant& fighter, const std::vec
 
 // The queen strikes at who comes near, runs when she is frail, and otherwise keeps off the tiles that others need.
 std::optional<Move> rule(const Board& board, const Ant& queen, const std::vector<Coord>& enemies) {
-    const Ways ways(board, queen.coords, QUEEN);
+    const Ways ways(board, queen.coords, AntType::QUEEN);
     if (queen.health > FRAIL || ways.now().size() == 1) {
         if (const auto attack = attackNow(ways, queen, enemies)) return attack;
     }
     const auto danger = [&](Coord tile) {
         int sum = 0;
         for (const auto& enemy : board.theirs.ants) {
-            if (isFighter(enemy)) sum += std::max(0, 8 - distance(tile, enemy.coords));
+            if (isFighter(enemy)) sum += std::max(0, 8 - approxDist(tile, enemy.coords));
         }
         return sum;
     };
     const Coord to = best(ways.now(), [&](Coord tile) {
-        const bool inTheWay = board.at(tile) != 0 && !board.isGrass(tile);
+        const bool inTheWay = board.at(tile) != NOTHING && !board.isGrass(tile);
         const bool frail = queen.health <= FRAIL;
         return std::array<int, 3>{inTheWay, frail ? danger(tile) : 0, tile.y};
     });
@@ -240,13 +239,13 @@ std::optional<Move> rule(const Board& board, const Ant& queen, const std::vector
 }
 
 // What the anthill should make now, if anything: soldiers against enemies that are near, else the second worker.
-std::optional<int> wanted(const Board& board, std::size_t enemies) {
+std::optional<AntType> wanted(const Board& board, std::size_t enemies) {
     const auto& ants = board.mine.ants;
     const auto workers = std::count_if(ants.begin(), ants.end(), isWorker);
     const auto fighters = std::count_if(ants.begin(), ants.end(), isFighter);
-    if (workers == 0) return WORKER;
-    if (fighters < static_cast<std::ptrdiff_t>(enemies)) return SOLDIER;
-    if (workers < WORKERS) return WORKER;
+    if (workers == 0) return AntType::WORKER;
+    if (fighters < static_cast<std::ptrdiff_t>(enemies)) return AntType::SOLDIER;
+    if (workers < WORKERS) return AntType::WORKER;
     return std::nullopt;
 }
 
@@ -254,10 +253,12 @@ std::optional<int> wanted(const Board& board, std::size_t enemies) {
 
 class Forager : public ReAnticsBot {
    public:
+    using ReAnticsBot::ReAnticsBot;
+
     // Anthill and tunnel share our side, so that no tile of it is far from both; the grass lies where food would be
     // farthest.
     std::vector<Coord> getPlacement(const GameState& currentState) override {
-        if (currentState.phase == SETUP_PHASE_1) {
+        if (currentState.phase == Phase::SETUP_PHASE_1) {
             return {{2, 1}, {7, 1}, {0, 3}, {4, 3}, {5, 3}, {9, 3}, {0, 0}, {9, 0}, {4, 0}, {5, 0}, {1, 3}};
         }
         return farFromHome(currentState);
@@ -266,7 +267,7 @@ class Forager : public ReAnticsBot {
     Move getMove(const GameState& currentState) override {
         const Board board(currentState);
         const auto enemies = nearEnemies(board);
-        const auto foods = find(currentState.inventories[2].constrs, {FOOD});
+        const auto foods = find(currentState.inventories[2].constrs, {ConstructionType::FOOD});
         for (const auto& ant : board.mine.ants) {
             if (ant.hasMoved) continue;
             const auto move = isQueen(ant)    ? rule(board, ant, enemies)
@@ -275,22 +276,23 @@ class Forager : public ReAnticsBot {
             if (move) return *move;
         }
         if (const auto move = stepAside(board)) return *move;
-        const Coord hill = find(board.mine.constrs, {ANTHILL}).front();
+        const Coord hill = find(board.mine.constrs, {ConstructionType::ANTHILL}).front();
         const auto type = wanted(board, enemies.size());
-        if (type && !board.hasAnt(hill) && board.mine.foodCount >= COST[*type]) return {BUILD, {{hill}}, type};
-        return {END};
+        if (type && !board.hasAnt(hill) && board.mine.foodCount >= statsOf(*type).cost) {
+            return {MoveType::BUILD, {{hill}}, type};
+        }
+        return {MoveType::END};
     }
 
     // Whom one blow kills, then who stands on a building of ours, then the weakest.
     Coord getAttack(const GameState& currentState, const Ant& attackingAnt,
                     const std::vector<Coord>& enemyLocations) override {
-        constexpr int ATTACK[] = {4, 0, 2, 4, 3};
         const Board board(currentState);
         return best(enemyLocations, [&](Coord tile) {
             const auto& ants = board.theirs.ants;
             const auto enemy = std::find_if(ants.begin(), ants.end(), [&](const Ant& a) { return a.coords == tile; });
-            const bool survives = enemy->health > ATTACK[attackingAnt.type];
-            const bool harmless = board.at(tile) != ANTHILL;
+            const bool survives = enemy->health > statsOf(attackingAnt.type).attack;
+            const bool harmless = board.at(tile) != ConstructionType::ANTHILL;
             return std::array<int, 4>{!isQueen(*enemy), survives, harmless, enemy->health};
         });
     }
@@ -301,10 +303,10 @@ class Forager : public ReAnticsBot {
         const Board board(state);
         std::vector<std::pair<Arrival, Coord>> tiles;
         std::vector<Ways> homes;
-        for (const Coord home : find(board.theirs.constrs, {ANTHILL, TUNNEL})) homes.emplace_back(board, home, WORKER);
+        for (const Coord home : find(board.theirs.constrs, BUILDINGS)) homes.emplace_back(board, home, AntType::WORKER);
         for (int x = 0; x < BOARD_LENGTH; ++x) {
             for (int y = 6; y < BOARD_LENGTH; ++y) {
-                if (board.at({x, y}) != 0) continue;
+                if (board.at({x, y}) != NOTHING) continue;
                 Arrival nearest = NEVER;
                 for (const auto& home : homes) nearest = std::min(nearest, home.arrival({x, y}));
                 tiles.push_back({nearest, {x, y}});

@@ -44,11 +44,13 @@ int solve(Board& board, int side, int* best = nullptr) {
 
 class Perfect : public TicTacToeBot {
    public:
+    using TicTacToeBot::TicTacToeBot;
+
     Action play(const std::string& /*id*/) override {
-        if (rivalWasInvalid_) return {FLIP};
+        if (rivalWasInvalid_) return {ActionType::FLIP};
         int cell = 0;
         solve(board_, 1, &cell);
-        return {"putSymbol", CELLS[cell]};
+        return {ActionType::PUT_SYMBOL, CELLS[cell]};
     }
 
     // `player` decides what kind of event it is: an invalid answer is shown with all its members, and one of them may
@@ -62,7 +64,7 @@ class Perfect : public TicTacToeBot {
         int* cell = *event.player == toMove_ ? emptyCell(event) : nullptr;
         if (cell) {
             *cell = side;
-            toMove_ = toMove_ == "O" ? "X" : "O";
+            toMove_ = toMove_ == Symbol::O ? Symbol::X : Symbol::O;
         }
         if (side == -1) rivalWasInvalid_ = !cell;
     }
@@ -70,14 +72,13 @@ class Perfect : public TicTacToeBot {
    private:
     // The cell that a legal move fills; null for every other answer.
     int* emptyCell(const ArenaEvent& event) {
-        if (event.action != "putSymbol" || !event.position) return nullptr;
-        const auto name = std::find(CELLS.begin(), CELLS.end(), *event.position);
-        if (name == CELLS.end()) return nullptr;
-        int& cell = board_[name - CELLS.begin()];
+        const auto name = event.position.as<Cell>();
+        if (event.action.as<ActionType>() != ActionType::PUT_SYMBOL || !name) return nullptr;
+        int& cell = board_[static_cast<int>(*name)];
         return cell == 0 ? &cell : nullptr;
     }
 
-    std::string me_, toMove_ = "O";
+    Symbol me_ = Symbol::O, toMove_ = Symbol::O;
     Board board_{};
     bool rivalWasInvalid_ = false;
 };

@@ -125,11 +125,12 @@ class Board {
 
     // Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
     bool mayEnter(Cell cell) const {
-        return tile(cell).tileType == "NORMAL" && tile(cell).entity.type != "WORMHOLE" && !playerOn(cell);
+        const Tile& there = tile(cell);
+        return there.tileType == TileType::NORMAL && there.entity.type != EntityType::WORMHOLE && !playerOn(cell);
     }
 
     // A player, an asteroid or the boss is there.
-    bool isTarget(Cell cell) const { return playerOn(cell) || isOneOf(cell, {"ASTEROID", "BOSS"}); }
+    bool isTarget(Cell cell) const { return playerOn(cell) || isOneOf(cell, {EntityType::ASTEROID, EntityType::BOSS}); }
 
     // The cell that an attack on `target` really hits; none if the attack is not legal.
     std::optional<Cell> hit(Cell shooter, Cell target) const {
@@ -137,7 +138,7 @@ class Board {
         if (steps == 0 || steps > ATTACK_RANGE || !isTarget(target)) return std::nullopt;
         for (const auto cell : lineOfFire(shooter, target)) {
             if (isTarget(cell)) return cell;
-            if (isOneOf(cell, {"BLACKHOLE", "WORMHOLE"})) return std::nullopt;
+            if (isOneOf(cell, {EntityType::BLACKHOLE, EntityType::WORMHOLE})) return std::nullopt;
         }
         return target;
     }
@@ -152,7 +153,7 @@ class Board {
     }
 
    private:
-    bool isOneOf(Cell cell, std::initializer_list<std::string_view> types) const {
+    bool isOneOf(Cell cell, std::initializer_list<EntityType> types) const {
         return std::find(types.begin(), types.end(), tile(cell).entity.type) != types.end();
     }
 

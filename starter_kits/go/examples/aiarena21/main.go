@@ -5,19 +5,19 @@ package main
 import (
 	"cmp"
 
-	"referee"
-	. "referee/aiarena21"
+	"referee.internal/referee"
+	. "referee.internal/referee/aiarena21"
 )
 
 type picker struct{ grid *Grid }
 
-func (p *picker) Play_powerup(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (p *picker) PlayPowerup(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
 	if me.Bike || me.Score < BIKE_COST {
 		return ""
 	}
-	grid, turns := p.walkable(game_map), min(BIKE_TURNS, remaining_turns)
+	grid, turns := p.walkable(gameMap), min(BIKE_TURNS, remainingTurns)
 	harvest := func(stepsATurn int) float64 {
 		return newPlan(grid, items, heatmap).harvest(me.Location, turns, stepsATurn)
 	}
@@ -27,10 +27,10 @@ func (p *picker) Play_powerup(
 	return ""
 }
 
-func (p *picker) Play_turn(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (p *picker) PlayTurn(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
-	grid, speed := p.walkable(game_map), Speed(me)
+	grid, speed := p.walkable(gameMap), Speed(me)
 	target, found := newPlan(grid, items, heatmap).target(me.Location, speed)
 	if !found {
 		target, found = newPlan(grid, heatmap, heatmap).target(me.Location, speed)
@@ -42,18 +42,18 @@ func (p *picker) Play_turn(
 	return Name(path[min(speed, len(path)-1)])
 }
 
-// Play_auction bids what lies here, and one more for the place: the winner pays half of both bids.
-func (p *picker) Play_auction(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+// PlayAuction bids what lies here, and one more for the place: the winner pays half of both bids.
+func (p *picker) PlayAuction(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) int {
 	return min(me.Score, items[me.Location.Row][me.Location.Col]+1)
 }
 
-// Play_transport names the cell that is the longest walk from any fruit; where none lies, from us.
-func (p *picker) Play_transport(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+// PlayTransport names the cell that is the longest walk from any fruit; where none lies, from us.
+func (p *picker) PlayTransport(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
-	grid, fruit := p.walkable(game_map), []Location{}
+	grid, fruit := p.walkable(gameMap), []Location{}
 	for _, cell := range grid.Free {
 		if items[cell.Row][cell.Col] > 0 {
 			fruit = append(fruit, cell)
@@ -71,9 +71,9 @@ func (p *picker) Play_transport(
 	return Name(farthest)
 }
 
-func (p *picker) walkable(game_map Map) *Grid {
+func (p *picker) walkable(gameMap Map) *Grid {
 	if p.grid == nil {
-		p.grid = NewGrid(game_map)
+		p.grid = NewGrid(gameMap)
 	}
 	return p.grid
 }

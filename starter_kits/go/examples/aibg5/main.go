@@ -5,9 +5,9 @@ package main
 import (
 	"slices"
 
-	"referee"
-	"referee/aibg5"
-	"referee/hexgrid"
+	"referee.internal/referee"
+	"referee.internal/referee/aibg5"
+	"referee.internal/referee/hexgrid"
 )
 
 type cell = hexgrid.Cell

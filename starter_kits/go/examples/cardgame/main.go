@@ -3,8 +3,8 @@
 package main
 
 import (
-	"referee"
-	. "referee/cardgame"
+	"referee.internal/referee"
+	. "referee.internal/referee/cardgame"
 )
 
 // Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
@@ -56,14 +56,14 @@ type turn struct {
 }
 
 func newTurn(state GameState, powerUsed bool) turn {
-	own := minions(state.Player_target)
+	own := minions(state.PlayerTarget)
 	return turn{
-		mana:       state.Player_mana,
-		hasPower:   !powerUsed && state.Player_mana >= HERO_POWER_COST,
-		heroHealth: state.Opponent_health,
-		hand:       state.Player_hand,
+		mana:       state.PlayerMana,
+		hasPower:   !powerUsed && state.PlayerMana >= HERO_POWER_COST,
+		heroHealth: state.OpponentHealth,
+		hand:       state.PlayerHand,
 		own:        own,
-		enemies:    minions(state.Opponent_target),
+		enemies:    minions(state.OpponentTarget),
 		room:       BOARD_SIZE - len(own),
 	}
 }
@@ -72,10 +72,10 @@ func newTurn(state GameState, powerUsed bool) turn {
 func (t *turn) lethal() (answer Action, kills bool) {
 	missing, attacker := t.heroHealth, 0
 	for _, minion := range t.own {
-		if minion.Can_attack {
+		if minion.CanAttack {
 			missing -= minion.Atk
 			if attacker == 0 {
-				attacker = minion.Zone_position
+				attacker = minion.ZonePosition
 			}
 		}
 	}
@@ -154,16 +154,16 @@ func (t *turn) castings(spell Spell, index int) (found []choice) {
 	price, count := mana*spell.Cost, len(t.enemies)
 	if damage := t.damage(spell); damage > 0 {
 		for _, enemy := range t.enemies {
-			answer := action(PLAY_SPELL, index, enemy.Zone_position)
+			answer := action(PLAY_SPELL, index, enemy.ZonePosition)
 			found = append(found, choice{hurt(enemy, damage) - price, answer})
 		}
-	} else if spell.Id == DEADLY_SHOT && count > 0 { // it kills any of them
+	} else if spell.ID == DEADLY_SHOT && count > 0 { // it kills any of them
 		all := 0
 		for _, enemy := range t.enemies {
 			all += loss(enemy)
 		}
 		found = append(found, choice{all/count - price, action(PLAY_SPELL, index)})
-	} else if spell.Id == HOUNDS && count > 0 && t.room > 0 {
+	} else if spell.ID == HOUNDS && count > 0 && t.room > 0 {
 		found = append(found, choice{min(count, t.room)*houndWorth - price, action(PLAY_SPELL, index)})
 	}
 	return found
@@ -171,14 +171,14 @@ func (t *turn) castings(spell Spell, index int) (found []choice) {
 
 func (t *turn) attacks() (found []choice) {
 	for _, minion := range t.own {
-		if !minion.Can_attack {
+		if !minion.CanAttack {
 			continue
 		}
-		source := minion.Zone_position
+		source := minion.ZonePosition
 		found = append(found, choice{minion.Atk * heroHealth, action(ATTACK, source, 0)})
 		for _, enemy := range t.enemies {
 			gain := struck(enemy, minion) - struck(minion, enemy)
-			found = append(found, choice{gain, action(ATTACK, source, enemy.Zone_position)})
+			found = append(found, choice{gain, action(ATTACK, source, enemy.ZonePosition)})
 		}
 	}
 	return found
@@ -186,7 +186,7 @@ func (t *turn) attacks() (found []choice) {
 
 // damage is what the spell does to one target; 0 where it is another kind of spell.
 func (t *turn) damage(spell Spell) int {
-	switch spell.Id {
+	switch spell.ID {
 	case ARCANE_SHOT:
 		return 2
 	case FIREBALL:
@@ -219,7 +219,7 @@ func worth(minion Minion) int {
 
 // loss is what its owner loses when it dies: of a Highmane two cubs are left.
 func loss(minion Minion) int {
-	if minion.Id == HIGHMANE {
+	if minion.ID == HIGHMANE {
 		return worth(minion) - 2*cubWorth
 	}
 	return worth(minion)

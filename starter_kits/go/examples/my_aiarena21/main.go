@@ -5,34 +5,34 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee"
-	. "referee/aiarena21"
+	"referee.internal/referee"
+	. "referee.internal/referee/aiarena21"
 )
 
 type myBot struct{ luck *rand.Rand }
 
-func (b *myBot) Play_powerup(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (b *myBot) PlayPowerup(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
 	return "" // or BIKE, or PORTAL_GUN
 }
 
-func (b *myBot) Play_turn(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (b *myBot) PlayTurn(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
-	return Name(b.any(NewGrid(game_map).Reach(me)))
+	return Name(b.any(NewGrid(gameMap).Reach(me)))
 }
 
-func (b *myBot) Play_auction(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (b *myBot) PlayAuction(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) int {
 	return b.luck.IntN(me.Score + 1)
 }
 
-func (b *myBot) Play_transport(
-	game_map Map, me, opponent Player, items [][]int, new_items [][][]string, heatmap [][]float64, remaining_turns int,
+func (b *myBot) PlayTransport(
+	gameMap Map, me, opponent Player, items [][]int, newItems [][][]string, heatmap [][]float64, remainingTurns int,
 ) string {
-	return Name(b.any(NewGrid(game_map).Free))
+	return Name(b.any(NewGrid(gameMap).Free))
 }
 
 func (b *myBot) any(cells []Location) Location { return cells[b.luck.IntN(len(cells))] }

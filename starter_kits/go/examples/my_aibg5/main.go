@@ -5,9 +5,9 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee"
-	"referee/aibg5"
-	"referee/hexgrid"
+	"referee.internal/referee"
+	"referee.internal/referee/aibg5"
+	"referee.internal/referee/hexgrid"
 )
 
 type myBot struct {

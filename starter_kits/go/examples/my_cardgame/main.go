@@ -5,8 +5,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee"
-	. "referee/cardgame"
+	"referee.internal/referee"
+	. "referee.internal/referee/cardgame"
 )
 
 type myBot struct {
@@ -24,35 +24,35 @@ func (b *myBot) Play(state GameState) Action {
 
 // legal gives all that may be done now. Target 0 is the enemy hero, 1 the first enemy minion.
 func (b *myBot) legal(state GameState) []Action {
-	own, enemies := len(state.Player_target)-1, len(state.Opponent_target)-1 // without the heroes
+	own, enemies := len(state.PlayerTarget)-1, len(state.OpponentTarget)-1 // without the heroes
 	actions := []Action{{Action: END_TURN}}
 	add := func(action int, arguments ...int) {
 		actions = append(actions, Action{Action: action, Arguments: arguments})
 	}
-	if state.Player_mana >= HERO_POWER_COST && !b.powerUsed {
+	if state.PlayerMana >= HERO_POWER_COST && !b.powerUsed {
 		add(HERO_POWER)
 	}
-	for index, card := range state.Player_hand {
+	for index, card := range state.PlayerHand {
 		switch card := card.(type) {
 		case Minion:
-			if card.Cost <= state.Player_mana && own < BOARD_SIZE {
+			if card.Cost <= state.PlayerMana && own < BOARD_SIZE {
 				add(PLACE_MINION, index)
 			}
 		case Spell:
-			if card.Cost > state.Player_mana {
+			if card.Cost > state.PlayerMana {
 				continue
 			}
-			if card.Id == ARCANE_SHOT || card.Id == FIREBALL || card.Id == KILL_COMMAND {
+			if card.ID == ARCANE_SHOT || card.ID == FIREBALL || card.ID == KILL_COMMAND {
 				for target := range enemies + 1 {
 					add(PLAY_SPELL, index, target)
 				}
-			} else if enemies > 0 && (card.Id != HOUNDS || own < BOARD_SIZE) {
+			} else if enemies > 0 && (card.ID != HOUNDS || own < BOARD_SIZE) {
 				add(PLAY_SPELL, index)
 			}
 		}
 	}
-	for source, attacker := range state.Player_target {
-		if minion, ok := attacker.(Minion); ok && minion.Can_attack {
+	for source, attacker := range state.PlayerTarget {
+		if minion, ok := attacker.(Minion); ok && minion.CanAttack {
 			for target := range enemies + 1 {
 				add(ATTACK, source, target)
 			}

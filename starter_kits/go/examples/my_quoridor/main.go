@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"referee"
-	"referee/quoridor"
+	"referee.internal/referee"
+	"referee.internal/referee/quoridor"
 )
 
 const (

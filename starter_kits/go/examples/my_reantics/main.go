@@ -5,8 +5,8 @@ package main
 import (
 	"math/rand/v2"
 
-	"referee"
-	"referee/reantics"
+	"referee.internal/referee"
+	"referee.internal/referee/reantics"
 )
 
 type myBot struct {

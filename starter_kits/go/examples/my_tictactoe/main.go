@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"referee"
-	"referee/tictactoe"
+	"referee.internal/referee"
+	"referee.internal/referee/tictactoe"
 )
 
 type myBot struct {

@@ -5,8 +5,8 @@ package main
 import (
 	"slices"
 
-	"referee"
-	"referee/quoridor"
+	"referee.internal/referee"
+	"referee.internal/referee/quoridor"
 )
 
 const (

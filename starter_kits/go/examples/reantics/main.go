@@ -9,8 +9,8 @@ import (
 	"cmp"
 	"slices"
 
-	"referee"
-	. "referee/reantics"
+	"referee.internal/referee"
+	. "referee.internal/referee/reantics"
 )
 
 var ( // by type of ant

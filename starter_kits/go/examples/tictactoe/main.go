@@ -5,8 +5,8 @@ package main
 import (
 	"slices"
 
-	"referee"
-	"referee/tictactoe"
+	"referee.internal/referee"
+	"referee.internal/referee/tictactoe"
 )
 
 var lines = [...][3]int{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}}

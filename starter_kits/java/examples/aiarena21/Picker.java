@@ -1,6 +1,7 @@
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import referee.kit.Match;
 import referee.kit.aiarena21.AIArena21Bot;
 import referee.kit.aiarena21.Grid;
 
@@ -11,25 +12,29 @@ import referee.kit.aiarena21.Grid;
 public class Picker extends AIArena21Bot {
     private Grid grid;
 
+    public Picker(Match match) {
+        super(match);
+    }
+
     public static void main(String[] args) {
         run(Picker::new);
     }
 
     @Override
-    public String play_powerup(Map game_map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
+    public PowerUp play_powerup(Map game_map, Player me, Player opponent, List<List<Integer>> items,
+            List<List<List<Item>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
         if (me.bike() || me.score() < BIKE_COST) {
-            return "";
+            return PowerUp.NONE;
         }
         Plan plan = new Plan(walkable(game_map), items, heatmap);
         int turns = Math.min(BIKE_TURNS, remaining_turns);
         double gain = plan.harvest(me.location(), turns, BIKE_STEPS) - plan.harvest(me.location(), turns, 1);
-        return gain > BIKE_COST ? BIKE : "";
+        return gain > BIKE_COST ? PowerUp.BIKE : PowerUp.NONE;
     }
 
     @Override
     public String play_turn(Map game_map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
+            List<List<List<Item>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
         int speed = Grid.speed(me);
         Location target = new Plan(walkable(game_map), items, heatmap).target(me.location(), speed);
         if (target == null) {
@@ -42,14 +47,14 @@ public class Picker extends AIArena21Bot {
     /** What lies here, and one more for the place: the winner pays half of both bids. */
     @Override
     public int play_auction(Map game_map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
+            List<List<List<Item>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
         return Math.min(me.score(), at(items, me.location()) + 1);
     }
 
     /** The cell that is the longest walk from any fruit; where none lies, from us. */
     @Override
     public String play_transport(Map game_map, Player me, Player opponent, List<List<Integer>> items,
-            List<List<List<String>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
+            List<List<List<Item>>> new_items, List<List<Double>> heatmap, int remaining_turns) {
         List<Location> free = walkable(game_map).free();
         List<Location> fruit = free.stream().filter(cell -> at(items, cell) > 0).toList();
         int[][] steps = grid.distances(fruit.isEmpty() ? List.of(me.location()) : fruit);

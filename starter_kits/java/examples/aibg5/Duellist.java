@@ -1,6 +1,7 @@
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import referee.kit.Match;
 import referee.kit.aibg5.AIBG5Bot;
 import referee.kit.aibg5.Hexgrid;
 import referee.kit.aibg5.Hexgrid.Board;
@@ -25,6 +26,10 @@ public class Duellist extends AIBG5Bot {
 
     private final Schedule schedule = new Schedule();
     private int roundsLeft = match.options().path("rounds").asInt(ROUNDS);
+
+    public Duellist(Match match) {
+        super(match);
+    }
 
     public static void main(String[] args) {
         run(Duellist::new);
@@ -135,9 +140,9 @@ public class Duellist extends AIBG5Bot {
 
         /** For the item that is there, or to shoot the boss from there until the end. */
         private double worthOfGoing(Cell cell) {
-            String entity = board.type(cell);
-            double worth = entity.equals("EXPERIENCE") ? EXPERIENCE_XP * xpWorth / turns.get(cell) : 0;
-            int shots = entity.equals("HEALTH") ? (MAX_HEALTH.get(me.level() - 1) - me.health()) / BOSS_POWER : 0;
+            EntityType entity = board.type(cell);
+            double worth = entity == EntityType.EXPERIENCE ? EXPERIENCE_XP * xpWorth / turns.get(cell) : 0;
+            int shots = entity == EntityType.HEALTH ? (MAX_HEALTH.get(me.level() - 1) - me.health()) / BOSS_POWER : 0;
             if (canHitBoss(cell)) {
                 shots = Math.max(shots, (me.health() - 1) / BOSS_POWER);
             }
@@ -171,8 +176,8 @@ public class Duellist extends AIBG5Bot {
 
         /** A way may lead there. Asteroids can be shot. */
         private boolean isOpen(Cell cell) {
-            String entity = board.type(cell);
-            return entity.equals("ASTEROID") || !entity.equals("BLACKHOLE") && board.mayEnter(cell);
+            EntityType entity = board.type(cell);
+            return entity == EntityType.ASTEROID || entity != EntityType.BLACKHOLE && board.mayEnter(cell);
         }
 
         private int turnsInto(Cell cell, boolean now) {

@@ -1,5 +1,6 @@
 import java.util.ArrayList;
 import java.util.List;
+import referee.kit.Match;
 import referee.kit.cardgame.CardGameBot;
 
 /**
@@ -15,6 +16,10 @@ public class Trader extends CardGameBot {
 
     private boolean powerUsed; // in this turn; the state does not tell
 
+    public Trader(Match match) {
+        super(match);
+    }
+
     public static void main(String[] args) {
         run(Trader::new);
     }
@@ -24,7 +29,7 @@ public class Trader extends CardGameBot {
         Turn turn = new Turn(state, powerUsed);
         Action kill = turn.lethal();
         Action action = kill == null ? turn.best() : kill;
-        powerUsed = action.action() == HERO_POWER || (powerUsed && action.action() != END_TURN);
+        powerUsed = action.action() == ActionType.HERO_POWER || (powerUsed && action.action() != ActionType.END_TURN);
         return action;
     }
 
@@ -34,7 +39,7 @@ public class Trader extends CardGameBot {
 
     /** What its owner loses when it dies: of a Highmane two cubs are left. */
     private static int loss(Minion minion) {
-        return worth(minion) - (minion.id() == HIGHMANE ? 2 * CUB_WORTH : 0);
+        return worth(minion) - (minion.id() == CardId.HIGHMANE ? 2 * CUB_WORTH : 0);
     }
 
     /** What its owner loses by so much damage. */
@@ -53,7 +58,7 @@ public class Trader extends CardGameBot {
 
     /** What an action gains, in points, and the action. */
     private record Choice(int gain, Action action) {
-        Choice(int gain, int action, Integer... arguments) {
+        Choice(int gain, ActionType action, Integer... arguments) {
             this(gain, new Action(action, List.of(arguments)));
         }
     }
@@ -86,7 +91,7 @@ public class Trader extends CardGameBot {
             List<Minion> attackers = own.stream().filter(Minion::can_attack).toList();
             int missing = heroHealth - attackers.stream().mapToInt(Minion::atk).sum();
             if (missing <= 0) {
-                return new Action(ATTACK, List.of(attackers.get(0).zone_position(), 0));
+                return new Action(ActionType.ATTACK, List.of(attackers.get(0).zone_position(), 0));
             }
             List<Burn> burn = burn();
             for (int chosen = 1; chosen < 1 << burn.size(); ++chosen) { // a bit for each
@@ -106,11 +111,12 @@ public class Trader extends CardGameBot {
         private List<Burn> burn() {
             List<Burn> found = new ArrayList<>();
             if (hasPower) {
-                found.add(new Burn(HERO_POWER_COST, HERO_POWER_DAMAGE, new Action(HERO_POWER)));
+                found.add(new Burn(HERO_POWER_COST, HERO_POWER_DAMAGE, new Action(ActionType.HERO_POWER)));
             }
             for (int index = 0; index < hand.size(); ++index) {
                 if (hand.get(index) instanceof Spell spell && damage(spell) > 0) {
-                    found.add(new Burn(spell.cost(), damage(spell), new Action(PLAY_SPELL, List.of(index, 0))));
+                    Action play = new Action(ActionType.PLAY_SPELL, List.of(index, 0));
+                    found.add(new Burn(spell.cost(), damage(spell), play));
                 }
             }
             return found;
@@ -119,7 +125,7 @@ public class Trader extends CardGameBot {
         /** What gains most, the first of several. */
         Action best() {
             for (List<Choice> choices : List.of(purchases(), attacks())) {
-                Choice best = new Choice(0, new Action(END_TURN));
+                Choice best = new Choice(0, new Action(ActionType.END_TURN));
                 for (Choice choice : choices) {
                     best = choice.gain() > best.gain() ? choice : best;
                 }
@@ -127,20 +133,20 @@ public class Trader extends CardGameBot {
                     return best.action();
                 }
             }
-            return new Action(END_TURN);
+            return new Action(ActionType.END_TURN);
         }
 
         /** All that the mana buys. */
         private List<Choice> purchases() {
             List<Choice> found = new ArrayList<>();
             if (hasPower) {
-                found.add(new Choice(HERO_POWER_DAMAGE * HERO_HEALTH, new Action(HERO_POWER)));
+                found.add(new Choice(HERO_POWER_DAMAGE * HERO_HEALTH, new Action(ActionType.HERO_POWER)));
             }
             for (int index = 0; index < hand.size(); ++index) {
                 if (hand.get(index) instanceof Spell spell && spell.cost() <= mana) {
                     addSpell(found, index, spell);
                 } else if (hand.get(index) instanceof Minion minion && minion.cost() <= mana && room > 0) {
-                    found.add(new Choice(worth(minion) - MANA * minion.cost(), PLACE_MINION, index));
+                    found.add(new Choice(worth(minion) - MANA * minion.cost(), ActionType.PLACE_MINION, index));
                 }
             }
             return found;
@@ -151,13 +157,14 @@ public class Trader extends CardGameBot {
             if (damage(spell) > 0) {
                 for (Minion enemy : enemies) {
                     int gain = hurt(enemy, damage(spell)) - price;
-                    found.add(new Choice(gain, PLAY_SPELL, index, enemy.zone_position()));
+                    found.add(new Choice(gain, ActionType.PLAY_SPELL, index, enemy.zone_position()));
                 }
-            } else if (spell.id() == DEADLY_SHOT && !enemies.isEmpty()) { // it kills any of them
+            } else if (spell.id() == CardId.DEADLY_SHOT && !enemies.isEmpty()) { // it kills any of them
                 int all = enemies.stream().mapToInt(Trader::loss).sum();
-                found.add(new Choice(all / enemies.size() - price, PLAY_SPELL, index));
-            } else if (spell.id() == HOUNDS && !enemies.isEmpty() && room > 0) {
-                found.add(new Choice(Math.min(enemies.size(), room) * HOUND_WORTH - price, PLAY_SPELL, index));
+                found.add(new Choice(all / enemies.size() - price, ActionType.PLAY_SPELL, index));
+            } else if (spell.id() == CardId.HOUNDS && !enemies.isEmpty() && room > 0) {
+                int gain = Math.min(enemies.size(), room) * HOUND_WORTH - price;
+                found.add(new Choice(gain, ActionType.PLAY_SPELL, index));
             }
         }
 
@@ -168,10 +175,10 @@ public class Trader extends CardGameBot {
                     continue;
                 }
                 int source = minion.zone_position();
-                found.add(new Choice(minion.atk() * HERO_HEALTH, ATTACK, source, 0));
+                found.add(new Choice(minion.atk() * HERO_HEALTH, ActionType.ATTACK, source, 0));
                 for (Minion enemy : enemies) {
                     int gain = struck(enemy, minion) - struck(minion, enemy);
-                    found.add(new Choice(gain, ATTACK, source, enemy.zone_position()));
+                    found.add(new Choice(gain, ActionType.ATTACK, source, enemy.zone_position()));
                 }
             }
             return found;

@@ -1,6 +1,7 @@
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import referee.kit.Match;
 import referee.kit.aibg5.AIBG5Bot;
 import referee.kit.aibg5.Hexgrid;
 import referee.kit.aibg5.Hexgrid.Board;
@@ -9,6 +10,10 @@ import referee.kit.aibg5.Hexgrid.Cell;
 /** A legal bot to start from: it plays random legal moves as it stands. Fill in your own play. */
 public class MyAIBG5 extends AIBG5Bot {
     private final Random luck = new Random(match.seed());
+
+    public MyAIBG5(Match match) {
+        super(match);
+    }
 
     public static void main(String[] args) {
         run(MyAIBG5::new);

@@ -2,11 +2,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import referee.kit.Match;
 import referee.kit.quoridor.QuoridorBot;
 
 /** A bot to fill in: it plays random legal moves of its pawn as it stands, and puts no wall; make it win. */
 public class MyQuoridor extends QuoridorBot {
-    private static final List<String> SIDES = List.of("first", "second");
     private static final List<String> SQUARES = // a1 = 0, b1 = 1, a2 = 9
         IntStream.range(0, 81).mapToObj(i -> "" + "abcdefghi".charAt(i % 9) + (i / 9 + 1)).toList();
     private static final int UP = 9, RIGHT = 1, DOWN = -9, LEFT = -1; // what a step adds to a square
@@ -18,7 +18,8 @@ public class MyQuoridor extends QuoridorBot {
     private final boolean[] up = new boolean[81]; // whether the step up, or right, from a square is open
     private final boolean[] right = new boolean[81];
 
-    public MyQuoridor() {
+    public MyQuoridor(Match match) {
+        super(match);
         for (int square = 0; square < 81; square++) {
             up[square] = square < 72;
             right[square] = square % 9 < 8;
@@ -33,12 +34,12 @@ public class MyQuoridor extends QuoridorBot {
     @Override
     public void event(ArenaEvent event) {
         if (event.player() == null) {
-            me = event.youAre() == null ? me : SIDES.indexOf(event.youAre());
+            me = event.youAre() == null ? me : event.youAre().ordinal();
         } else if (event.position() instanceof String name && name.length() >= 2) {
             int square = SQUARES.indexOf(name.substring(0, 2));
-            if ("move".equals(event.action()) && square >= 0) {
-                pawns[SIDES.indexOf(event.player())] = square;
-            } else if ("putWall".equals(event.action()) && square >= 0 && square < 72) {
+            if (ActionType.of(event.action()) == ActionType.MOVE && square >= 0) {
+                pawns[event.player().ordinal()] = square;
+            } else if (ActionType.of(event.action()) == ActionType.PUT_WALL && square >= 0 && square < 72) {
                 boolean[] steps = name.endsWith("h") ? up : right;
                 steps[square] = steps[square + (name.endsWith("h") ? RIGHT : UP)] = false;
             }
@@ -47,9 +48,10 @@ public class MyQuoridor extends QuoridorBot {
 
     @Override
     public Action play(String id) {
-        // A wall: new Action("putWall", "e3h"). Right after an invalid answer of the rival, new Action(FLIP) wins.
+        // A wall: new Action(ActionType.PUT_WALL, "e3h"). Right after an invalid answer of the rival,
+        // new Action(ActionType.FLIP) wins.
         List<Integer> targets = targets();
-        return new Action("move", SQUARES.get(targets.get(luck.nextInt(targets.size()))));
+        return new Action(ActionType.MOVE, SQUARES.get(targets.get(luck.nextInt(targets.size()))));
     }
 
     /** The squares that your pawn may move to: one step on, or past the rival's pawn. */

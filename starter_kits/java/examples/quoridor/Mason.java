@@ -4,6 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import referee.kit.Match;
 import referee.kit.quoridor.QuoridorBot;
 
 /**
@@ -11,7 +12,6 @@ import referee.kit.quoridor.QuoridorBot;
  * when, and only when, the rival's answer was invalid.
  */
 public class Mason extends QuoridorBot {
-    private static final List<String> SIDES = List.of("first", "second");
     private static final List<String> SQUARES = // a1 = 0, b1 = 1, a2 = 9
         IntStream.range(0, 81).mapToObj(i -> "" + "abcdefghi".charAt(i % 9) + (i / 9 + 1)).toList();
     private static final int UP = 9, RIGHT = 1, DOWN = -9, LEFT = -1; // what a step adds to a square
@@ -35,6 +35,10 @@ public class Mason extends QuoridorBot {
     private int toMove;
     private boolean rivalWasInvalid;
 
+    public Mason(Match match) {
+        super(match);
+    }
+
     public static void main(String[] args) {
         run(Mason::new);
     }
@@ -42,10 +46,10 @@ public class Mason extends QuoridorBot {
     @Override
     public void event(ArenaEvent event) {
         if (event.player() == null) {
-            me = event.youAre() == null ? me : SIDES.indexOf(event.youAre());
+            me = event.youAre() == null ? me : event.youAre().ordinal();
             return;
         }
-        int player = SIDES.indexOf(event.player());
+        int player = event.player().ordinal();
         if (player == toMove && board.apply(player, event.action(), event.position())) {
             toMove = 1 - player;
         } else if (player != me) {
@@ -56,12 +60,14 @@ public class Mason extends QuoridorBot {
     @Override
     public Action play(String id) {
         if (rivalWasInvalid) {
-            return new Action(FLIP);
+            return new Action(ActionType.FLIP);
         }
         int[] ways = board.ways(me);
         int target = board.targets(me).stream().min(Comparator.comparing(square -> ways[square])).get();
         Wall wall = ways[target] > 0 ? bestWall() : null;
-        return wall != null ? new Action("putWall", wall.name()) : new Action("move", SQUARES.get(target));
+        return wall != null
+            ? new Action(ActionType.PUT_WALL, wall.name())
+            : new Action(ActionType.MOVE, SQUARES.get(target));
     }
 
     /** The wall that lengthens the rival's way most, beside our own. Null: ours is shorter, or a step is as good. */
@@ -184,7 +190,7 @@ public class Mason extends QuoridorBot {
             if (!(position instanceof String name)) {
                 return false;
             }
-            if ("move".equals(action) && SQUARES.contains(name)) {
+            if (ActionType.of(action) == ActionType.MOVE && SQUARES.contains(name)) {
                 int target = SQUARES.indexOf(name);
                 if (!targets(player).contains(target)) {
                     return false;
@@ -192,7 +198,7 @@ public class Mason extends QuoridorBot {
                 pawns[player] = target;
                 return true;
             }
-            if ("putWall".equals(action) && WALL_NAMES.contains(name)) {
+            if (ActionType.of(action) == ActionType.PUT_WALL && WALL_NAMES.contains(name)) {
                 Wall wall = WALLS.get(WALL_NAMES.indexOf(name));
                 if (wallsLeft[player] == 0 || !fits(wall)) {
                     return false;

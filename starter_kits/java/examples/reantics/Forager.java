@@ -1,3 +1,5 @@
+import static referee.kit.reantics.Ants.UNIT_STATS;
+
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -7,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.function.ToIntFunction;
+import referee.kit.Match;
 import referee.kit.reantics.ReAnticsBot;
 
 /**
@@ -16,12 +19,6 @@ import referee.kit.reantics.ReAnticsBot;
  * be built. Fighters are built when enemies come to our side; an ant that can attack does.
  */
 public class Forager extends ReAnticsBot {
-    // By type of ant: queen, worker, drone, soldier, ranged soldier.
-    private static final int[] MOVEMENT = {2, 2, 3, 2, 1};
-    private static final int[] ATTACK = {4, 0, 2, 4, 3};
-    private static final int[] RANGE = {1, 0, 1, 1, 3};
-    private static final int[] COST = {0, 1, 2, 2, 2};
-
     private static final int WORKERS = 2;
     private static final int OUR_LAST_ROW = 3;
     private static final int QUEENS_LAST_ROW = 3;
@@ -40,18 +37,22 @@ public class Forager extends ReAnticsBot {
     private final boolean[][] grass = new boolean[BOARD_LENGTH][BOARD_LENGTH];
     private final boolean[][] taken = new boolean[BOARD_LENGTH][BOARD_LENGTH]; // an ant stands there
 
+    public Forager(Match match) {
+        super(match);
+    }
+
     public static void main(String[] args) {
         run(Forager::new);
     }
 
     @Override
     public List<Coord> getPlacement(GameState currentState) {
-        if (currentState.phase() == SETUP_PHASE_1) {
+        if (currentState.phase() == Phase.SETUP_PHASE_1) {
             return LAYOUT;
         }
         read(currentState);
         List<Coord> theirBuildings = theirs.constrs().stream().map(Construction::coords).toList();
-        int[][] walk = distances(theirBuildings, WORKER);
+        int[][] walk = distances(theirBuildings, AntType.WORKER);
         List<Coord> free = new ArrayList<>();
         for (int y = 6; y < BOARD_LENGTH; y++) {
             for (int x = 0; x < BOARD_LENGTH; x++) {
@@ -68,18 +69,18 @@ public class Forager extends ReAnticsBot {
     @Override
     public Move getMove(GameState currentState) {
         read(currentState);
-        Integer wanted = antToBuild();
-        if (wanted != null && COST[wanted] <= mine.foodCount() && !at(taken, anthill)) {
-            return new Move(BUILD, List.of(anthill), wanted);
+        AntType wanted = antToBuild();
+        if (wanted != null && UNIT_STATS.get(wanted).cost() <= mine.foodCount() && !at(taken, anthill)) {
+            return new Move(MoveType.BUILD, List.of(anthill), wanted);
         }
         for (Ant ant : mine.ants()) {
             if (!ant.hasMoved()) {
-                List<Coord> path = ant.type() == QUEEN ? queensPath(ant)
-                    : ant.type() == WORKER ? workersPath(ant) : fightersPath(ant);
-                return new Move(MOVE_ANT, path);
+                List<Coord> path = ant.type() == AntType.QUEEN ? queensPath(ant)
+                    : ant.type() == AntType.WORKER ? workersPath(ant) : fightersPath(ant);
+                return new Move(MoveType.MOVE_ANT, path);
             }
         }
-        return new Move(END);
+        return new Move(MoveType.END);
     }
 
     /** The queen if she is there, then what dies by this attack, then the most dangerous, then the weakest. */
@@ -88,9 +89,9 @@ public class Forager extends ReAnticsBot {
         read(currentState);
         return theirs.ants().stream()
             .filter(enemy -> enemyLocations.contains(enemy.coords()))
-            .min(Comparator.comparing((Ant enemy) -> enemy.type() != QUEEN)
-                .thenComparing(enemy -> enemy.health() > ATTACK[attackingAnt.type()])
-                .thenComparing(enemy -> -ATTACK[enemy.type()])
+            .min(Comparator.comparing((Ant enemy) -> enemy.type() != AntType.QUEEN)
+                .thenComparing(enemy -> enemy.health() > attack(attackingAnt))
+                .thenComparing(enemy -> -attack(enemy))
                 .thenComparing(Ant::health))
             .map(Ant::coords)
             .orElseGet(() -> enemyLocations.get(0));
@@ -104,17 +105,17 @@ public class Forager extends ReAnticsBot {
     // What to build and where to go.
 
     /** A type of ant, or null for none: enough workers first, then a fighter for each enemy on our side. */
-    private Integer antToBuild() {
-        if (count(mine, WORKER) < WORKERS) {
-            return WORKER;
+    private AntType antToBuild() {
+        if (count(mine, AntType.WORKER) < WORKERS) {
+            return AntType.WORKER;
         }
         List<Ant> invaders = invaders();
-        long fighters = mine.ants().stream().filter(ant -> ant.type() > WORKER).count();
+        long fighters = mine.ants().stream().filter(ant -> ant.type().compareTo(AntType.WORKER) > 0).count();
         if (invaders.size() <= fighters) {
             return null;
         }
-        boolean harmless = invaders.stream().allMatch(enemy -> enemy.type() == WORKER);
-        return harmless ? DRONE : SOLDIER;
+        boolean harmless = invaders.stream().allMatch(enemy -> enemy.type() == AntType.WORKER);
+        return harmless ? AntType.DRONE : AntType.SOLDIER;
     }
 
     private List<Coord> workersPath(Ant worker) {
@@ -143,7 +144,7 @@ public class Forager extends ReAnticsBot {
             return attack;
         }
         List<Coord> enemies = theirs.ants().stream()
-            .filter(enemy -> ATTACK[enemy.type()] > 0).map(Ant::coords).toList();
+            .filter(enemy -> attack(enemy) > 0).map(Ant::coords).toList();
         return best(reachable(queen), tile -> {
             int danger = 0; // an enemy 6 or more tiles away is none
             for (Coord enemy : enemies) {
@@ -157,10 +158,10 @@ public class Forager extends ReAnticsBot {
     /** The path to the tile from which the most valuable enemy is in range; null if none is. */
     private List<Coord> attackingPath(Ant ant) {
         ToIntFunction<Coord> prey = tile -> theirs.ants().stream()
-            .filter(enemy -> distance(tile, enemy.coords()) <= RANGE[ant.type()])
-            .mapToInt(enemy -> enemy.type() == QUEEN ? 100
+            .filter(enemy -> distance(tile, enemy.coords()) <= UNIT_STATS.get(ant.type()).range())
+            .mapToInt(enemy -> enemy.type() == AntType.QUEEN ? 100
                 : enemy.coords().equals(anthill) ? 50
-                : 10 + ATTACK[enemy.type()])
+                : 10 + attack(enemy))
             .max().orElse(0);
         List<Coord> path = best(reachable(ant), prey);
         return prey.applyAsInt(path.get(path.size() - 1)) > 0 ? path : null;
@@ -193,6 +194,7 @@ public class Forager extends ReAnticsBot {
 
     /** Every tile where this ant can end its move, with the cheapest path to it; its own tile first. */
     private Map<Coord, List<Coord>> reachable(Ant ant) {
+        int movement = UNIT_STATS.get(ant.type()).movement();
         Map<Coord, List<Coord>> paths = new LinkedHashMap<>();
         Map<Coord, Integer> spent = new LinkedHashMap<>();
         Queue<Coord> open = new ArrayDeque<>(List.of(ant.coords()));
@@ -202,8 +204,8 @@ public class Forager extends ReAnticsBot {
             Coord from = open.remove();
             for (Coord to : neighbours(from)) {
                 int cost = spent.get(from) + cost(to, ant.type());
-                boolean forbidden = at(taken, to) || ant.type() == QUEEN && to.y() > QUEENS_LAST_ROW;
-                if (!forbidden && cost <= MOVEMENT[ant.type()] && cost < spent.getOrDefault(to, Integer.MAX_VALUE)) {
+                boolean forbidden = at(taken, to) || ant.type() == AntType.QUEEN && to.y() > QUEENS_LAST_ROW;
+                if (!forbidden && cost <= movement && cost < spent.getOrDefault(to, Integer.MAX_VALUE)) {
                     List<Coord> path = new ArrayList<>(paths.get(from));
                     path.add(to);
                     paths.put(to, path);
@@ -216,7 +218,7 @@ public class Forager extends ReAnticsBot {
     }
 
     /** For every tile the cost of the way from it to the nearest goal. Ants in the way can move: they cost a detour. */
-    private int[][] distances(List<Coord> goals, int type) {
+    private int[][] distances(List<Coord> goals, AntType type) {
         int[][] rest = new int[BOARD_LENGTH][BOARD_LENGTH];
         for (int[] column : rest) {
             Arrays.fill(column, 1000);
@@ -236,8 +238,8 @@ public class Forager extends ReAnticsBot {
         return rest;
     }
 
-    private int cost(Coord tile, int type) {
-        return at(grass, tile) && type != DRONE && type != R_SOLDIER ? 2 : 1;
+    private int cost(Coord tile, AntType type) {
+        return at(grass, tile) && !UNIT_STATS.get(type).ignoresGrass() ? 2 : 1;
     }
 
     private static List<Coord> neighbours(Coord tile) {
@@ -250,6 +252,10 @@ public class Forager extends ReAnticsBot {
             }
         }
         return found;
+    }
+
+    private static int attack(Ant ant) {
+        return UNIT_STATS.get(ant.type()).attack();
     }
 
     private static int distance(Coord a, Coord b) {
@@ -268,7 +274,7 @@ public class Forager extends ReAnticsBot {
             Arrays.fill(taken[x], false);
         }
         for (Construction thing : state.inventories().get(2).constrs()) {
-            if (thing.type() == FOOD) {
+            if (thing.type() == ConstructionType.FOOD) {
                 food.add(thing.coords());
             } else {
                 grass[thing.coords().x()][thing.coords().y()] = true;
@@ -276,7 +282,7 @@ public class Forager extends ReAnticsBot {
         }
         for (Construction building : mine.constrs()) {
             buildings.add(building.coords());
-            if (building.type() == ANTHILL) {
+            if (building.type() == ConstructionType.ANTHILL) {
                 anthill = building.coords();
             }
         }
@@ -285,7 +291,7 @@ public class Forager extends ReAnticsBot {
         }
     }
 
-    private static long count(Inventory inventory, int type) {
+    private static long count(Inventory inventory, AntType type) {
         return inventory.ants().stream().filter(ant -> ant.type() == type).count();
     }
 

@@ -1,4 +1,4 @@
-import java.util.Arrays;
+import referee.kit.Match;
 import referee.kit.tictactoe.TicTacToeBot;
 
 /** Plays perfectly, and flips the table when, and only when, the rival's move was invalid or out of turn. */
@@ -6,16 +6,15 @@ public class Perfect extends TicTacToeBot {
     private static final int[][] LINES = {
         {0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 4, 7}, {2, 5, 8}, {0, 4, 8}, {2, 4, 6}
     };
-    private static final char EMPTY = '.';
 
-    private final char[] board = new char[9]; // in the order of CELLS
-    private final char mine = match == null || match.seat() == 0 ? 'O' : 'X';
-    private final char theirs = mine == 'O' ? 'X' : 'O';
-    private char toMove = 'O';
+    private final Symbol[] board = new Symbol[CELLS.size()]; // null = empty
+    private final Symbol mine = match.seat() == 0 ? Symbol.O : Symbol.X;
+    private final Symbol theirs = other(mine);
+    private Symbol toMove = Symbol.O;
     private boolean theirsWasInvalid;
 
-    public Perfect() {
-        Arrays.fill(board, EMPTY);
+    public Perfect(Match match) {
+        super(match);
     }
 
     public static void main(String[] args) {
@@ -28,11 +27,12 @@ public class Perfect extends TicTacToeBot {
         if (event.player() == null) {
             return; // youAre, which the seat told already, or the winner
         }
-        char player = event.player().charAt(0);
-        int cell = event.position() == null ? -1 : CELLS.indexOf(event.position());
-        if ("putSymbol".equals(event.action()) && cell >= 0 && board[cell] == EMPTY && player == toMove) {
-            board[cell] = player;
-            toMove = player == 'O' ? 'X' : 'O';
+        Symbol player = event.player();
+        Cell cell = Cell.of(event.position());
+        boolean isSymbol = ActionType.of(event.action()) == ActionType.PUT_SYMBOL && cell != null;
+        if (isSymbol && board[cell.ordinal()] == null && player == toMove) {
+            board[cell.ordinal()] = player;
+            toMove = other(player);
         } else {
             theirsWasInvalid = player == theirs;
         }
@@ -40,19 +40,25 @@ public class Perfect extends TicTacToeBot {
 
     @Override
     public Action play(String id) {
-        return theirsWasInvalid ? new Action(FLIP) : new Action("putSymbol", CELLS.get(best(mine, theirs)[1]));
+        return theirsWasInvalid
+            ? new Action(ActionType.FLIP)
+            : new Action(ActionType.PUT_SYMBOL, CELLS.get(best(mine)[1]));
+    }
+
+    private static Symbol other(Symbol player) {
+        return player == Symbol.O ? Symbol.X : Symbol.O;
     }
 
     /** The best that `mover` can reach, as {value, cell}: a win counts the more the sooner it comes, a draw 0. */
-    private int[] best(char mover, char rival) {
+    private int[] best(Symbol mover) {
         int[] best = {Integer.MIN_VALUE, -1};
         for (int cell = 0; cell < board.length; cell++) {
-            if (board[cell] != EMPTY) {
+            if (board[cell] != null) {
                 continue;
             }
             board[cell] = mover;
-            int value = wins(mover) ? 1 + empty() : empty() == 0 ? 0 : -best(rival, mover)[0];
-            board[cell] = EMPTY;
+            int value = wins(mover) ? 1 + empty() : empty() == 0 ? 0 : -best(other(mover))[0];
+            board[cell] = null;
             if (value > best[0]) {
                 best = new int[] {value, cell};
             }
@@ -60,7 +66,7 @@ public class Perfect extends TicTacToeBot {
         return best;
     }
 
-    private boolean wins(char player) {
+    private boolean wins(Symbol player) {
         for (int[] line : LINES) {
             if (board[line[0]] == player && board[line[1]] == player && board[line[2]] == player) {
                 return true;
@@ -71,8 +77,8 @@ public class Perfect extends TicTacToeBot {
 
     private int empty() {
         int count = 0;
-        for (char cell : board) {
-            count += cell == EMPTY ? 1 : 0;
+        for (Symbol cell : board) {
+            count += cell == null ? 1 : 0;
         }
         return count;
     }

@@ -1,5 +1,5 @@
-// A bot to fill in. It plays random legal moves as it stands, and buys nothing; make it win. The kit seeds Math.random:
-// the same match gives the same luck.
+// A bot to fill in. It plays random legal moves as it stands, and buys nothing; make it win. `this.match.random`
+// is seeded: the same match gives the same luck.
 
 import { AIArena21Bot, type Location, type Map, type Player, run } from "referee-kit/aiarena21";
 import { Grid, name } from "referee-kit/grid";
@@ -26,7 +26,7 @@ class MyBot extends AIArena21Bot {
         _heatmap: number[][],
         _remaining_turns: number,
     ): string {
-        return name(any(new Grid(game_map).reach(me)));
+        return name(this.any(new Grid(game_map).reach(me)));
     }
 
     play_auction(
@@ -38,7 +38,7 @@ class MyBot extends AIArena21Bot {
         _heatmap: number[][],
         _remaining_turns: number,
     ): number {
-        return Math.floor(Math.random() * (me.score + 1));
+        return Math.floor(this.match.random() * (me.score + 1));
     }
 
     play_transport(
@@ -50,12 +50,12 @@ class MyBot extends AIArena21Bot {
         _heatmap: number[][],
         _remaining_turns: number,
     ): string {
-        return name(any(new Grid(game_map).free));
+        return name(this.any(new Grid(game_map).free));
     }
-}
 
-function any(cells: readonly Location[]): Location {
-    return cells[Math.floor(Math.random() * cells.length)];
+    private any(cells: readonly Location[]): Location {
+        return cells[Math.floor(this.match.random() * cells.length)];
+    }
 }
 
 run(MyBot);

@@ -1,4 +1,4 @@
-// A bot to fill in. It plays random legal moves as it stands; make it win. The kit seeds `Math.random`: the same match
+// A bot to fill in. It plays random legal moves as it stands; make it win. `this.match.random` is seeded: the same match
 // gives the same luck.
 
 import { type Action, AIBG5Bot, type GameState, run } from "referee-kit/aibg5";
@@ -13,7 +13,7 @@ class MyBot extends AIBG5Bot {
             ...board.targets(here).map(attack),
         ];
         if (actions.length === 0) return move(here); // nothing is legal: it costs a tenth of the health
-        return actions[Math.floor(Math.random() * actions.length)];
+        return actions[Math.floor(this.match.random() * actions.length)];
     }
 }
 

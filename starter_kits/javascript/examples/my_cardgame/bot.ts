@@ -1,4 +1,4 @@
-// A bot to fill in. It plays random legal actions as it stands; make it win. The kit seeds Math.random: the same match
+// A bot to fill in. It plays random legal actions as it stands; make it win. `this.match.random` is seeded: the same match
 // gives the same luck.
 
 import {
@@ -11,7 +11,7 @@ class MyBot extends CardGameBot {
 
     play(state: GameState): Action {
         const actions = [...this.legal(state)];
-        const answer = actions[Math.floor(Math.random() * actions.length)];
+        const answer = actions[Math.floor(this.match.random() * actions.length)];
         this.powerUsed = answer.action === HERO_POWER || (this.powerUsed && answer.action !== END_TURN);
         return answer;
     }

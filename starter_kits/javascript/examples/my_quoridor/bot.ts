@@ -1,5 +1,5 @@
 // A bot to fill in. It plays random legal moves of its pawn as it stands, puts no wall and does not see when to flip
-// the table; make it win. The kit seeds Math.random: the same match gives the same luck.
+// the table; make it win. `this.match.random` is seeded: the same match gives the same luck.
 
 import { type Action, type ArenaEvent, QuoridorBot, run } from "referee-kit/quoridor";
 
@@ -32,7 +32,7 @@ class MyBot extends QuoridorBot {
     play(_id: string): Action {
         // A wall: { action: "putWall", position: "e3h" }. After an invalid answer of the rival: { action: FLIP }
         const targets = this.targets();
-        return { action: "move", position: SQUARES[targets[Math.floor(Math.random() * targets.length)]] };
+        return { action: "move", position: SQUARES[targets[Math.floor(this.match.random() * targets.length)]] };
     }
 
     /** The squares that your pawn may move to: one step on, or past the rival's pawn. */

@@ -1,5 +1,5 @@
 // A bot to fill in. It plays random legal moves as it stands: it places its pieces anywhere, and any ant takes any step
-// until the turn ends; make it win. The kit seeds Math.random: the same match gives the same luck.
+// until the turn ends; make it win. `this.match.random` is seeded: the same match gives the same luck.
 
 import {
     type Ant, Coord, END, type GameState, type Move, MOVE_ANT, QUEEN, ReAnticsBot, run, SETUP_PHASE_1,
@@ -13,7 +13,7 @@ class MyBot extends ReAnticsBot {
         const taken = new Set(constrs.map((constr) => constr.coords));
         const side = Array.from({ length: 40 }, (_, i) => new Coord(i % 10, top + Math.floor(i / 10)));
         const free = side.filter((tile) => !taken.has(tile));
-        return Array.from({ length: count }, () => free.splice(below(free.length), 1)[0]);
+        return Array.from({ length: count }, () => free.splice(this.below(free.length), 1)[0]);
     }
 
     getMove(currentState: GameState): Move {
@@ -33,21 +33,21 @@ class MyBot extends ReAnticsBot {
                 }
             }
         }
-        return moves[below(moves.length)];
+        return moves[this.below(moves.length)];
     }
 
     getAttack(_currentState: GameState, _attackingAnt: Ant, enemyLocations: Coord[]): Coord {
-        return enemyLocations[below(enemyLocations.length)];
+        return enemyLocations[this.below(enemyLocations.length)];
     }
 
     override registerWin(hasWon: boolean): void {
         console.log(hasWon ? "won" : "did not win");
     }
-}
 
-/** A random whole number from 0 up to `count` - 1. */
-function below(count: number): number {
-    return Math.floor(Math.random() * count);
+    /** A random whole number from 0 up to `count` - 1. */
+    private below(count: number): number {
+        return Math.floor(this.match.random() * count);
+    }
 }
 
 run(MyBot);

@@ -1,5 +1,5 @@
 // A bot to fill in. It plays random legal moves as it stands, and does not see when it should flip the table; make it
-// win. The kit seeds Math.random: the same match gives the same luck.
+// win. `this.match.random` is seeded: the same match gives the same luck.
 
 import { type Action, type ArenaEvent, CELLS, run, TicTacToeBot } from "referee-kit/tictactoe";
 
@@ -14,7 +14,7 @@ class MyBot extends TicTacToeBot {
     play(_id: string): Action {
         // After an invalid move of the rival, flip the table and win: { action: FLIP }
         const empty = CELLS.filter((cell) => !this.taken.has(cell));
-        return { action: "putSymbol", position: empty[Math.floor(Math.random() * empty.length)] };
+        return { action: "putSymbol", position: empty[Math.floor(this.match.random() * empty.length)] };
     }
 }
 

@@ -1,7 +1,7 @@
 """Walks to the fruit that brings most points a turn, the way included; between equals, and where no fruit lies, to the
 heat of what comes next. Buys a bike when it collects more than it costs, and bids what lies on the cell."""
 
-from typing import List, Optional
+from collections.abc import Sequence
 
 from referee_kit.aiarena21 import *
 from referee_kit.grid import FAR, Grid, name, speed
@@ -9,16 +9,16 @@ from referee_kit.grid import FAR, Grid, name, speed
 
 class Picker(AIArena21Bot):
     def __init__(self) -> None:
-        self.grid: Optional[Grid] = None
+        self.grid: Grid | None = None
 
     def play_powerup(
         self,
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         if me.bike or me.score < BIKE_COST:
@@ -33,9 +33,9 @@ class Picker(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         grid = self.walkable(game_map)
@@ -50,9 +50,9 @@ class Picker(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> int:
         """What lies here, and one more for the place: the winner pays half of both bids."""
@@ -64,9 +64,9 @@ class Picker(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         """The cell that is the longest walk from any fruit; where none lies, from us."""
@@ -84,12 +84,12 @@ class Picker(AIArena21Bot):
 class Plan:
     """Where to go on a board on which `worth` lies: a table of points, or of heat."""
 
-    def __init__(self, grid: Grid, worth: List[List[float]], heat: List[List[float]]) -> None:
+    def __init__(self, grid: Grid, worth: Sequence[Sequence[float]], heat: list[list[float]]) -> None:
         self.grid = grid
         self.worth = [list(row) for row in worth]
         self.heat = heat
 
-    def target(self, start: Location, steps_a_turn: int) -> Optional[Location]:
+    def target(self, start: Location, steps_a_turn: int) -> Location | None:
         """The cell that brings most a turn; then the hotter, the nearer, the first one. None: nothing is in reach."""
         steps = self.grid.distances([start])
         best, best_key = None, (0.0, 0.0, 0)

@@ -1,8 +1,6 @@
 """Does what brings most points a turn: shoots the boss as long as it lives, for who dies comes back healed; shoots
 players and takes items, which is experience; and keeps out of the boss's next pattern."""
 
-from typing import Dict, List, Optional, Tuple
-
 from referee_kit.aibg5 import *
 from referee_kit.hexgrid import CELLS, CENTRE, Board, Cell, attack, distance, move, neighbours, ring
 
@@ -20,7 +18,7 @@ class Duellist(AIBG5Bot):
         self.schedule = Schedule()
         self.rounds_left = self.match.options.get("rounds") or ROUNDS
 
-    def doAction(self, playerIdx: int, gameState: GameState, message: Optional[str]) -> Action:
+    def doAction(self, playerIdx: int, gameState: GameState, message: str | None) -> Action:
         self.schedule.watch([(tile.q, tile.r) for tile in gameState.boss.bossAttackedTiles])
         self.rounds_left = max(0, self.rounds_left - 1)
         return Turn(Board(gameState), playerIdx, self.schedule.struck(), self.rounds_left).best()
@@ -34,7 +32,7 @@ class Schedule:
         self.ring = 6
         self.wait = 2  # rounds that are sure to have no pattern; a match begins with one, and none is over yet
 
-    def watch(self, attacked: List[Cell]) -> None:
+    def watch(self, attacked: list[Cell]) -> None:
         """Sees the boss's last turn: to be called once in every round."""
         pattern = [cell for cell in attacked if distance(CENTRE, cell) > DIRECT_RING]
         if not pattern:
@@ -49,12 +47,12 @@ class Schedule:
         else:
             self.next, self.wait = ring(self.ring), SHORTEST_PAUSE
 
-    def struck(self) -> List[Cell]:
+    def struck(self) -> list[Cell]:
         """The cells that the boss may strike after this round, beside those near it."""
         return self.next if self.wait <= 0 else []
 
 
-def pattern_1(step: int) -> List[Cell]:
+def pattern_1(step: int) -> list[Cell]:
     """The eight cells of a step: 0, 1 or 2."""
     left = [(-6 + 2 * step, -2 - 2 * step), (-5 + 2 * step, -3 - 2 * step)]
     four = left + [(-q, -r) for q, r in left]
@@ -64,13 +62,13 @@ def pattern_1(step: int) -> List[Cell]:
 class Turn:
     """What can be done now, and how many points a turn it brings."""
 
-    def __init__(self, board: Board, player: int, struck: List[Cell], rounds_left: int) -> None:
+    def __init__(self, board: Board, player: int, struck: list[Cell], rounds_left: int) -> None:
         self.board, self.struck = board, struck
         self.me = next(shown for shown in board.players if shown.playerIdx == player)
         self.here = (self.me.q, self.me.r)
         self.xp_worth = 0.0 if self.me.level == len(POWER) else LEVEL_WORTH * rounds_left / LEVEL_XP
-        self.turns: Dict[Cell, int] = {}  # to each cell that can be reached
-        self.first: Dict[Cell, Cell] = {}  # the first cell of the way there
+        self.turns: dict[Cell, int] = {}  # to each cell that can be reached
+        self.first: dict[Cell, Cell] = {}  # the first cell of the way there
 
     def best(self) -> Action:
         worth, action = self.best_shot()
@@ -80,7 +78,7 @@ class Turn:
                 worth, action = self.worth_of_going(cell), self.step(self.first[cell])
         return action or self.any_action()
 
-    def best_shot(self) -> Tuple[float, Optional[Action]]:
+    def best_shot(self) -> tuple[float, Action | None]:
         worth, action = 0.0, None
         for target in self.board.targets(self.here):
             brings = self.worth_of_hitting(self.board.hit(self.here, target) or target)

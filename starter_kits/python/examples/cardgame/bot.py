@@ -1,7 +1,7 @@
 """Kills the enemy hero when it can; else it does what gains most, counted in minions, while anything gains. Spends its
 mana before it attacks: auras and charge help at once."""
 
-from typing import Iterator, Optional, Tuple
+from collections.abc import Iterator
 
 from referee_kit.cardgame import *
 
@@ -11,7 +11,7 @@ STRENGTH, PRESENCE, HERO_HEALTH, MANA = 10, 5, 4, 7
 CUB_WORTH = 4 * STRENGTH + PRESENCE
 HOUND_WORTH = 2 * STRENGTH + PRESENCE
 
-Choice = Tuple[int, Action]
+Choice = tuple[int, Action]
 """What an action gains, in points, and the action."""
 
 
@@ -37,7 +37,7 @@ class Turn:
         self.own = [target for target in state.player_target if isinstance(target, Minion)]
         self.enemies = [target for target in state.opponent_target if isinstance(target, Minion)]
 
-    def lethal(self) -> Optional[Action]:
+    def lethal(self) -> Action | None:
         """The next step of a turn that kills for certain: what costs mana first, then all attacks."""
         attackers = [minion for minion in self.own if minion.can_attack]
         missing = self.hero_health - sum(minion.atk for minion in attackers)
@@ -50,7 +50,7 @@ class Turn:
                 return parts[0][2]
         return None
 
-    def burn(self) -> Iterator[Tuple[int, int, Action]]:
+    def burn(self) -> Iterator[tuple[int, int, Action]]:
         """What hurts the enemy hero for mana: cost, damage, action."""
         if self.has_power:
             yield HERO_POWER_COST, HERO_POWER_DAMAGE, Action(HERO_POWER)

@@ -2,7 +2,6 @@
 the same match gives the same luck."""
 
 import random
-from typing import List
 
 from referee_kit.aiarena21 import *
 from referee_kit.grid import Grid, name
@@ -14,9 +13,9 @@ class MyBot(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         return ""  # or BIKE, or PORTAL_GUN
@@ -26,9 +25,9 @@ class MyBot(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         return name(random.choice(Grid(game_map).reach(me)))
@@ -38,9 +37,9 @@ class MyBot(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> int:
         return random.randint(0, me.score)
@@ -50,9 +49,9 @@ class MyBot(AIArena21Bot):
         game_map: Map,
         me: Player,
         opponent: Player,
-        items: List[List[int]],
-        new_items: List[List[List[str]]],
-        heatmap: List[List[float]],
+        items: list[list[int]],
+        new_items: list[list[list[str]]],
+        heatmap: list[list[float]],
         remaining_turns: int,
     ) -> str:
         return name(random.choice(Grid(game_map).free))

@@ -2,14 +2,13 @@
 the same luck."""
 
 import random
-from typing import Optional
 
 from referee_kit.aibg5 import *
 from referee_kit.hexgrid import Board, attack, move, neighbours
 
 
 class MyBot(AIBG5Bot):
-    def doAction(self, playerIdx: int, gameState: GameState, message: Optional[str]) -> Action:
+    def doAction(self, playerIdx: int, gameState: GameState, message: str | None) -> Action:
         board = Board(gameState)
         me = next(player for player in board.players if player.playerIdx == playerIdx)
         here = (me.q, me.r)

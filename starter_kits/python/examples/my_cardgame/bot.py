@@ -2,7 +2,7 @@
 gives the same luck."""
 
 import random
-from typing import Iterator
+from collections.abc import Iterator
 
 from referee_kit.cardgame import *
 

@@ -2,7 +2,6 @@
 the table; make it win. The kit seeds `random`: the same match gives the same luck."""
 
 import random
-from typing import List
 
 from referee_kit.quoridor import *
 
@@ -37,7 +36,7 @@ class MyBot(QuoridorBot):
         # A wall: Action("putWall", "e3h"). After an invalid answer of the rival, flip the table and win: Action(FLIP)
         return Action("move", SQUARES[random.choice(self.targets())])
 
-    def targets(self) -> List[int]:
+    def targets(self) -> list[int]:
         """The squares that your pawn may move to: one step on, or past the rival's pawn."""
         own, rival = self.pawns[self.me], self.pawns[1 - self.me]
         found = []

@@ -2,13 +2,12 @@
 until the turn ends; make it win. The kit seeds `random`: the same match gives the same luck."""
 
 import random
-from typing import List
 
 from referee_kit.reantics import *
 
 
 class MyBot(ReAnticsBot):
-    def getPlacement(self, currentState: GameState) -> List[Coord]:
+    def getPlacement(self, currentState: GameState) -> list[Coord]:
         """The anthill, the tunnel and nine grass on our side; later two foods on the enemy's."""
         rows, count = ((0, 1, 2, 3), 11) if currentState.phase == SETUP_PHASE_1 else ((6, 7, 8, 9), 2)
         taken = {constr.coords for inventory in currentState.inventories for constr in inventory.constrs}
@@ -28,7 +27,7 @@ class MyBot(ReAnticsBot):
                     moves.append(Move(MOVE_ANT, [ant.coords, tile]))
         return random.choice(moves)
 
-    def getAttack(self, currentState: GameState, attackingAnt: Ant, enemyLocations: List[Coord]) -> Coord:
+    def getAttack(self, currentState: GameState, attackingAnt: Ant, enemyLocations: list[Coord]) -> Coord:
         return random.choice(enemyLocations)
 
     def registerWin(self, hasWon: bool) -> None:

@@ -2,14 +2,13 @@
 win. The kit seeds `random`: the same match gives the same luck."""
 
 import random
-from typing import Set
 
 from referee_kit.tictactoe import *
 
 
 class MyBot(TicTacToeBot):
     def __init__(self) -> None:
-        self.taken: Set[str] = set()
+        self.taken: set[str] = set()
 
     def event(self, event: ArenaEvent) -> None:
         """Every move comes here, your own too. A rival may send anything: look before you trust `position`."""

@@ -1,8 +1,6 @@
 """Steps along its shortest way, puts a wall where it is behind and that gains more than a step, and flips the table
 when, and only when, the rival's answer was invalid."""
 
-from typing import List, Optional, Tuple
-
 from referee_kit.quoridor import *
 
 SIDES = ["first", "second"]
@@ -11,7 +9,7 @@ UP, RIGHT, DOWN, LEFT = 9, 1, -9, -1  # what a step adds to a square
 NOWHERE = -1
 SHUT_IN = 1000  # more steps than any way has
 
-Wall = Tuple[int, str]  # the square to the lower left of its middle, and h or v
+Wall = tuple[int, str]  # the square to the lower left of its middle, and h or v
 WALLS = [(square, direction) for square in range(72) if square % 9 < 8 for direction in "hv"]
 
 
@@ -31,7 +29,7 @@ class Board:
         steps = self.up if step in (UP, DOWN) else self.right
         return square + step if lower >= 0 and steps[lower] else NOWHERE
 
-    def targets(self, player: int) -> List[int]:
+    def targets(self, player: int) -> list[int]:
         """The squares that the pawn may move to."""
         own, rival = self.pawns[player], self.pawns[1 - player]
         found = []
@@ -45,7 +43,7 @@ class Board:
             found.append(target)
         return [target for target in found if target != NOWHERE]
 
-    def ways(self, player: int) -> List[int]:
+    def ways(self, player: int) -> list[int]:
         """How many steps it is from each square to the player's goal row; pawns are in nobody's way."""
         queue = list(range(72, 81)) if player == 0 else list(range(9))
         ways = [SHUT_IN] * 81
@@ -75,7 +73,7 @@ class Board:
         steps[square] = steps[square + other] = not stands
         self.middles[square] = stands
 
-    def ways_behind(self, wall: Wall) -> Tuple[int, int]:
+    def ways_behind(self, wall: Wall) -> tuple[int, int]:
         """Both players' ways if this wall stood, which fits."""
         self.put(wall)
         ways = self.way(0), self.way(1)
@@ -131,7 +129,7 @@ class Mason(QuoridorBot):
             return Action("putWall", SQUARES[wall[0]] + wall[1])
         return Action("move", SQUARES[target])
 
-    def best_wall(self) -> Optional[Wall]:
+    def best_wall(self) -> Wall | None:
         """The wall that lengthens the rival's way most, beside our own. None: ours is shorter, or a step is as good."""
         own, rival = self.board.way(self.me), self.board.way(1 - self.me)
         if rival > own or not self.board.walls_left[self.me]:

@@ -1,7 +1,6 @@
 """Plays tic-tac-toe perfectly, and flips the table when, and only when, the rival's move was invalid or out of turn."""
 
-from functools import lru_cache
-from typing import Tuple
+from functools import cache
 
 from referee_kit.tictactoe import *
 
@@ -20,8 +19,12 @@ class Perfect(TicTacToeBot):
             self.me = event.youAre or self.me
             return
         cell = CELLS.index(event.position) if event.position in CELLS else None
-        free = cell is not None and self.board[cell] == "."
-        if event.action == "putSymbol" and free and event.player == self.to_move:
+        if (
+            event.action == "putSymbol"
+            and cell is not None
+            and self.board[cell] == "."
+            and event.player == self.to_move
+        ):
             self.board = put(self.board, cell, event.player)
             self.to_move = "X" if self.to_move == "O" else "O"
         elif event.player != self.me:
@@ -37,8 +40,8 @@ def put(board: str, cell: int, symbol: str) -> str:
     return board[:cell] + symbol + board[cell + 1 :]
 
 
-@lru_cache(maxsize=None)
-def best(board: str, mover: str) -> Tuple[int, int]:
+@cache
+def best(board: str, mover: str) -> tuple[int, int]:
     """(value, cell) of the mover's best move, the first of several: 1 wins, 0 draws, -1 loses."""
     return max(
         ((value(put(board, cell, mover), mover), cell) for cell in range(9) if board[cell] == "."),

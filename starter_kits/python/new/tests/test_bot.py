@@ -10,7 +10,7 @@ BOT = Path(__file__).resolve().parent.parent
 
 
 class FirstCall(unittest.TestCase):
-    def test_it_greets_and_answers_its_first_call_and_ends(self):
+    def test_it_greets_and_answers_its_first_call_and_ends(self) -> None:
         with open(BOT / "tests" / "first_call.jsonl") as frames:
             program = [sys.executable, "bot.py"]
             done = subprocess.run(program, cwd=BOT, stdin=frames, stdout=subprocess.PIPE, timeout=10)

@@ -159,8 +159,8 @@ impl AIBG5Bot for Duellist {
         Duellist { schedule: Schedule::new(), rounds_left: rounds.unwrap_or(ROUNDS) }
     }
 
-    fn doAction(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
-        self.schedule.watch(&state.boss.bossAttackedTiles);
+    fn do_action(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
+        self.schedule.watch(&state.boss.boss_attacked_tiles);
         self.rounds_left = 0.max(self.rounds_left - 1);
         Turn::new(&state, index, self.schedule.struck(), self.rounds_left).best()
     }

@@ -14,7 +14,7 @@ impl AIBG5Bot for MyBot {
         MyBot { luck: Rng::with_seed(info.seed) }
     }
 
-    fn doAction(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
+    fn do_action(&mut self, index: i64, state: GameState, _message: Option<String>) -> Action {
         let board = Board::new(&state);
         let here = Cell::from(board.player(index).expect("who is asked is not disqualified"));
         let mut actions: Vec<Action> = neighbours(here).filter(|&cell| board.may_enter(cell)).map(go).collect();

@@ -49,7 +49,7 @@ impl QuoridorBot for MyBot {
         let player = match event.player {
             Some(player) => usize::from(player == "second"),
             None => {
-                if let Some(side) = event.youAre {
+                if let Some(side) = event.you_are {
                     self.me = usize::from(side == "second");
                 }
                 return;

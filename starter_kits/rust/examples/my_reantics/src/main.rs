@@ -14,7 +14,7 @@ impl ReAnticsBot for MyBot {
     }
 
     /// The anthill, the tunnel and nine grass on our side; later two foods on the enemy's.
-    fn getPlacement(&mut self, state: GameState) -> Vec<Coord> {
+    fn get_placement(&mut self, state: GameState) -> Vec<Coord> {
         let rows = if state.phase == SETUP_PHASE_1 { 0..=3 } else { 6..=9 };
         let tiles = rows.flat_map(|y| (0..BOARD_LENGTH).map(move |x| Coord::new(x, y)));
         let mut free: Vec<Coord> = tiles.filter(|&tile| is_free(&state, tile)).collect();
@@ -22,22 +22,22 @@ impl ReAnticsBot for MyBot {
         free // the first eleven count, later the first two
     }
 
-    fn getMove(&mut self, state: GameState) -> Move {
+    fn get_move(&mut self, state: GameState) -> Move {
         // Move an ant: Move { coordList: Some(vec![from, …, to]), ..Move::new(MOVE_ANT) }.
         // Build one: Move { coordList: Some(vec![anthill]), buildType: Some(WORKER), ..Move::new(BUILD) }.
         let mut moves = vec![Move::new(END)];
-        for ant in state.inventories[state.whoseTurn as usize].ants.iter().filter(|ant| !ant.hasMoved) {
+        for ant in state.inventories[state.whose_turn as usize].ants.iter().filter(|ant| !ant.has_moved) {
             let Coord { x, y } = ant.coords;
             for tile in [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)].map(Coord::from) {
                 if may_enter(&state, ant, tile) {
-                    moves.push(Move { coordList: Some(vec![ant.coords, tile]), ..Move::new(MOVE_ANT) });
+                    moves.push(Move { coord_list: Some(vec![ant.coords, tile]), ..Move::new(MOVE_ANT) });
                 }
             }
         }
         moves.swap_remove(self.luck.usize(..moves.len()))
     }
 
-    fn getAttack(&mut self, _state: GameState, _ant: Ant, enemies: Vec<Coord>) -> Coord {
+    fn get_attack(&mut self, _state: GameState, _ant: Ant, enemies: Vec<Coord>) -> Coord {
         enemies[self.luck.usize(..enemies.len())]
     }
 }

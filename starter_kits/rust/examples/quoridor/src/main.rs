@@ -37,7 +37,7 @@ impl QuoridorBot for Mason {
         let player = match event.player {
             Some(player) => usize::from(player == "second"),
             None => {
-                if let Some(side) = event.youAre {
+                if let Some(side) = event.you_are {
                     self.me = usize::from(side == "second");
                 }
                 return;

@@ -16,7 +16,7 @@ pub struct Board<'a> {
 
 impl<'a> Board<'a> {
     pub fn new(state: &'a GameState) -> Self {
-        let seat = state.whoseTurn as usize;
+        let seat = state.whose_turn as usize;
         let mut board = Board {
             mine: &state.inventories[seat],
             theirs: &state.inventories[1 - seat],

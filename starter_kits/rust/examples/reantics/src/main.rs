@@ -27,7 +27,7 @@ impl ReAnticsBot for Forager {
 
     /// Anthill and tunnel share our side, so that no tile of it is far from both; the grass lies where food would be
     /// farthest.
-    fn getPlacement(&mut self, state: GameState) -> Vec<Coord> {
+    fn get_placement(&mut self, state: GameState) -> Vec<Coord> {
         if state.phase == SETUP_PHASE_1 {
             let homes = [(2, 1), (7, 1)];
             let grass = [(0, 3), (4, 3), (5, 3), (9, 3), (0, 0), (9, 0), (4, 0), (5, 0), (1, 3)];
@@ -36,11 +36,11 @@ impl ReAnticsBot for Forager {
         far_from_home(&Board::new(&state))
     }
 
-    fn getMove(&mut self, state: GameState) -> Move {
+    fn get_move(&mut self, state: GameState) -> Move {
         let board = Board::new(&state);
         let enemies = near_enemies(&board);
         let foods = find(&state.inventories[2].constrs, &[FOOD]);
-        for ant in board.mine.ants.iter().filter(|ant| !ant.hasMoved) {
+        for ant in board.mine.ants.iter().filter(|ant| !ant.has_moved) {
             let order = match ant.r#type {
                 QUEEN => rule(&board, ant, &enemies),
                 WORKER => work(&board, ant, &foods),
@@ -54,7 +54,7 @@ impl ReAnticsBot for Forager {
     }
 
     /// Whom one blow kills, then who stands on a building of ours, then the weakest.
-    fn getAttack(&mut self, state: GameState, attacker: Ant, enemies: Vec<Coord>) -> Coord {
+    fn get_attack(&mut self, state: GameState, attacker: Ant, enemies: Vec<Coord>) -> Coord {
         let board = Board::new(&state);
         best(&enemies, |tile| {
             let enemy = board.theirs.ants.iter().find(|ant| ant.coords == tile).expect("an enemy is there");
@@ -81,13 +81,13 @@ fn best<Rank: Ord>(tiles: &[Coord], mut rank: impl FnMut(Coord) -> Rank) -> Coor
 }
 
 fn walk(ways: &Ways, to: Coord) -> Move {
-    Move { coordList: Some(ways.path(to)), ..Move::new(MOVE_ANT) }
+    Move { coord_list: Some(ways.path(to)), ..Move::new(MOVE_ANT) }
 }
 
 /// The same, unless the ant would stay where it is.
 fn walk_on(ways: &Ways, to: Coord) -> Option<Move> {
     let path = ways.path(to);
-    (path.len() > 1).then(|| Move { coordList: Some(path), ..Move::new(MOVE_ANT) })
+    (path.len() > 1).then(|| Move { coord_list: Some(path), ..Move::new(MOVE_ANT) })
 }
 
 fn distance(a: Coord, b: Coord) -> i64 {
@@ -114,7 +114,7 @@ fn work(board: &Board, worker: &Ant, foods: &[Coord]) -> Option<Move> {
 
 /// Two workers that could not be given work stand in each other's way: the first steps aside.
 fn step_aside(board: &Board) -> Option<Move> {
-    let waiting: Vec<&Ant> = board.mine.ants.iter().filter(|ant| is_worker(ant) && !ant.hasMoved).collect();
+    let waiting: Vec<&Ant> = board.mine.ants.iter().filter(|ant| is_worker(ant) && !ant.has_moved).collect();
     if waiting.len() < 2 {
         return None;
     }
@@ -176,8 +176,8 @@ fn build(board: &Board, enemies: usize) -> Option<Move> {
         _ => return None,
     };
     let hill = find(&board.mine.constrs, &[ANTHILL])[0];
-    let can = !board.has_ant(hill) && board.mine.foodCount >= COST[wanted as usize];
-    can.then(|| Move { moveType: BUILD, coordList: Some(vec![hill]), buildType: Some(wanted) })
+    let can = !board.has_ant(hill) && board.mine.food_count >= COST[wanted as usize];
+    can.then(|| Move { move_type: BUILD, coord_list: Some(vec![hill]), build_type: Some(wanted) })
 }
 
 fn main() {

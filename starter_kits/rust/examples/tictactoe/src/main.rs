@@ -58,7 +58,7 @@ impl TicTacToeBot for Perfect {
         let player = match event.player {
             Some(player) => player,
             None => {
-                if let Some(me) = event.youAre {
+                if let Some(me) = event.you_are {
                     self.me = me;
                 }
                 return;

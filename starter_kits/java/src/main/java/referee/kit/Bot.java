@@ -7,18 +7,24 @@ import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
  * A bot that knows no game: it answers calls by name. The bots of the games ({@code ReAnticsBot}, {@code TicTacToeBot})
  * make typed methods of it; extend this one for a game that the kit does not know.
  *
- * <p>One object plays one match. {@link #match} and {@link #clock} are there from the constructor on.
+ * <p>One object plays one match, which its constructor is handed.
  */
 public abstract class Bot {
     static {
-        // Whatever the bot prints goes to standard error: standard output carries the protocol alone. Here, because a
-        // bot's class cannot be initialised before this one.
+        // Where the referee has started this program; a bot's class cannot be initialised before this one.
+        if (System.getenv("REFEREE_BOT") != null) {
+            takeStreams();
+        }
+    }
+
+    /** From here on whatever is printed goes to standard error: standard output carries the protocol alone. */
+    private static void takeStreams() {
         PrintStream log = new PrintStream(
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.err)), true, StandardCharsets.UTF_8);
         System.setOut(log);
@@ -26,14 +32,19 @@ public abstract class Bot {
         System.setIn(InputStream.nullInputStream());
     }
 
-    /** What was told about the match when it began; null only for a bot that is made outside of one, as in a test. */
-    protected final Match match = Match.current;
+    /** What was told about the match when it began. */
+    protected final Match match;
 
     /** The time for the call that is being answered. */
     protected Clock clock = Clock.NONE;
 
+    protected Bot(Match match) {
+        this.match = match;
+    }
+
     /** Plays matches until the referee ends this program. A bot's {@code main} is {@code run(MyBot::new)}. */
-    public static void run(Supplier<? extends Bot> newBot) {
+    public static void run(Function<Match, ? extends Bot> newBot) {
+        takeStreams();
         int status = 0;
         try {
             new Wire(new FileInputStream(FileDescriptor.in), new FileOutputStream(FileDescriptor.out), newBot).serve();

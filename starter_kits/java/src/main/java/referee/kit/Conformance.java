@@ -8,6 +8,10 @@ import java.util.List;
 public final class Conformance extends Bot {
     private final List<JsonNode> notes = new ArrayList<>();
 
+    public Conformance(Match match) {
+        super(match);
+    }
+
     public static void main(String[] args) {
         run(Conformance::new);
     }

@@ -20,6 +20,7 @@ enum Encoding {
     Encoding(JsonFactory factory) {
         mapper = new ObjectMapper(factory)
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES) // that is how the protocol grows
+            .enable(DeserializationFeature.FAIL_ON_NUMBERS_FOR_ENUMS) // an option's place in its list is not its value
             // A record's null member is left out, a map's is written: "result":null must be there.
             .setDefaultPropertyInclusion(JsonInclude.Value.construct(Include.NON_NULL, Include.ALWAYS));
     }

@@ -3,14 +3,21 @@ package referee.kit;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.BeanDescription;
+import com.fasterxml.jackson.databind.DeserializationConfig;
 import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
 import com.fasterxml.jackson.databind.cfg.CoercionAction;
 import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
+import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.DeserializationProblemHandler;
+import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
+import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.type.LogicalType;
 import java.io.IOException;
@@ -55,14 +62,50 @@ public final class Params {
         return LENIENT.forType(type).readValue(json);
     }
 
-    /** Reads a number or a truth value as null where a text is due; as it is, Jackson would write it out. */
+    /** Reads a number or a truth value as null where a text is due, and what is none of an enumeration's options. */
     private static ObjectMapper lenient() {
-        ObjectMapper mapper = Encoding.JSON.mapper.copy();
+        ObjectMapper mapper = Encoding.JSON.mapper.copy()
+            .enable(DeserializationFeature.READ_UNKNOWN_ENUM_VALUES_AS_NULL)
+            .registerModule(new SimpleModule().setDeserializerModifier(new NullForObjects()));
+        mapper.coercionConfigFor(LogicalType.Enum).setCoercion(CoercionInputShape.Integer, CoercionAction.AsNull);
         mapper.coercionConfigFor(LogicalType.Textual)
             .setCoercion(CoercionInputShape.Integer, CoercionAction.AsNull)
             .setCoercion(CoercionInputShape.Float, CoercionAction.AsNull)
             .setCoercion(CoercionInputShape.Boolean, CoercionAction.AsNull);
         return mapper;
+    }
+
+    /** Skips an object in an enumeration's place: Jackson would look for a text inside, and fail without one. */
+    private static final class NullForObjects extends BeanDeserializerModifier {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public JsonDeserializer<?> modifyEnumDeserializer(
+            DeserializationConfig config, JavaType type, BeanDescription description, JsonDeserializer<?> reader) {
+            return new Skipping(reader);
+        }
+
+        private static final class Skipping extends DelegatingDeserializer {
+            private static final long serialVersionUID = 1;
+
+            Skipping(JsonDeserializer<?> reader) {
+                super(reader);
+            }
+
+            @Override
+            protected JsonDeserializer<?> newDelegatingInstance(JsonDeserializer<?> reader) {
+                return new Skipping(reader);
+            }
+
+            @Override
+            public Object deserialize(JsonParser parser, DeserializationContext context) throws IOException {
+                if (parser.hasToken(JsonToken.START_OBJECT)) {
+                    parser.skipChildren();
+                    return null;
+                }
+                return super.deserialize(parser, context);
+            }
+        }
     }
 
     /** The same for lists and objects, which are skipped. */

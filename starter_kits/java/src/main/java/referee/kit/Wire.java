@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /** The bot's side of the protocol: JSON-RPC 2.0, the referee asks and the bot answers. */
 final class Wire {
@@ -20,13 +20,13 @@ final class Wire {
 
     private final Frames frames;
     private final OutputStream out;
-    private final Supplier<? extends Bot> newBot;
+    private final Function<Match, ? extends Bot> newBot;
     private final ByteArrayOutputStream frame = new ByteArrayOutputStream();
     private Encoding encoding = Encoding.JSON; // the first frame of each side always is
     private Encoding chosen; // null until the first match has begun; in force for good once that is answered
     private Bot bot; // of the match that is played; null before the first
 
-    Wire(InputStream in, OutputStream out, Supplier<? extends Bot> newBot) {
+    Wire(InputStream in, OutputStream out, Function<Match, ? extends Bot> newBot) {
         this.frames = new Frames(in);
         this.out = out;
         this.newBot = newBot;
@@ -93,11 +93,10 @@ final class Wire {
 
     /** Begins a match with a fresh bot. */
     private Object initialize(Params params) throws Exception {
-        Match.current = Match.of(params);
-        Bot fresh = newBot.get();
-        if (fresh.game() != null && !fresh.game().equals(Match.current.game())) {
-            throw new IllegalArgumentException(
-                fresh.name() + " plays " + fresh.game() + ", not " + Match.current.game());
+        Match match = Match.of(params);
+        Bot fresh = newBot.apply(match);
+        if (fresh.game() != null && !fresh.game().equals(match.game())) {
+            throw new IllegalArgumentException(fresh.name() + " plays " + fresh.game() + ", not " + match.game());
         }
         Encoding inForce = chosen != null ? chosen : choose(params.json.path("encodings"));
         Map<String, Object> self = new LinkedHashMap<>();

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static referee.kit.aibg5.AIBG5Bot.EntityType.ASTEROID;
+import static referee.kit.aibg5.AIBG5Bot.EntityType.BLACKHOLE;
+import static referee.kit.aibg5.AIBG5Bot.EntityType.BOSS;
+import static referee.kit.aibg5.AIBG5Bot.EntityType.WORMHOLE;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonMappingException;
@@ -13,6 +17,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import referee.kit.aiarena21.AIArena21Bot;
 import referee.kit.aibg5.AIBG5Bot;
 import referee.kit.cardgame.CardGameBot;
+import referee.kit.connectfour.ConnectFourBot;
 import referee.kit.reantics.ReAnticsBot;
 import referee.kit.tictactoe.TicTacToeBot;
 
@@ -96,13 +102,14 @@ class ParamsTest {
             "board":[[null,{"ant":2,"constr":-3},{"constr":-1}]]}}""").get("currentState", ReAnticsBot.GameState.class);
         var mine = state.inventories().get(0);
         var coord = new ReAnticsBot.Coord(4, 8);
-        assertEquals(List.of(new ReAnticsBot.Ant(2, coord, ReAnticsBot.WORKER, 0, 4, false, false)), mine.ants());
+        var worker = new ReAnticsBot.Ant(2, coord, ReAnticsBot.AntType.WORKER, 0, 4, false, false);
+        assertEquals(List.of(worker), mine.ants());
         assertEquals(2, mine.constrs().get(0).captureHealth());
         assertNull(state.inventories().get(2).constrs().get(0).player()); // nobody's grass
         var column = state.board().get(0);
         assertNull(column.get(0));
-        assertEquals(new ReAnticsBot.Cell(2, ReAnticsBot.TUNNEL), column.get(1));
-        assertEquals(new ReAnticsBot.Cell(null, ReAnticsBot.FOOD), column.get(2));
+        assertEquals(new ReAnticsBot.Cell(2, ReAnticsBot.ConstructionType.TUNNEL), column.get(1));
+        assertEquals(new ReAnticsBot.Cell(null, ReAnticsBot.ConstructionType.FOOD), column.get(2));
     }
 
     @Test
@@ -115,11 +122,14 @@ class ParamsTest {
 
     @Test
     void movesAreWrittenAsTheDocumentShowsThem() throws IOException {
+        var anthill = new ReAnticsBot.Coord(0, 3);
         var path = List.of(new ReAnticsBot.Coord(4, 1), new ReAnticsBot.Coord(4, 2));
-        assertWritten("{\"moveType\":2}", new ReAnticsBot.Move(ReAnticsBot.END));
-        assertWritten("{\"moveType\":0,\"coordList\":[[4,1],[4,2]]}", new ReAnticsBot.Move(ReAnticsBot.MOVE_ANT, path));
+        assertWritten("{\"moveType\":2}", new ReAnticsBot.Move(ReAnticsBot.MoveType.END));
+        assertWritten("{\"moveType\":0,\"coordList\":[[4,1],[4,2]]}",
+            new ReAnticsBot.Move(ReAnticsBot.MoveType.MOVE_ANT, path));
         assertWritten("{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}",
-            new ReAnticsBot.Move(ReAnticsBot.BUILD, List.of(new ReAnticsBot.Coord(0, 3)), ReAnticsBot.SOLDIER));
+            new ReAnticsBot.Move(
+                ReAnticsBot.MoveType.BUILD, List.of(anthill), ReAnticsBot.AntType.SOLDIER));
     }
 
     // Tic-tac-toe: an event shows what a rival sent.
@@ -130,24 +140,42 @@ class ParamsTest {
         String json = "{\"player\":\"X\",\"action\":" + sent + ",\"position\":" + sent + "}";
         for (Encoding encoding : Encoding.values()) {
             var event = params(encoding, json).event(TicTacToeBot.ArenaEvent.class);
-            assertEquals("X", event.player());
+            assertEquals(TicTacToeBot.Symbol.X, event.player());
             assertEquals(sent, PLAIN.writeValueAsString(event.action()));
             assertEquals(sent, PLAIN.writeValueAsString(event.position()));
         }
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"5", "0.5", "true", "{}", "{\"a\":[1]}", "[]", "[\"X\"]", "null"})
+    @ValueSource(strings = {"0", "5", "0.5", "true", "{}", "{\"a\":[1]}", "[]", "[\"X\"]", "null"})
     void aRivalsNonsenseInATextsPlaceIsNull(String sent) throws IOException {
         String json = "{\"winner\":" + sent + ",\"youAre\":" + sent + ",\"player\":\"X\",\"id\":" + sent + "}";
         var event = params(json).event(TicTacToeBot.ArenaEvent.class);
-        assertEquals(new TicTacToeBot.ArenaEvent(null, null, "X", null, null, null), event);
+        assertEquals(new TicTacToeBot.ArenaEvent(null, null, TicTacToeBot.Symbol.X, null, null, null), event);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "1", "", " ", "x", "Draw"})
+    void aTextThatIsNoneOfTheOptionsIsNull(String sent) throws IOException {
+        String json = PLAIN.writeValueAsString(Map.of("winner", sent, "youAre", sent, "id", sent));
+        var event = params(json).event(TicTacToeBot.ArenaEvent.class);
+        assertEquals(new TicTacToeBot.ArenaEvent(null, sent, null, null, null, null), event);
+        assertNull(TicTacToeBot.Winner.of(sent));
+        assertEquals(TicTacToeBot.Winner.DRAW, TicTacToeBot.Winner.of("draw"));
+    }
+
+    @Test
+    void anOptionsPlaceInItsListIsNotItsValue() throws IOException {
+        Params params = params("{\"phase\":0,\"column\":1}");
+        assertThrows(JsonMappingException.class, () -> params.get("phase", ReAnticsBot.Phase.class));
+        assertThrows(JsonMappingException.class, () -> params.get("column", ConnectFourBot.Column.class));
     }
 
     @Test
     void anAnswerLeavesOutWhatItDoesNotSay() throws IOException {
-        assertWritten("{\"action\":\"putSymbol\",\"position\":\"SE\"}", new TicTacToeBot.Action("putSymbol", "SE"));
-        assertWritten("{\"action\":\"(╯°□°)╯︵ ┻━┻\"}", new TicTacToeBot.Action(TicTacToeBot.FLIP));
+        assertWritten("{\"action\":\"putSymbol\",\"position\":\"SE\"}",
+            new TicTacToeBot.Action(TicTacToeBot.ActionType.PUT_SYMBOL, TicTacToeBot.Cell.SE));
+        assertWritten("{\"action\":\"(╯°□°)╯︵ ┻━┻\"}", new TicTacToeBot.Action(TicTacToeBot.ActionType.FLIP));
     }
 
     // Card game: unions, and records that are written as lists.
@@ -167,17 +195,17 @@ class ParamsTest {
             {"type":"hero","id":"HERO_05","health":30,"damaged":false,"dead":false,"zone_position":0}],
             "hero_health":28,"player_health":28,"opponent_health":30,"player_mana":4,"opponent_mana":0,
             "n_opponent_hand":5}}""").get("state", CardGameBot.GameState.class);
-        assertEquals(new CardGameBot.Spell("spell", CardGameBot.FIREBALL, 4, 1), state.player_hand().get(0));
+        assertEquals(new CardGameBot.Spell("spell", CardGameBot.CardId.FIREBALL, 4, 1), state.player_hand().get(0));
         assertInstanceOf(CardGameBot.Minion.class, state.player_hand().get(1));
         assertEquals(28, assertInstanceOf(CardGameBot.Hero.class, state.player_target().get(0)).health());
         var minion = assertInstanceOf(CardGameBot.Minion.class, state.player_target().get(1));
-        assertEquals(List.of(new CardGameBot.Buff(CardGameBot.TIMBER_WOLF, 1, 0, false)), minion.buffs());
+        assertEquals(List.of(new CardGameBot.Buff(CardGameBot.CardId.TIMBER_WOLF, 1, 0, false)), minion.buffs());
     }
 
     @Test
     void anActionIsAListOfItsNumberAndItsArguments() throws IOException {
-        assertWritten("[2,[3,0]]", new CardGameBot.Action(CardGameBot.PLAY_SPELL, List.of(3, 0)));
-        assertWritten("[4,null]", new CardGameBot.Action(CardGameBot.END_TURN));
+        assertWritten("[2,[3,0]]", new CardGameBot.Action(CardGameBot.ActionType.PLAY_SPELL, List.of(3, 0)));
+        assertWritten("[4,null]", new CardGameBot.Action(CardGameBot.ActionType.END_TURN));
     }
 
     // AI Arena 21 and AIBG 5: lists of lists, real numbers, what may be null.
@@ -190,8 +218,8 @@ class ParamsTest {
             "me":{"name":"a","score":7,"location":[0,2],"bike":true,"portal_gun":false}}""");
         assertEquals(List.of(List.of(0.25, 1.0, 0.1)),
             params.get("heatmap", new TypeReference<List<List<Double>>>() {}));
-        assertEquals(List.of(List.of(List.of(), List.of("Strawberry"), List.of())),
-            params.get("new_items", new TypeReference<List<List<List<String>>>>() {}));
+        assertEquals(List.of(List.of(List.of(), List.of(AIArena21Bot.Item.STRAWBERRY), List.of())),
+            params.get("new_items", new TypeReference<List<List<List<AIArena21Bot.Item>>>>() {}));
         assertEquals(new AIArena21Bot.Player("a", 7, new AIArena21Bot.Location(0, 2), true, false),
             params.get("me", AIArena21Bot.Player.class));
     }
@@ -203,10 +231,11 @@ class ParamsTest {
             {"hole":{"type":"WORMHOLE","id":2},"rock":{"type":"ASTEROID","health":350},
             "boss":{"type":"BOSS","bossAction":true,"bossAttackedTiles":[
             {"q":1,"r":-2,"entity":{"type":"BLACKHOLE"},"tileType":"NORMAL"}]}}""");
-        assertEquals(new AIBG5Bot.Entity("WORMHOLE", 2, null, null, null), params.get("hole", AIBG5Bot.Entity.class));
-        assertEquals(new AIBG5Bot.Entity("ASTEROID", null, 350, null, null), params.get("rock", AIBG5Bot.Entity.class));
-        var tile = new AIBG5Bot.AttackedTile(1, -2, new AIBG5Bot.Terrain("BLACKHOLE", null, null), "NORMAL");
-        assertEquals(new AIBG5Bot.Entity("BOSS", null, null, true, List.of(tile)),
+        assertEquals(new AIBG5Bot.Entity(WORMHOLE, 2, null, null, null), params.get("hole", AIBG5Bot.Entity.class));
+        assertEquals(new AIBG5Bot.Entity(ASTEROID, null, 350, null, null), params.get("rock", AIBG5Bot.Entity.class));
+        var tile = new AIBG5Bot.AttackedTile(
+            1, -2, new AIBG5Bot.Terrain(BLACKHOLE, null, null), AIBG5Bot.TileType.NORMAL);
+        assertEquals(new AIBG5Bot.Entity(BOSS, null, null, true, List.of(tile)),
             params.get("boss", AIBG5Bot.Entity.class));
     }
 }

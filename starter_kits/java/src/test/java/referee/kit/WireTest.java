@@ -29,6 +29,10 @@ class WireTest {
         private final long luck = new Random(match.seed()).nextLong();
         private final List<String> heard = new ArrayList<>();
 
+        Odd(Match match) {
+            super(match);
+        }
+
         @Override
         public String game() {
             return "odd";

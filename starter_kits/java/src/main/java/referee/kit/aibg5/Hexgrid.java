@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.stream.Stream;
 import referee.kit.aibg5.AIBG5Bot.Action;
 import referee.kit.aibg5.AIBG5Bot.AttackedTile;
+import referee.kit.aibg5.AIBG5Bot.EntityType;
 import referee.kit.aibg5.AIBG5Bot.GameState;
 import referee.kit.aibg5.AIBG5Bot.Player;
 import referee.kit.aibg5.AIBG5Bot.Tile;
+import referee.kit.aibg5.AIBG5Bot.TileType;
 
 /**
  * The board of AIBG 5 to walk and to shoot on: distances, neighbours, rings, lines of fire, and what stands where.
@@ -154,19 +156,20 @@ public final class Hexgrid {
             return rows.get(cell.r() + RADIUS).get(cell.q() - Math.max(-RADIUS, -RADIUS - cell.r()));
         }
 
-        /** The type of the tile's entity: "EMPTY", "ASTEROID", … */
-        public String type(Cell cell) {
+        /** The type of the tile's entity: EMPTY, ASTEROID, … */
+        public EntityType type(Cell cell) {
             return tile(cell).entity().type();
         }
 
         /** Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked. */
         public boolean mayEnter(Cell cell) {
-            return tile(cell).tileType().equals("NORMAL") && !type(cell).equals("WORMHOLE") && playerOn(cell) == null;
+            return tile(cell).tileType() == TileType.NORMAL && type(cell) != EntityType.WORMHOLE
+                && playerOn(cell) == null;
         }
 
         /** A player, an asteroid or the boss is there. */
         public boolean isTarget(Cell cell) {
-            return playerOn(cell) != null || type(cell).equals("ASTEROID") || type(cell).equals("BOSS");
+            return playerOn(cell) != null || type(cell) == EntityType.ASTEROID || type(cell) == EntityType.BOSS;
         }
 
         /** The cell that an attack on `target` really hits; null if the attack is not legal. */
@@ -179,7 +182,7 @@ public final class Hexgrid {
                 if (isTarget(cell)) {
                     return cell;
                 }
-                if (type(cell).equals("BLACKHOLE") || type(cell).equals("WORMHOLE")) {
+                if (type(cell) == EntityType.BLACKHOLE || type(cell) == EntityType.WORMHOLE) {
                     return null;
                 }
             }

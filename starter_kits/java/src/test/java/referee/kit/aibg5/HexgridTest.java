@@ -12,13 +12,16 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import referee.kit.aibg5.AIBG5Bot.Boss;
 import referee.kit.aibg5.AIBG5Bot.Entity;
+import referee.kit.aibg5.AIBG5Bot.EntityType;
 import referee.kit.aibg5.AIBG5Bot.GameState;
 import referee.kit.aibg5.AIBG5Bot.Player;
 import referee.kit.aibg5.AIBG5Bot.ScoreBoard;
 import referee.kit.aibg5.AIBG5Bot.Tile;
+import referee.kit.aibg5.AIBG5Bot.TileType;
 import referee.kit.aibg5.Hexgrid.Board;
 import referee.kit.aibg5.Hexgrid.Cell;
 
@@ -27,17 +30,18 @@ class HexgridTest {
     private static final int RADIUS = AIBG5Bot.RADIUS;
 
     /** The board with these types of entity on these cells, all others empty, and these players by number. */
-    private static Board board(Map<Cell, String> entities, Map<Integer, Cell> players) {
+    private static Board board(Map<Cell, EntityType> entities, Map<Integer, Cell> players) {
         List<List<Tile>> rows = IntStream.rangeClosed(-RADIUS, RADIUS).mapToObj(r ->
             Hexgrid.CELLS.stream().filter(cell -> cell.r() == r)
-                .map(cell -> tile(cell, entities.getOrDefault(cell, "EMPTY"))).toList()).toList();
+                .map(cell -> tile(cell, entities.getOrDefault(cell, EntityType.EMPTY))).toList()).toList();
         return new Board(new GameState(new AIBG5Bot.Map(rows.size(), rows), player(1, players), player(2, players),
             player(3, players), player(4, players), new Boss("BOSS", false, List.of()), new ScoreBoard(List.of())));
     }
 
-    private static Tile tile(Cell cell, String type) {
-        boolean full = type.equals("ASTEROID") || type.equals("BOSS");
-        return new Tile(cell.q(), cell.r(), new Entity(type, null, null, null, null), full ? "FULL" : "NORMAL");
+    private static Tile tile(Cell cell, EntityType type) {
+        boolean full = type == EntityType.ASTEROID || type == EntityType.BOSS;
+        TileType tileType = full ? TileType.FULL : TileType.NORMAL;
+        return new Tile(cell.q(), cell.r(), new Entity(type, null, null, null, null), tileType);
     }
 
     private static Player player(int number, Map<Integer, Cell> players) {
@@ -96,7 +100,8 @@ class HexgridTest {
 
     @Test
     void aPlayerMayEnterWhatIsFreeABlackHoleToo() {
-        Board space = board(Map.of(cell(1, 0), "ASTEROID", cell(0, 1), "BLACKHOLE", cell(-1, 1), "WORMHOLE"),
+        Board space = board(
+            Map.of(cell(1, 0), EntityType.ASTEROID, cell(0, 1), EntityType.BLACKHOLE, cell(-1, 1), EntityType.WORMHOLE),
             Map.of(1, CENTRE, 2, cell(-1, 0)));
         assertEquals(List.of(cell(0, 1), cell(0, -1), cell(1, -1)),
             Hexgrid.neighbours(CENTRE).stream().filter(space::mayEnter).toList());
@@ -104,20 +109,20 @@ class HexgridTest {
 
     @Test
     void theFirstTargetInTheLineOfFireIsHit() {
-        Board space = board(Map.of(cell(2, 0), "ASTEROID"), Map.of(1, CENTRE, 3, cell(3, 0)));
+        Board space = board(Map.of(cell(2, 0), EntityType.ASTEROID), Map.of(1, CENTRE, 3, cell(3, 0)));
         assertEquals(cell(2, 0), space.hit(CENTRE, cell(3, 0)));
         assertEquals(List.of(cell(2, 0), cell(3, 0)), space.targets(CENTRE));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"BLACKHOLE", "WORMHOLE"})
-    void aHoleInTheLineOfFireSwallowsTheShot(String hole) {
+    @EnumSource(names = {"BLACKHOLE", "WORMHOLE"})
+    void aHoleInTheLineOfFireSwallowsTheShot(EntityType hole) {
         assertEquals(List.of(), board(Map.of(cell(1, 0), hole), Map.of(1, CENTRE, 3, cell(3, 0))).targets(CENTRE));
     }
 
     @Test
     void aShotReachesThreeCellsAndNeedsATarget() {
-        Board space = board(Map.of(cell(0, 3), "BOSS"), Map.of(1, CENTRE, 2, cell(3, 0), 4, cell(-4, 0)));
+        Board space = board(Map.of(cell(0, 3), EntityType.BOSS), Map.of(1, CENTRE, 2, cell(3, 0), 4, cell(-4, 0)));
         assertEquals(List.of(cell(3, 0), cell(0, 3)), space.targets(CENTRE));
         assertNull(space.hit(CENTRE, CENTRE));
         assertEquals(4, space.playerOn(cell(-4, 0)).playerIdx());

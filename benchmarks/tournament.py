@@ -1,0 +1,280 @@
+"""Games a second of whole tournaments on this machine's lanes, records in packs included; what the driver spends on a
+game, from the first to the last of many; and how long a large ledger takes to read.
+
+`python -m referee.benchmarks.tournament [--seconds S] [--lines N]`. A rate counts from the first game that came back to
+the last one, so that starting lanes does not count; a run plays for so many seconds.
+"""
+
+import argparse
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+import trio
+from msgspec import Struct
+
+from referee.games import registry
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.paths import KITS
+from referee.harness.sandbox.layers import isolation
+from referee.harness.tournament import ledger, table, wire
+from referee.harness.tournament.crew import Crew, open_local
+from referee.harness.tournament.ledger import Book, Ledger, Line
+from referee.harness.tournament.plan import Entry, Keys, Plan, identified
+from referee.harness.tournament.run import Run, Shard, contest_of
+
+BOTS = Path(__file__).parent / "bots"
+
+
+class Setting(Struct, frozen=True):
+    """What is played."""
+
+    game: str
+    source: str
+    """The bots': of an instant one, or a kit, whose example plays."""
+    reuse: bool = True
+    isolation: str = "off"
+
+
+ROWS = {
+    "tictactoe, instant C++ bots, used again": Setting("tictactoe", "tictactoe_instant.cpp"),
+    "the same, isolated": Setting("tictactoe", "tictactoe_instant.cpp", isolation="auto"),
+    "tictactoe, instant C++ bots, fresh processes": Setting("tictactoe", "tictactoe_instant.cpp", reuse=False),
+    "the same fresh ones, isolated": Setting("tictactoe", "tictactoe_instant.cpp", reuse=False, isolation="auto"),
+    "reantics, instant C++ bots, used again": Setting("reantics", "reantics_instant.cpp"),
+    "reantics, the C++ kit's examples": Setting("reantics", "cpp"),
+}
+SPANS = 10
+"""The simulated tournament is cut into so many parts of equal length."""
+
+
+def compiled(source: str, reuse: bool, folder: Path) -> Path:
+    """An instant bot that may be used again, or says that it may not."""
+    for file in BOTS.iterdir():
+        if file.suffix in (".hpp", ".cpp"):
+            text = file.read_text()
+            if not reuse:
+                text = text.replace('"reuse":true', '"reuse":false').replace(r"\xa5reuse\xc3", r"\xa5reuse\xc2")
+            (folder / file.name).write_text(text)
+    program = folder / f"{Path(source).stem}-{reuse}"
+    subprocess.run(["g++", "-std=c++17", "-O2", "-o", str(program), str(folder / source)], check=True)
+    return program
+
+
+def bots_of(setting: Setting, folder: Path) -> Entrant:
+    """The program of both bots."""
+    if "." in setting.source:
+        return Entrant("bot", (str(compiled(setting.source, setting.reuse, folder)),), folder)
+    return entrant(str(KITS / setting.source / "examples" / setting.game))
+
+
+def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) -> dict[str, float]:
+    """Games a second, the part of a core that the driver takes, and the part of all CPU time that is not the bots'."""
+    bot = bots_of(setting, folder)
+    bots = identified([Entry(name, "", f"{ord(name):064x}"[::-1], "cmd:bot") for name in "ab"])
+    found = registry.game(setting.game)
+    limits = Limits(isolation=isolation(setting.isolation))
+    plan = Plan(
+        setting.game, "round-robin", 1, bots, games=10_000_000, time=found.time, limits=limits, version=found.version
+    )
+    programs = [wire.Program(each.ident, each.name, bot.argv, str(bot.cwd)) for each in bots]
+    opened = Ledger(folder, {})
+    run = Run(plan, opened, Book(), Shard())
+    arrivals: list[tuple[float, int]] = []
+    bots_s = 0.0
+
+    def told(lines: list[bytes]) -> None:
+        nonlocal bots_s
+        arrivals.append((time.monotonic(), len(lines)))
+        bots_s += sum(sum(msgspec.json.decode(line, type=Line).c) for line in lines) / 1e6
+
+    run.told = told
+    before = runner_s()
+    cpu_s = time.process_time()
+    started = time.monotonic()
+
+    async def play() -> None:
+        async with open_local(contest_of(plan, programs, "all"), lanes) as crew:
+            await run.play(crew, trio.Event(), seconds)
+
+    trio.run(play)
+    driver = (time.process_time() - cpu_s) / (time.monotonic() - started)
+    opened.close()
+    spent_s = runner_s() - before
+    first, last = arrivals[0], arrivals[-1]
+    games = sum(count for _, count in arrivals) - first[1]
+    return {
+        "games a second": games / max(last[0] - first[0], 1e-9),
+        "driver, of a core": driver,
+        "runner, of all CPU": spent_s / (spent_s + bots_s),
+    }
+
+
+def runner_s() -> float:
+    """CPU time of ourselves and of the lanes that have ended."""
+    used = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+class Simulated(Crew):
+    """Lanes that have played at once whatever they are given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lanes = 2
+        self.dice = random.Random(1)
+
+    def room(self) -> int:
+        return 4 - self.events.statistics().current_buffer_used
+
+    async def give(self, job: wire.Job) -> None:
+        games: list[tuple[bytes, bytes | None]] = [
+            (a_line(due.key, due.bots, due.seed, self.dice), bytes(500)) for due in job.games
+        ]
+        for first in range(0, len(games), 64):
+            await self.tell.send(wire.Played(job.number, games[first : first + 64]))
+        await self.tell.send(wire.Done(job.number, 2e-4 * len(games)))
+
+    async def stop(self) -> None:
+        pass
+
+
+def driven(folder: Path, games: int) -> list[float]:
+    """What the driver spends on a game, in microseconds of CPU time, in each part of a tournament of so many."""
+    plan = plan_of_twenty(games)
+    opened = Ledger(folder, {})
+    run = Run(plan, opened, Book(), Shard())
+    part = max(1, games // SPANS)
+    marks: list[tuple[int, float]] = [(0, time.process_time())]
+    played = 0
+
+    def told(lines: list[bytes]) -> None:
+        nonlocal played
+        played += len(lines)
+        if played >= marks[-1][0] + part:
+            marks.append((played, time.process_time()))
+
+    run.told = told
+
+    async def drive() -> None:
+        await run.play(Simulated(), trio.Event())
+
+    trio.run(drive)
+    opened.close()
+    return [1e6 * (later[1] - sooner[1]) / (later[0] - sooner[0]) for sooner, later in pairwise(marks)]
+
+
+KINDS = (((1, 2), (1.0, 0.0)), ((2, 1), (0.0, 1.0)), ((1, 1), (0.5, 0.5)))
+
+
+def a_line(key: str, idents: tuple[str, ...], seed: int, dice: random.Random) -> bytes:
+    """A game that nobody has played."""
+    ranks, points = dice.choice(KINDS)
+    line = Line(
+        key, idents, seed, ranks, points, "three_in_a_row", 7, 1, (61, 58), (40, 39),
+        f"{dice.getrandbits(64):016x}", 1790000000.123456, "host:0",
+    )  # fmt: skip
+    return msgspec.json.encode(line)
+
+
+def plan_of_twenty(games: int) -> Plan:
+    """A round robin of twenty bots, of about so many games."""
+    bots = identified([Entry(f"b{n}", "", f"{n:064x}"[::-1], f"cmd:{n}") for n in range(20)])
+    found = registry.game("tictactoe")
+    each = 2 * max(1, games // 380)
+    return Plan("tictactoe", "round-robin", 1, bots, games=each, time=found.time, version=found.version)
+
+
+def read_large(folder: Path, lines: int) -> dict[str, float]:
+    """A ledger of a tournament of twenty bots: seconds and MiB to read it and to make its table, in a new process."""
+    plan = plan_of_twenty(lines)
+    keys, opened, dice = Keys(plan), Ledger(folder, {}), random.Random(1)
+    batch: list[tuple[bytes, bytes | None]] = []
+    for slot in plan.slots({}):
+        assert slot is not None
+        idents = tuple(keys.idents[bot] for bot in slot.seats)
+        batch.append((a_line(keys.key(slot), idents, keys.seed(slot), dice), None))
+        if len(batch) == 1000:
+            opened.append(batch)
+            batch = []
+    opened.append(batch)
+    opened.close()
+    (folder / "plan.json").write_bytes(msgspec.json.encode(plan))
+    code = f"from referee.benchmarks.tournament import measured; measured({str(folder)!r})"
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def measured(folder: str) -> None:
+    """Reads and tables a ledger in this process, and prints what it took."""
+    plan = msgspec.json.decode(Path(folder, "plan.json").read_bytes(), type=Plan)
+    started, cpu_s = time.monotonic(), time.process_time()
+    found = table.standings(plan, ledger.read(Path(folder)))
+    peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures = {
+        "games": found.played,
+        "seconds": time.monotonic() - started,
+        "CPU seconds": time.process_time() - cpu_s,
+        "MiB": peak_mib,
+    }
+    print(json.dumps(figures))
+
+
+def measure(seconds: float, lines: int, lanes: int | None) -> dict[str, Any]:
+    """All rows."""
+    figures: dict[str, Any] = {"load before": os.getloadavg()[0]}
+    with TemporaryDirectory(prefix="referee-") as scratch:
+        for number, (name, setting) in enumerate(ROWS.items()):
+            folder = Path(scratch, str(number))
+            folder.mkdir()
+            figures[name] = played(setting, folder, seconds, lanes)
+        figures["the driver"] = driven(Path(scratch, "driven"), lines)
+        figures["a ledger"] = read_large(Path(scratch, "large"), lines)
+    return figures
+
+
+def table_of_tournaments(figures: dict[str, Any]) -> str:
+    """As Markdown."""
+    lines = [
+        "| tournaments, all physical cores | games a second | driver, of a core | runner, of all CPU |",
+        "| --- | --- | --- | --- |",
+    ]
+    for name in ROWS:
+        rate, driver, runner = figures[name].values()
+        lines.append(f"| {name} | {rate:,.0f} | {driver:.2f} | {runner:.0%} |")
+    first, last = figures["the driver"][0], figures["the driver"][-1]
+    lines.append(
+        f"\nOf {figures['a ledger']['games']:,.0f} games on simulated lanes each takes {first:.0f} µs of the driver's "
+        f"CPU time in the first tenth and {last:.0f} in the last."
+    )
+    large = figures["a ledger"]
+    lines.append(
+        f"\nA ledger of {large['games']:,.0f} games is read and tabled in {large['seconds']:.1f} s "
+        f"({large['CPU seconds']:.1f} s of CPU) and {large['MiB']:.0f} MiB. "
+        f"The machine's load before: {figures['load before']:.1f}."
+    )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Prints the figures as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--lanes", type=int)
+    given = parser.parse_args()
+    print(json.dumps(measure(given.seconds, given.lines, given.lanes)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""AI Arena 21: two players collect fruit on a grid, buy power-ups and bid for cells. Rules: aiarena21.md.
+
+Seat 0 is `Team 1`, the first bot on the command line. A cell is (row, col) on the wire, row 0 at the top. Inside, it
+is one number, row * cols + col.
+"""
+
+from referee.games.aiarena21 import types
+from referee.games.aiarena21.board import *
+from referee.games.aiarena21.fruit import *
+from referee.games.aiarena21.notation import NOTATION
+from referee.games.aiarena21.positions import *
+from referee.games.aiarena21.positions import position
+from referee.games.aiarena21.rules import *
+from referee.games.aiarena21.rules import AIArena21
+from referee.games.aiarena21.types import *
+from referee.games.aiarena21.types import METHODS, Options, View
+from referee.games.api import Game, TimeControl, named
+
+GAME = Game(
+    name="aiarena21",
+    title="AI Arena 21",
+    seats=range(2, 3),
+    methods=METHODS,
+    options=Options,
+    time=TimeControl(per_call_s=2.0, opening_call_s=30.0),
+    new=AIArena21,
+    view=View,
+    rebuild=position,
+    short={"turns": 12},
+    legend={
+        "0": "player 0",
+        "1": "player 1",
+        "X": "both players",
+        "O": "an onion",
+        "S": "a strawberry",
+        "D": "a dragon fruit; of a pile the fruit worth most is shown",
+        "#": "blocked",
+        ".": "free",
+    },
+    notation=NOTATION,
+    doc=__doc__ or "",
+    constants=named(
+        vars(types),
+        "FREE_CHAR BLOCK_CHAR SPAWN_CHAR ONION STRAWBERRY DRAGON_FRUIT DEPLOYMENT_TURNS BIKE BIKE_COST BIKE_TURNS "
+        "BIKE_STEPS PORTAL_GUN PORTAL_GUN_COST AUCTION_TURNS",
+    ),
+    version=2,
+)

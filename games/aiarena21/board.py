@@ -1,0 +1,212 @@
+"""The map, its cells and the ways between them, and what lies on it: aiarena21.md, sections 2 and 3."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import msgspec
+
+from referee.games.aiarena21.types import (
+    BIKE_STEPS,
+    BLOCK_CHAR,
+    DRAGON_FRUIT,
+    HEAT_REACH,
+    ONION,
+    SPAWN_CHAR,
+    STRAWBERRY,
+    Item,
+    Map,
+    Options,
+    Pile,
+)
+
+_encode = msgspec.json.Encoder().encode
+
+DEFAULT_MAP = """\
+............................................###...........#...
+............................................#.............#...
+.....................#...#.................#..............#...
+.................#####...##........##.######..................
+..................#......##........##.......#.................
+###...............#.......#........##.......#.................
+#.................#.......#........##.....#.#.................
+..................#.......#........#.######...................
+..#####...............#............#...#...................###
+..#...................#....#...........#...................#..
+....S.................######......######.................S....
+..#...................#...........#....#...................#..
+###...................#...#............#...............#####..
+...................######.#........#.......#..................
+.................#.#.....##........#.......#.................#
+.................#.......##........#.......#...............###
+.................#.......##........##......#..................
+..................######.##........##...#####.................
+...#..............#.................#...#.....................
+...#.............#............................................
+...#...........###............................................
+"""
+"""The map `1.txt`, so that a match needs no file."""
+
+
+Cell = int
+"""row * cols + col."""
+Batch = Mapping[Cell, str]
+"""Fruit by cell, in row-major order: the letters of what lies there, O, S and D (section 3)."""
+
+
+NAMES: Mapping[str, Item] = {"O": "Onion", "S": "Strawberry", "D": "DragonFruit"}
+POINTS = {"O": ONION, "S": STRAWBERRY, "D": DRAGON_FRUIT}
+
+
+class Fruit:
+    """What lies on the board. Never changed, so that copies share it."""
+
+    __slots__ = ("_key", "piles", "points")
+
+    def __init__(self, piles: tuple[tuple[str, ...], ...], points: tuple[tuple[int, ...], ...]) -> None:
+        self.piles = piles
+        """Letters, rows × cols, each cell's in the order of deployment."""
+        self.points = points
+        self._key: bytes | None = None
+
+    def key(self) -> bytes:
+        if self._key is None:
+            self._key = _encode(self.piles)
+        return self._key
+
+    def with_batch(self, batch: Batch) -> "Fruit":
+        """The batch put on top."""
+        cols = len(self.piles[0])
+        piles = [list(row) for row in self.piles]
+        for cell, letters in batch.items():
+            piles[cell // cols][cell % cols] += letters
+        return Fruit(tuple(map(tuple, piles)), tuple([tuple(map(points_of, row)) for row in piles]))
+
+    def without(self, row: int, col: int) -> "Fruit":
+        """That cell emptied."""
+        piles, points = self.piles[row], self.points[row]
+        return Fruit(
+            (*self.piles[:row], (*piles[:col], "", *piles[col + 1 :]), *self.piles[row + 1 :]),
+            (*self.points[:row], (*points[:col], 0, *points[col + 1 :]), *self.points[row + 1 :]),
+        )
+
+
+@lru_cache(maxsize=1024)
+def points_of(letters: str) -> int:
+    """What a pile is worth."""
+    return sum([POINTS[letter] for letter in letters])
+
+
+def batch_of(ground: "Ground", piles: Sequence[Pile]) -> Batch:
+    """What lies in these piles, as the engine has it."""
+    letters = {name: letter for letter, name in NAMES.items()}
+    cells = {row * ground.cols + col: pile.items for pile in piles for row, col in [pile.location]}
+    return {cell: "".join([letters[item] for item in cells[cell]]) for cell in sorted(cells)}
+
+
+def new_items(ground: "Ground", deployed: Batch) -> Sequence[Sequence[Sequence[Item]]]:
+    """A batch as the wire has it: rows × cols lists."""
+    return tuple([tuple([names_of(letters) for letters in row]) for row in ground.bare.with_batch(deployed).piles])
+
+
+@lru_cache(maxsize=1024)
+def names_of(letters: str) -> tuple[Item, ...]:
+    """A pile as the wire has it."""
+    return tuple([NAMES[letter] for letter in letters])
+
+
+# The map (section 2).
+
+
+class Ground:
+    """A map and what follows from it. Never changed, so that all positions share it. Made by `load`."""
+
+    def __init__(self, cells: Sequence[str], warnings: Sequence[str] = ()) -> None:
+        self.warnings = tuple(warnings)
+        """One line each, about a map that is played all the same."""
+        self.rows, self.cols = len(cells), len(cells[0])
+        self.map = Map(self.rows, self.cols, tuple(cells))
+        text = "".join(cells)
+        self.is_free = [sign != BLOCK_CHAR for sign in text]
+        self.free = tuple([cell for cell, free in enumerate(self.is_free) if free])
+        """In row-major order, as are the spawns."""
+        self.spawns = tuple([cell for cell, sign in enumerate(text) if sign == SPAWN_CHAR])
+        self.location = [divmod(cell, self.cols) for cell in range(len(text))]
+        self.neighbours = [self._neighbours(cell) for cell in range(len(text))]
+        """The free cells beside each."""
+        self.bare = Fruit(((("",) * self.cols),) * self.rows, ((0,) * self.cols,) * self.rows)
+        self.no_items: Sequence[Sequence[Sequence[Item]]] = ((((),) * self.cols),) * self.rows
+        self.cold: Sequence[Sequence[float]] = ((0.0,) * self.cols,) * self.rows
+        # The heat field has a margin as wide as heat reaches, so that no sum needs to look for the edge.
+        self.stride = self.cols + 2 * HEAT_REACH
+        self.field_size = self.stride * (self.rows + 2 * HEAT_REACH)
+        self.rings = [self._ring(distance) for distance in range(HEAT_REACH + 1)]
+        """Per distance: what to add to an index of the field to get to the cells so far away."""
+
+    def distance(self, a: Cell, b: Cell) -> int:
+        """Manhattan distance (section 1)."""
+        (row, col), (to_row, to_col) = self.location[a], self.location[b]
+        return abs(row - to_row) + abs(col - to_col)
+
+    def within(self, start: Cell, steps: int) -> list[Cell]:
+        """The cells that a path of at most so many steps leads to, in row-major order; `start` is one."""
+        reached, edge = {start}, [start]
+        for _ in range(steps):
+            edge = sorted({beside for cell in edge for beside in self.neighbours[cell]} - reached)
+            reached.update(edge)
+        return sorted(reached)
+
+    def reach(self, start: Cell, bike: bool, portal_gun: bool) -> Sequence[Cell]:
+        """Where a move may go (section 5), in row-major order."""
+        return self.free if portal_gun else self.within(start, BIKE_STEPS if bike else 1)
+
+    def field_index(self, cell: Cell) -> int:
+        row, col = self.location[cell]
+        return (row + HEAT_REACH) * self.stride + HEAT_REACH + col
+
+    def _neighbours(self, cell: Cell) -> tuple[Cell, ...]:
+        row, col = self.location[cell]
+        beside = ((row - 1, col), (row, col - 1), (row, col + 1), (row + 1, col))
+        cells = [r * self.cols + c for r, c in beside if 0 <= r < self.rows and 0 <= c < self.cols]
+        return tuple([cell for cell in cells if self.is_free[cell]])
+
+    def _ring(self, distance: int) -> list[int]:
+        return [
+            row * self.stride + col
+            for row in range(-distance, distance + 1)
+            for col in sorted({distance - abs(row), abs(row) - distance})
+        ]
+
+
+@lru_cache(maxsize=16)
+def load(text: str) -> Ground:
+    """The map in `text`, the content of a map file. ValueError, one line with the number of the map's line, if it is
+    none. A line's surplus is cut off unseen."""
+    lines = [line.strip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise ValueError("the map has no rows; wanted lines of '.', '#' and 'S'")
+    cols, cells, warnings = len(lines[0]), [], []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            raise ValueError(f"map line {number} is empty; wanted {cols or 'some'} of '.', '#' and 'S'")
+        if len(line) < cols:
+            raise ValueError(f"map line {number} has {len(line)} cells; wanted {cols}, as in line 1")
+        if len(line) > cols:
+            warnings.append(f"map line {number} has {len(line)} cells; cut to {cols}, as in line 1")
+        row = line[:cols].replace("s", SPAWN_CHAR)
+        if stray := re.search(r"[^.#S]", row):
+            raise ValueError(
+                f"map line {number} has {stray[0]!r} in column {stray.start() + 1}; wanted '.', '#' or 'S'"
+            )
+        cells.append(row)
+    free = sum(len(row) - row.count(BLOCK_CHAR) for row in cells)
+    if free < 2:
+        raise ValueError(f"the map has {free} free cells in lines 1 to {len(cells)}; wanted 2 at least")
+    return Ground(cells, warnings)
+
+
+def ground_of(options: Options) -> Ground:
+    """The map that the options name. ValueError as in `load`."""
+    return load(options.map or DEFAULT_MAP)

@@ -1,0 +1,241 @@
+"""The documented names, numbers and shapes of AI Arena 21: aiarena21.md, sections 2 to 9."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+from referee.games.api import FaultKind, Method, Standing
+
+# Sections 2 to 7: the document's own names and numbers.
+FREE_CHAR, BLOCK_CHAR, SPAWN_CHAR = ".", "#", "S"
+ONION, STRAWBERRY, DRAGON_FRUIT = 2, 10, 30
+START_SCORE = 100
+DEPLOYMENT_TURNS = 20
+BIKE, PORTAL_GUN = "bike", "portal gun"
+BIKE_COST, BIKE_TURNS, BIKE_STEPS = 30, 3, 3
+PORTAL_GUN_COST, PORTAL_GUN_TURNS = 100, 1
+AUCTION_TURNS = 30
+AUCTIONS_A_TURN = 10
+OPENING_TURNS = 3
+HEAT_REACH = 9
+
+
+# The wire (section 9).
+Row = Annotated[int, Meta(ge=0, title="row")]
+Col = Annotated[int, Meta(ge=0, title="col")]
+Location = Annotated[tuple[Row, Col], Meta(description="[row, col]: row 0 at the top, column 0 at the left")]
+Item = Literal["Onion", "Strawberry", "DragonFruit"]
+PowerUp = Literal["", "bike", "portal gun"]
+
+
+class Map(Struct, frozen=True):
+    """The grid."""
+
+    rows: Annotated[int, Meta(ge=1, description="how many")]
+    cols: Annotated[int, Meta(ge=1, description="how many")]
+    cells: Annotated[Sequence[str], Meta(description="one text a row: . free, # blocked, S spawn (free too)")]
+
+
+class Player(Struct, frozen=True):
+    """What is known of a player: everything but its bids."""
+
+    name: Annotated[str, Meta(description="as on the command line")]
+    score: Annotated[int, Meta(ge=0, description="points")]
+    location: Location
+    bike: Annotated[bool, Meta(description="a bike is running in this turn")]
+    portal_gun: Annotated[bool, Meta(description="a portal gun was bought in this turn")]
+
+
+class Situation(Struct, frozen=True):
+    """What every function shows. Lists are rows × cols, row first."""
+
+    game_map: Map
+    me: Player
+    opponent: Player
+    items: Annotated[Sequence[Sequence[int]], Meta(description="the points that lie on each cell")]
+    new_items: Annotated[
+        Sequence[Sequence[Sequence[Item]]], Meta(description="what was put down at the start of this very turn")
+    ]
+    heatmap: Annotated[Sequence[Sequence[float]], Meta(description="how near the fruit of the next deployment is")]
+    remaining_turns: Annotated[int, Meta(description="this turn included: 1 in the last")]
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rule options of AI Arena 21."""
+
+    map: Annotated[str, Meta(description="the content of a map file; empty: the map 1.txt")] = ""
+    turns: Annotated[int, Meta(ge=1, description="the length of the game")] = 100
+
+
+# What the viewers are told; no bot hears of it.
+
+
+class Spawned(Struct, frozen=True):
+    """Where the players start, by seat."""
+
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
+
+
+class Pile(Struct, frozen=True):
+    """Fruit on a cell."""
+
+    location: Location
+    items: Annotated[Sequence[Item], Meta(description="what lies there")]
+
+
+class Deployed(Struct, frozen=True):
+    """A batch was put down. Piles in row-major order."""
+
+    turn: Annotated[int, Meta(ge=0, description="the first is 0")]
+    piles: Annotated[Sequence[Pile], Meta(description="row by row")]
+
+
+class Purchase(Struct, frozen=True):
+    """A player asked for a power-up; not `bought`: it has not the points, and nothing was charged."""
+
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
+    power_up: Annotated[PowerUp, Meta(description="what it asked for")]
+    bought: Annotated[bool, Meta(description="it had the points")]
+    score: Annotated[int, Meta(ge=0, description="its points afterwards")]
+
+
+class Moved(Struct, frozen=True):
+    """Where the players stand after their moves and how they got there, by seat."""
+
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
+    deltas: Annotated[
+        tuple[tuple[int, int], tuple[int, int]], Meta(description="[rows, cols] that each has moved by, by seat")
+    ]
+
+
+class Auction(Struct, frozen=True):
+    """Both have bid. No winner: a tie, and nobody pays."""
+
+    cause: Annotated[Literal["meeting", "clock"], Meta(description="they met, or 30 turns have passed")]
+    bids: Annotated[tuple[int, int], Meta(description="by seat; an answer that is no bid is 0")]
+    winner: Annotated[int | None, Meta(description="a seat; null: a tie")]
+    price: Annotated[int, Meta(ge=0, description="points that the winner pays")]
+
+
+class Teleported(Struct, frozen=True):
+    """An auction put a player elsewhere; not `chosen` by the winner: at random."""
+
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
+    location: Location
+    chosen: Annotated[bool, Meta(description="by the winner; else at random")]
+
+
+class PickedUp(Struct, frozen=True):
+    """A player collected what lay on its cell."""
+
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
+    location: Location
+    items: Annotated[Sequence[Item], Meta(description="what lay there")]
+    score: Annotated[int, Meta(ge=0, description="its points afterwards")]
+
+
+class TurnEnded(Struct, frozen=True):
+    """The turn with this index is over; pairs by seat."""
+
+    turn: Annotated[int, Meta(ge=0, description="the first is 0")]
+    locations: Annotated[tuple[Location, Location], Meta(description="by seat")]
+    scores: Annotated[tuple[int, int], Meta(description="by seat")]
+
+
+class FaultCount(Struct, frozen=True):
+    """How often a player was at fault in that way."""
+
+    player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
+    kind: FaultKind
+    count: Annotated[int, Meta(ge=1, description="how often")]
+
+
+class GameEnded(Struct, frozen=True):
+    """No winner: a draw. Faults by seat, then in the order of their first time."""
+
+    winner: Annotated[int | None, Meta(description="a seat; null: a draw")]
+    scores: Annotated[tuple[int, int], Meta(description="by seat")]
+    faults: Annotated[Sequence[FaultCount], Meta(description="by seat, then as they first came")]
+
+
+SHARED = ("game_map", "items", "new_items", "heatmap")
+PLAY_POWERUP = Method(
+    "play_powerup",
+    Situation,
+    PowerUp,
+    "Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or "
+    "nothing. Player 1 sees what player 0 has bought.",
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 5",
+)
+PLAY_TURN = Method(
+    "play_turn",
+    Situation,
+    str,
+    'Where to go: "row,col" in digits, nothing else. Staying is allowed.',
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 5",
+)
+PLAY_AUCTION = Method(
+    "play_auction",
+    Situation,
+    int,
+    "Your bid, 0 up to your score.",
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 6",
+)
+PLAY_TRANSPORT = Method(
+    "play_transport",
+    Situation,
+    str,
+    'You won the auction: the free cell for your opponent, "row,col".',
+    accepts=Any,
+    shared=SHARED,
+    rules="aiarena21.md, 6",
+)
+EVENTS = (
+    Method("spawned", Spawned, None, "Where the players start.", viewers=True),
+    Method("deployed", Deployed, None, "Fruit was put down.", viewers=True),
+    Method("purchase", Purchase, None, "A power-up was bought, or was too dear.", viewers=True),
+    Method("moved", Moved, None, "Both players have moved.", viewers=True),
+    Method("auction", Auction, None, "Both players have bid.", viewers=True),
+    Method("teleported", Teleported, None, "An auction put a player elsewhere.", viewers=True),
+    Method("picked_up", PickedUp, None, "A player collected fruit.", viewers=True),
+    Method("turn_ended", TurnEnded, None, "A turn is over.", viewers=True),
+    Method("game_ended", GameEnded, None, "The game is over.", viewers=True),
+)
+METHODS = {method.name: method for method in (PLAY_POWERUP, PLAY_TURN, PLAY_AUCTION, PLAY_TRANSPORT, *EVENTS)}
+
+
+class View(Struct, frozen=True):
+    """Everything, for viewers. Pairs are by seat, lists rows × cols."""
+
+    turn: int
+    turns: int
+    game_map: Map
+    players: tuple[Player, Player]
+    bike_turns: tuple[int, int]
+    items: Sequence[Sequence[str]]
+    """The letters O, S and D of what lies on each cell."""
+    incoming: Sequence[Pile]
+    """What the next deployment puts down."""
+    heatmap: Sequence[Sequence[float]]
+    last_auction: int
+    portal_gun_turns: tuple[int, int]
+    spawns: tuple[Location, Location]
+    deployed: Sequence[Pile]
+    """What this turn put down."""
+    auctions: int
+    """How many this turn has had."""
+    bids: tuple[int, int]
+    """Those of the last auction."""
+    faults: Sequence[FaultCount]
+    """By seat, then as they first came."""
+    standing: Standing
+
+
+POWER_UPS: tuple[PowerUp, ...] = ("", "bike", "portal gun")

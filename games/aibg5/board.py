@@ -1,0 +1,340 @@
+"""The board, its maps and the text of an action: aibg5.md, sections 2, 5, 10 and 13.5."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from referee.games.aibg5.types import (
+    ASTEROID_HEALTH,
+    ATTACK_RANGE,
+    BOSS_RINGS,
+    EXPERIENCE_RINGS,
+    HEALTH_RINGS,
+    LEVEL_XP,
+    MAX_HEALTH,
+    PENALTY_DIVISOR,
+    POWER,
+    RADIUS,
+    SIZE,
+    START_TILES,
+    TILES_ABOVE,
+    TILES_BELOW,
+    Action,
+    Entity,
+    EntityType,
+    Options,
+    Player,
+    Tile,
+    TileType,
+)
+from referee.games.hexgrid import HexBoard, ring
+from referee.games.words import said
+
+DEFAULT_MAP = """\
+              . . . . . . . . . . . . . . .
+             . . . . . . . . . . . . . . . .
+            . . . . . . . . . . . . . . . . .
+           . . . . # . # # . . # # . # . . . .
+          . . . . . . . . . . . . . . . . . . .
+         . . . . . . . . . . . . . . . . . . . .
+        . . . # . . . . . . . . . . . . . # . . .
+       . . . # . . . # # . # # . # # . . . # . . .
+      . . . . . . . . . . . . . . . . . . . . . . .
+     . . . . . . . . . . . . . . . . . . . . . . . .
+    . . . # . o . . . . . . . . . . . . . o . # . . .
+   . . . # . . . . . . . . . . . . . . . . . . # . . .
+  . . . . . . . . . . . . . . . . . . . . . . . . . . .
+ . . . . . . . # . . . . . B B . . . . . # . . . . . . .
+. . . . a . . # . . . . . B B B . . . . . # . . a . . . .
+ . . . . . . . # . . . . . B B . . . . . # . . . . . . .
+  . . . . . . . . . . . . . . . . . . . . . . . . . . .
+   . . . # . . . . . . . . . . . . . . . . . . # . . .
+    . . . # . o . . . . . . . . . . . . . o . # . . .
+     . . . . . . . . . . . . . . . . . . . . . . . .
+      . . . . . . . . . . . . . . . . . . . . . . .
+       . . . # . . . # # . # # . # # . . . # . . .
+        . . . # . . . . . . . . . . . . . # . . .
+         . . . . . . . . . . . . . . . . . . . .
+          . . . . . . . . . . . . . . . . . . .
+           . . . . # . # # . . # # . # . . . .
+            . . . . . . . . . . . . . . . . .
+             . . . . . . . . . . . . . . . .
+              . . . . . . . . . . . . . . .
+"""
+"""The map `practice1.txt`, so that a match needs no file: . empty, # asteroid, o black hole, B boss; two equal letters
+are a pair of wormholes."""
+
+
+# The board (section 2).
+
+Cell = int
+"""By r, then q."""
+
+BOARD = HexBoard(RADIUS, ATTACK_RANGE)
+CELLS, INDEX, NEIGHBOURS, LINES, RINGS = BOARD.cells, BOARD.index, BOARD.neighbours, BOARD.lines, BOARD.rings
+
+EMPTY, BLACKHOLE, WORMHOLE, HEALTH, EXPERIENCE, ASTEROID, BOSS = range(7)
+KINDS: tuple[EntityType, ...] = ("EMPTY", "BLACKHOLE", "WORMHOLE", "HEALTH", "EXPERIENCE", "ASTEROID", "BOSS")
+TILE_TYPES: tuple[TileType, ...] = ("NORMAL", "NORMAL", "NORMAL", "NORMAL", "NORMAL", "FULL", "FULL")
+ITEMS = (HEALTH, EXPERIENCE)
+OBSTACLES = (ASTEROID, BOSS, BLACKHOLE, WORMHOLE)
+SIGNS = ".ow+*#B"
+
+BOSS_CELLS = tuple([cell for cell, away in enumerate(RINGS) if away in BOSS_RINGS])
+STARTS = tuple([INDEX[tile] for tile in START_TILES])
+BESIDE_STARTS = tuple([(INDEX[up], INDEX[down]) for up, down in zip(TILES_ABOVE, TILES_BELOW, strict=True)])
+ITEM_CELLS = {
+    item: tuple([cell for cell, away in enumerate(RINGS) if away in rings])
+    for item, rings in ((HEALTH, HEALTH_RINGS), (EXPERIENCE, EXPERIENCE_RINGS))
+}
+
+ENTITIES = tuple([Entity(kind) for kind in KINDS])
+
+
+class Ship(Struct, array_like=True):
+    """A player. `trap` = turns still to be lost in a black hole; `out` = disqualified, the rest stays as it was."""
+
+    at: Cell
+    health: int = MAX_HEALTH[0]
+    level: int = 1
+    xp: int = 0
+    kills: int = 0
+    deaths: int = 0
+    score: int = 0
+    trap: int = 0
+    out: bool = False
+
+    @property
+    def power(self) -> int:
+        return POWER[self.level - 1]
+
+    @property
+    def max_health(self) -> int:
+        return MAX_HEALTH[self.level - 1]
+
+    @property
+    def kd(self) -> float:
+        return self.kills / (self.deaths or 1)
+
+    def shown(self, player: int, name: str) -> Player:
+        """As the wire has it."""
+        q, r = CELLS[self.at]
+        return Player(
+            type="PLAYER",
+            r=r,
+            q=q,
+            playerIdx=player + 1,
+            name=name,
+            health=self.health,
+            power=self.power,
+            level=self.level,
+            kills=self.kills,
+            deaths=self.deaths,
+            score=self.score,
+            trapped=self.trap > 0,
+            trapDuration=self.trap,
+            kd=self.kd,
+        )
+
+    def gain(self, xp: int) -> None:
+        """Experience; enough of it is the next level (section 4)."""
+        self.xp += xp
+        if self.xp >= LEVEL_XP and self.level < len(POWER):
+            self.level += 1
+            self.xp -= LEVEL_XP
+            self.health = self.max_health
+
+
+def pattern_1(step: int) -> tuple[Cell, ...]:
+    """The eight cells of the steps A, B and C: 0, 1, 2 (section 10)."""
+    left = [(-6 + 2 * step, -2 - 2 * step), (-5 + 2 * step, -3 - 2 * step)]
+    four = left + [(-q, -r) for q, r in left]
+    return tuple([INDEX[place] for place in four + [(-q - r, r) for q, r in four]])
+
+
+def pattern_2(radius: int) -> tuple[Cell, ...]:
+    """The ring of that radius, clockwise from its top left."""
+    return tuple([INDEX[place] for place in ring(radius)])
+
+
+_PATTERN_1 = (("A", pattern_1(0)), ("B", pattern_1(1)), ("C", pattern_1(2)))
+PATTERNS: tuple[tuple[Any, tuple[Cell, ...]], ...] = (
+    *(*_PATTERN_1, ("ring 6", pattern_2(6))),
+    *(*_PATTERN_1, ("ring 8", pattern_2(8))),
+    *(*_PATTERN_1, ("ring 10", pattern_2(10))),
+)
+"""The boss's whole cycle. There is a pause after each third and fourth."""
+
+
+# The map (section 13.5).
+
+
+class MapCell(Struct, frozen=True, forbid_unknown_fields=True):
+    """An element of a map file."""
+
+    q: int
+    r: int
+    type: TileType
+    entity: Literal["NONE", "BLACKHOLE", "WORMHOLE", "FENCE", "BOSS"]
+    id: Annotated[int, Meta(ge=-(1 << 31), le=(1 << 31) - 1)] | UnsetType = UNSET  # the kits read it into an int
+
+
+_KIND_OF = {
+    ("NORMAL", "NONE"): EMPTY,
+    ("NORMAL", "BLACKHOLE"): BLACKHOLE,
+    ("NORMAL", "WORMHOLE"): WORMHOLE,
+    ("FULL", "FENCE"): ASTEROID,
+    ("FULL", "BOSS"): BOSS,
+}
+
+
+class Ground:
+    """A map and what follows from it. Never changed, so that all positions share it. Made by `load` and `drawn`."""
+
+    def __init__(self, kinds: bytes, ids: Mapping[Cell, int]) -> None:
+        """`kinds` by cell, `ids` of the wormholes. ValueError if they are not in pairs, or a fixed tile is not free."""
+        self.kinds, self.ids = kinds, ids
+        self._check()
+        self.partner = {cell: self._partner(cell) for cell in ids}
+        self.asteroids = tuple([cell for cell, kind in enumerate(kinds) if kind == ASTEROID])
+        rows = zip(BOARD.row_starts, (*BOARD.row_starts[1:], len(CELLS)), strict=True)
+        self.rows = tuple([tuple([self._tile(cell) for cell in range(*row)]) for row in rows])
+        """The tiles of the wire, boss tiles without what the boss did."""
+
+    def _check(self) -> None:
+        for cell, kind in enumerate(self.kinds):
+            if (kind == BOSS) is not (cell in BOSS_CELLS):
+                raise ValueError(f"the map's cell {place(cell)} is {KINDS[kind]}; the boss has rings 0 and 1, no more")
+        for cell in STARTS:
+            if self.kinds[cell] != EMPTY:
+                raise ValueError(f"the map's start tile {place(cell)} is {KINDS[self.kinds[cell]]}; wanted NONE")
+        ids = list(self.ids.values())
+        for cell, pair in self.ids.items():
+            if ids.count(pair) != 2:
+                raise ValueError(f"the map's wormhole id {pair}, {place(cell)}, has {ids.count(pair)} tiles; wanted 2")
+
+    def _partner(self, cell: Cell) -> Cell:
+        return next(other for other, pair in self.ids.items() if pair == self.ids[cell] and other != cell)
+
+    def _tile(self, cell: Cell) -> Tile:
+        kind = self.kinds[cell]
+        entity = ENTITIES[kind]
+        if kind == WORMHOLE:
+            entity = Entity("WORMHOLE", id=self.ids[cell])
+        elif kind == ASTEROID:
+            entity = Entity("ASTEROID", health=ASTEROID_HEALTH)
+        return Tile(*CELLS[cell], entity, TILE_TYPES[kind])
+
+
+@lru_cache(maxsize=16)
+def load(text: str) -> Ground:
+    """The map in `text`, the content of a map file. ValueError, one line with the place, if it is none."""
+    try:
+        rows = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
+        raise ValueError(f"the map is no JSON: {error}") from error
+    if not isinstance(rows, list) or len(rows) != SIZE:
+        raise ValueError(f"the map is {said(rows)}; wanted a list of {SIZE} rows")
+    kinds, ids = bytearray(len(CELLS)), {}
+    seen: set[Cell] = set()
+    for number, row in enumerate(rows, 1):
+        wanted = SIZE - abs(number - 1 - RADIUS)
+        if not isinstance(row, list) or len(row) != wanted:
+            raise ValueError(f"map row {number} is {said(row)}; wanted a list of {wanted} cells")
+        for column, element in enumerate(row, 1):
+            try:
+                cell, kinds[cell], pair = _map_cell(element)
+            except ValueError as error:  # msgspec's are ValueErrors too
+                raise ValueError(f"map row {number} cell {column}: {error}") from error
+            if cell in seen:
+                raise ValueError(f"map row {number} cell {column}: {place(cell)} comes twice")
+            seen.add(cell)
+            if pair is not None:
+                ids[cell] = pair
+    return Ground(bytes(kinds), ids)
+
+
+def _map_cell(element: Any) -> tuple[Cell, int, int | None]:
+    """The cell, its kind and, for a wormhole, its id. ValueError."""
+    found = msgspec.convert(element, MapCell)
+    kind = _KIND_OF.get((found.type, found.entity))
+    if kind is None:
+        raise ValueError(f"{found.entity} is not {found.type}")
+    if (found.q, found.r) not in INDEX:
+        raise ValueError(f"({found.q},{found.r}) is off the board")
+    if (kind == WORMHOLE) is (found.id is UNSET):
+        raise ValueError("a WORMHOLE needs an id" if kind == WORMHOLE else f"{found.entity} has no id")
+    return INDEX[found.q, found.r], kind, None if found.id is UNSET else found.id
+
+
+@lru_cache(maxsize=16)
+def drawn(text: str) -> Ground:
+    """The map that a drawing such as `DEFAULT_MAP` shows. A pair's id is its letter's place in the alphabet."""
+    signs = text.split()
+    kinds = bytes([SIGNS.find(sign) if sign in SIGNS and sign != "w" else WORMHOLE for sign in signs])
+    return Ground(kinds, {cell: ord(signs[cell]) - ord("a") for cell, kind in enumerate(kinds) if kind == WORMHOLE})
+
+
+def ground_of(options: Options) -> Ground:
+    """The map that the options name. ValueError as in `load`."""
+    return load(options.map) if options.map else drawn(DEFAULT_MAP)
+
+
+# The action text (section 5).
+
+_COORDINATE = re.compile(r"[+-]?[0-9]+")
+_LONGEST_COORDINATE = 10  # digits without leading zeros: more would not be of 32 bits
+_INT32 = range(-(1 << 31), 1 << 31)
+TWO_WAYS = '"move,Q,R" or "attack,Q,R"'
+NO_ACTION = f"null: no action was given; wanted {TWO_WAYS}"
+
+
+def read_action(text: str) -> tuple[str, int, int] | str:
+    """The three parts of an action's text; or the message of the check that it fails, 2 or 3."""
+    parts = text.replace(" ", "").split(",")
+    while parts and not parts[-1]:
+        parts.pop()
+    if len(parts) != 3:
+        return f"three_parameters: {said(text)} has {len(parts)} parts; wanted three, {TWO_WAYS}"
+    q, r = _coordinate(parts[1]), _coordinate(parts[2])
+    if q is None or r is None:
+        wrong, part = ("Q", parts[1]) if q is None else ("R", parts[2])
+        return f"coordinate_format: {wrong} is {said(part)}; wanted a whole number"
+    return parts[0], q, r
+
+
+def _coordinate(text: str) -> int | None:
+    """A whole number of 32 bits in ASCII digits, with a sign or without; else None."""
+    if _COORDINATE.fullmatch(text) is None or len(text.lstrip("+-0")) > _LONGEST_COORDINATE:
+        return None
+    number = int(text.lstrip("+-0") or "0") * (-1 if text[0] == "-" else 1)
+    return number if number in _INT32 else None
+
+
+NOUNS = ("nothing", "a black hole", "a wormhole", "health", "experience", "an asteroid", "the boss")
+
+
+def place(cell: Cell) -> str:
+    q, r = CELLS[cell]
+    return f"({q},{r})"
+
+
+def penalty_of(ship: Ship) -> int:
+    return ship.health // PENALTY_DIVISOR
+
+
+def text_of(answer: Any) -> Any:
+    """The member `action`; None if there is none, and for what is no object (assumed: as good as no action)."""
+    if isinstance(answer, Action):
+        return answer.action
+    return answer.get("action") if isinstance(answer, dict) else None
+
+
+def with_tile(rows: tuple[tuple[Tile, ...], ...], cell: Cell, tile: Tile) -> tuple[tuple[Tile, ...], ...]:
+    number = tile.r + RADIUS
+    row, column = rows[number], cell - BOARD.row_starts[number]
+    return (*rows[:number], (*row[:column], tile, *row[column + 1 :]), *rows[number + 1 :])

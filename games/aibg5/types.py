@@ -1,0 +1,249 @@
+"""The documented numbers and shapes of AIBG 5.0: aibg5.md, sections 2 to 10 and 13."""
+
+from collections.abc import Sequence
+from types import NoneType
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from referee.games.api import Method, Standing
+
+# Sections 2 to 10: the document's numbers.
+SEATS = 4
+RADIUS = 14
+SIZE = 2 * RADIUS + 1
+START_TILES = ((-7, -7), (14, -7), (-14, 7), (7, 7))
+TILES_ABOVE = ((-6, -8), (14, -8), (-14, 6), (8, 6))  # section 11
+TILES_BELOW = ((-8, -6), (14, -6), (-14, 8), (6, 8))
+MAX_HEALTH = (1000, 1300, 1600, 1900, 2200)  # by level, from 1 on
+POWER = (150, 200, 250, 300, 350)
+LEVEL_XP = 1000
+ASTEROID_XP, EXPERIENCE_XP, HIT_XP, KILL_XP = 20, 100, 30, 100
+KILL_SCORE = 50
+ASTEROID_HEALTH = 350
+ATTACK_RANGE = 3
+TRAP_TURNS = 2
+PENALTY_DIVISOR = 10
+BOSS_RINGS, DIRECT_RINGS = range(2), range(2, 5)
+HEALTH_RINGS, EXPERIENCE_RINGS = range(2, 11), range(2, 15)
+BOSS_POWER = 250
+PAUSES = (3, 4, 5, 6, 7)
+
+
+# The wire (section 13).
+EntityType = Literal["EMPTY", "BLACKHOLE", "WORMHOLE", "HEALTH", "EXPERIENCE", "ASTEROID", "BOSS"]
+TileType = Literal["NORMAL", "FULL"]
+
+
+class Terrain(Struct, frozen=True, omit_defaults=True):
+    """What a tile holds that the boss has attacked: never the boss."""
+
+    type: Annotated[EntityType, Meta(description="what it is")]
+    id: Annotated[int | UnsetType, Meta(description="of a WORMHOLE: the pair")] = UNSET
+    health: Annotated[int | UnsetType, Meta(description="of an ASTEROID")] = UNSET
+
+
+class AttackedTile(Struct, frozen=True):
+    """A tile that the boss has attacked, as it is now."""
+
+    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    entity: Terrain
+    tileType: Annotated[TileType, Meta(description="FULL: cannot be entered")]
+
+
+class Entity(Struct, frozen=True, omit_defaults=True):
+    """What a tile holds. Players are not part of the map."""
+
+    type: Annotated[EntityType, Meta(description="what it is")]
+    id: Annotated[int | UnsetType, Meta(description="of a WORMHOLE: the pair")] = UNSET
+    health: Annotated[int | UnsetType, Meta(description="of an ASTEROID")] = UNSET
+    bossAction: Annotated[bool | UnsetType, Meta(description="of a BOSS: see Boss")] = UNSET
+    bossAttackedTiles: Annotated[Sequence[AttackedTile] | UnsetType, Meta(description="of a BOSS: see Boss")] = UNSET
+
+
+class Tile(Struct, frozen=True):
+    """A cell of the map."""
+
+    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    entity: Entity
+    tileType: Annotated[TileType, Meta(description="FULL: cannot be entered")]
+
+
+class Map(Struct, frozen=True):
+    """The board."""
+
+    size: Annotated[int, Meta(description="rows")]
+    tiles: Annotated[Sequence[Sequence[Tile]], Meta(description="by r from -14 on, each row by q from its least on")]
+
+
+class Player(Struct, frozen=True):
+    """What is shown of a player: everything but the experience points."""
+
+    type: Annotated[Literal["PLAYER"], Meta(description="always that")]
+    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player's number: its seat + 1")]
+    name: Annotated[str, Meta(description="as on the command line")]
+    health: Annotated[int, Meta(description="health left")]
+    power: Annotated[int, Meta(description="what an attack takes away")]
+    level: Annotated[int, Meta(ge=1, le=5, description="power and maximum health follow from it")]
+    kills: Annotated[int, Meta(ge=0, description="players killed")]
+    deaths: Annotated[int, Meta(ge=0, description="how often it died")]
+    score: Annotated[int, Meta(ge=0, description="points")]
+    trapped: Annotated[bool, Meta(description="sits in a black hole")]
+    trapDuration: Annotated[int, Meta(description="turns still to be lost")]
+    kd: Annotated[float, Meta(description="kills / deaths; kills, if there are no deaths")]
+
+
+class Boss(Struct, frozen=True):
+    """The boss; its seven tiles hold the same."""
+
+    type: Annotated[Literal["BOSS"], Meta(description="always that")]
+    bossAction: Annotated[bool, Meta(description="it acted since the last player did")]
+    bossAttackedTiles: Annotated[Sequence[AttackedTile], Meta(description="of its last turn: direct hits, the pattern")]
+
+
+class ScoreBoard(Struct, frozen=True):
+    """The ranking."""
+
+    players: Annotated[Sequence[Player], Meta(description="all four, best first")]
+
+
+class GameState(Struct, frozen=True):
+    """The position, as everybody sees it."""
+
+    map: Map
+    player1: Annotated[Player | None, Meta(description="null: disqualified")]
+    player2: Annotated[Player | None, Meta(description="null: disqualified")]
+    player3: Annotated[Player | None, Meta(description="null: disqualified")]
+    player4: Annotated[Player | None, Meta(description="null: disqualified")]
+    boss: Boss
+    scoreBoard: ScoreBoard
+
+
+class Action(Struct, frozen=True):
+    """An answer to `doAction`."""
+
+    action: Annotated[str, Meta(description='"move,Q,R" or "attack,Q,R"')]
+
+
+class JoinGame(Struct, frozen=True):
+    """Parameters of `joinGame`."""
+
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="which player you are")]
+    gameState: GameState
+
+
+class DoAction(Struct, frozen=True):
+    """Parameters of `doAction`."""
+
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="which player you are")]
+    gameState: GameState
+    message: Annotated[str | None, Meta(description="what was wrong with your last action: a code, a colon, words")]
+
+
+class GameOver(Struct, frozen=True):
+    """The end."""
+
+    reason: Annotated[str, Meta(description="why it ended")]
+    players: Annotated[Sequence[Player], Meta(description="all four, best first")]
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rule options of AIBG 5.0."""
+
+    map: Annotated[str, Meta(description="the content of a map file; empty: the map practice1.txt")] = ""
+    rounds: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="the game ends after so many; null: only the clock ends it")
+    ] = None
+    trapped_penalty: Annotated[bool, Meta(description="a turn in a black hole costs a tenth of the health")] = True
+
+
+# What the viewers are told; no bot hears of it.
+
+
+class Shot(Struct, frozen=True):
+    """An attack, with the cell that was really hit."""
+
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="who shot")]
+    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    hit: Annotated[Literal["PLAYER", "ASTEROID", "BOSS"], Meta(description="what stands there")]
+
+
+class Died(Struct, frozen=True):
+    """A player died and stands on (q, r) again. `by`: who did it; null: the boss."""
+
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="who died")]
+    by: Annotated[int | None, Meta(description="who did it; null: the boss")]
+    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+
+
+class PickedUp(Struct, frozen=True):
+    """A player took an item."""
+
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player")]
+    item: Annotated[Literal["HEALTH", "EXPERIENCE"], Meta(description="what it took")]
+
+
+class BossAttack(Struct, frozen=True):
+    """The boss's turn: which pattern, null = none; and the players hit, directly and by the pattern."""
+
+    pattern: Annotated[
+        Literal["A", "B", "C", "ring 6", "ring 8", "ring 10"] | None, Meta(description="which; null: none in this turn")
+    ]
+    direct: Annotated[Sequence[int], Meta(description="players hit because they were near")]
+    struck: Annotated[Sequence[int], Meta(description="players hit by the pattern")]
+
+
+JOIN_GAME = Method(
+    "joinGame",
+    JoinGame,
+    NoneType,
+    "The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.",
+    accepts=Any,
+    shared=("gameState",),
+)
+DO_ACTION = Method(
+    "doAction",
+    DoAction,
+    Action,
+    "Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.",
+    accepts=Any,  # whatever is no action is an illegal action and costs health, no more (section 5)
+    shared=("gameState",),
+    rules="aibg5.md, 5",
+)
+EVENTS = (
+    Method("gameOver", GameOver, None, "The game is over."),
+    Method("shot", Shot, None, "An attack.", viewers=True),
+    Method("died", Died, None, "A player died and starts again.", viewers=True),
+    Method("pickedUp", PickedUp, None, "A player took an item.", viewers=True),
+    Method("bossAttack", BossAttack, None, "The boss had its turn.", viewers=True),
+)
+METHODS = {method.name: method for method in (JOIN_GAME, DO_ACTION, *EVENTS)}
+
+
+class View(Struct, frozen=True):
+    """Everything, for viewers. Lists are by seat."""
+
+    gameState: GameState
+    xp: Sequence[int]
+    messages: Sequence[str | None]
+    """What each was, or will be, told of its last action."""
+    awaited: Sequence[int]
+    """The `playerIdx` of those who are asked."""
+    rounds: int
+    """How many are over."""
+    nextPattern: str
+    pause: int
+    """How many turns of the boss have no pattern before that."""
+    bossStep: int
+    """The place of `nextPattern` in the boss's cycle, from 0."""
+    idle: int
+    """Turns of the boss without a pattern since the last one."""
+    pauseLength: int
+    """How many there are to be."""
+    standing: Standing

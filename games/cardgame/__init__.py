@@ -1,0 +1,40 @@
+"""The card game: a mirror match of two heroes with the same 25 cards. Rules: cardgame.md.
+
+Seat 0 moves first unless the option `first` says otherwise. A player is asked once for every action, with the state as
+it then is, until it ends its turn; what it may not see is in no state that it is shown.
+"""
+
+from referee.games.api import Game, TimeControl, named
+from referee.games.cardgame import board, types
+from referee.games.cardgame.board import *
+from referee.games.cardgame.notation import NOTATION
+from referee.games.cardgame.positions import *
+from referee.games.cardgame.positions import position
+from referee.games.cardgame.rules import *
+from referee.games.cardgame.rules import CardGame
+from referee.games.cardgame.types import *
+from referee.games.cardgame.types import METHODS, Options, View
+
+GAME = Game(
+    name="cardgame",
+    title="Card game",
+    seats=range(2, 3),
+    methods=METHODS,
+    options=Options,
+    time=TimeControl(per_call_s=1.0),  # assumed: the document leaves the limit to the harness (section 12, row 29)
+    new=CardGame,
+    view=View,
+    rebuild=position,
+    legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
+    pieces={str(number): label for number, label in enumerate(board.LABELS)},
+    notation=NOTATION,
+    doc=__doc__ or "",
+    constants=named(
+        vars(types),
+        "HERO_POWER PLACE_MINION PLAY_SPELL ATTACK END_TURN MOLE COBRA DEADLY_SHOT ARCANE_SHOT HATCHLING RHINO "
+        "SNAPJAW TIMBER_WOLF RAPTOR FIREBALL ULTRASAUR SCAVENGER KILL_COMMAND HOUNDS HIGHMANE ALPHA HOUND CUB "
+        "BOARD_SIZE HAND_SIZE START_HEALTH MAX_MANA HERO_POWER_COST HERO_POWER_DAMAGE",
+    ),
+    fresh=True,  # section 10
+    version=2,
+)

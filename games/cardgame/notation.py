@@ -1,0 +1,42 @@
+"""The card game in words: `places Mole`, `Fireball at Cobra (2)`. Minions are counted from the left, from 1."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from referee.games.api import Call, Notation
+from referee.games.cardgame.board import LABELS
+from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero
+
+
+def _answer(call: Call, answer: Any) -> str | None:
+    state, arguments = call.params.state, list(answer.arguments or ())
+    if answer.action == HERO_POWER:
+        return "hero power"
+    if answer.action == END_TURN:
+        return "ends the turn"
+    if not arguments or min(arguments) < 0:
+        return None
+    aim = ""
+    if len(arguments) > 1:
+        if arguments[1] >= len(state.opponent_target):
+            return None
+        aim = f" at {_target(state.opponent_target, arguments[1])}"
+    if answer.action == ATTACK:
+        known = aim and arguments[0] < len(state.player_target)
+        return f"{_target(state.player_target, arguments[0])} attacks{aim.removeprefix(' at')}" if known else None
+    if arguments[0] >= len(state.player_hand):
+        return None
+    label = LABELS[state.player_hand[arguments[0]].id]
+    return f"places {label}" if answer.action == PLACE_MINION else f"{label}{aim}"
+
+
+def _target(targets: Sequence[Any], index: int) -> str:
+    found = targets[index]
+    return "the hero" if isinstance(found, Hero) else f"{LABELS[found.id]} ({index})"
+
+
+def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return None
+
+
+NOTATION = Notation("minions are counted from the left, from 1, on either side", _answer, _event)

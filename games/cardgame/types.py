@@ -1,0 +1,195 @@
+"""The documented names, numbers and shapes of the card game: cardgame.md, sections 1, 3, 5 and 11.1."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from referee.games.api import Method, Player, Standing, choice
+
+# Sections 1, 3 and 5: the document's own names and numbers.
+HERO_POWER, PLACE_MINION, PLAY_SPELL, ATTACK, END_TURN = range(5)
+MOLE, COBRA, DEADLY_SHOT, ARCANE_SHOT, HATCHLING, RHINO, SNAPJAW, TIMBER_WOLF, RAPTOR = range(9)
+FIREBALL, ULTRASAUR, SCAVENGER, KILL_COMMAND, HOUNDS, HIGHMANE, ALPHA, HOUND, CUB = range(9, 18)
+BOARD_SIZE = 7
+HAND_SIZE = 10
+START_HEALTH = 30
+MAX_MANA = 10
+HERO_POWER_COST = 2
+HERO_POWER_DAMAGE = 2
+
+# The wire (section 11.1).
+ActionType = Annotated[
+    int, Meta(extra_json_schema=choice(globals(), "HERO_POWER PLACE_MINION PLAY_SPELL ATTACK END_TURN"))
+]
+CardId = Annotated[
+    int,
+    Meta(
+        extra_json_schema=choice(
+            globals(),
+            "MOLE COBRA DEADLY_SHOT ARCANE_SHOT HATCHLING RHINO SNAPJAW TIMBER_WOLF RAPTOR FIREBALL ULTRASAUR "
+            "SCAVENGER KILL_COMMAND HOUNDS HIGHMANE ALPHA HOUND CUB",
+        )
+    ),
+]
+
+
+class Buff(Struct, frozen=True):
+    """One thing that strengthens a minion now."""
+
+    id: Annotated[CardId, Meta(ge=0, le=17, description="the card that it comes from")]
+    atk: Annotated[int, Meta(description="attack that it adds")]
+    health: Annotated[int, Meta(description="maximum health that it adds")]
+    charge: Annotated[bool, Meta(description="it lets the minion attack in the turn in which it arrives")]
+
+
+class Minion(Struct, frozen=True, tag_field="type", tag="minion"):
+    """A minion in the hand (as printed) or on a board (as it now is)."""
+
+    id: Annotated[CardId, Meta(ge=0, le=17, description="the card")]
+    atk: Annotated[int, Meta(ge=0, description="attack, with growth and auras")]
+    health: Annotated[int, Meta(ge=0, description="health left")]
+    max_health: Annotated[int, Meta(ge=1, description="health without damage, with growth")]
+    damaged: Annotated[bool, Meta(description="it has taken damage")]
+    cost: Annotated[int, Meta(ge=0, description="mana that it costs to place")]
+    poisonous: Annotated[bool, Meta(description="minions that it damages are destroyed")]
+    buffs: Annotated[Sequence[Buff], Meta(description="its own growth first, then the auras that reach it")]
+    turns_in_play: Annotated[int, Meta(ge=0, description="turns of either player begun since it arrived")]
+    zone_position: Annotated[int, Meta(ge=1, description="its place in the hand or on the board, from 1")]
+    cant_attack: Annotated[bool, Meta(description="always false; look at can_attack")]
+    powered_up: Annotated[bool, Meta(description="always false")]
+    can_attack: Annotated[bool, Meta(description="it may attack now; always false for the opponent's")]
+
+
+class Spell(Struct, frozen=True, tag_field="type", tag="spell"):
+    """A spell in the hand."""
+
+    id: Annotated[CardId, Meta(ge=0, le=17, description="the card")]
+    cost: Annotated[int, Meta(ge=0, description="mana that it costs to play")]
+    zone_position: Annotated[int, Meta(ge=1, description="its place in the hand, from 1")]
+
+
+class Hero(Struct, frozen=True, tag_field="type", tag="hero"):
+    """A player's hero: number 0 of the player's targets."""
+
+    id: Annotated[str, Meta(description="always HERO_05")]
+    health: Annotated[int, Meta(ge=0, le=30, description="health left")]
+    damaged: Annotated[bool, Meta(description="its health is below 30")]
+    dead: Annotated[bool, Meta(description="its health is 0")]
+    zone_position: Annotated[int, Meta(ge=0, le=0, description="always 0")]
+
+
+Card = Minion | Spell
+Target = Hero | Minion
+
+
+class GameState(Struct, frozen=True):
+    """The state as the player who is asked may see it."""
+
+    player_hand: Annotated[Sequence[Card], Meta(description="the own hand, left to right")]
+    player_target: Annotated[Sequence[Target], Meta(description="the own hero, then the own minions, left to right")]
+    opponent_target: Annotated[
+        Sequence[Target], Meta(description="the enemy hero, then the enemy minions, left to right")
+    ]
+    hero_health: Annotated[int, Meta(ge=0, le=30, description="of the own hero")]
+    player_health: Annotated[int, Meta(ge=0, le=30, description="of the own hero, once more")]
+    opponent_health: Annotated[int, Meta(ge=0, le=30, description="of the enemy hero")]
+    player_mana: Annotated[int, Meta(ge=0, le=10, description="mana left in this turn")]
+    opponent_mana: Annotated[int, Meta(ge=0, le=10, description="mana that the opponent had left after its turn")]
+    n_opponent_hand: Annotated[int, Meta(ge=0, le=10, description="number of cards in the opponent's hand")]
+
+
+class Action(Struct, frozen=True, array_like=True):
+    """An answer to `play`."""
+
+    action: Annotated[
+        ActionType,
+        Meta(
+            ge=0, le=4, title="action", description="0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn"
+        ),
+    ]
+    arguments: Annotated[
+        Annotated[Sequence[int], Meta(max_length=2)] | None,
+        Meta(
+            title="arguments",
+            description="1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target "
+            "index]. A target index points into opponent_target. Else null",
+        ),
+    ] = None
+
+
+class Start(Struct, frozen=True):
+    """Parameters of `start`: none."""
+
+
+class Play(Struct, frozen=True):
+    """Parameters of `play`."""
+
+    state: GameState
+
+
+class End(Struct, frozen=True):
+    """Parameters of `end`."""
+
+    victory: Annotated[bool, Meta(description="you have won; false for both in a draw")]
+
+
+class Options(Struct, frozen=True, forbid_unknown_fields=True):
+    """Rule options of the card game."""
+
+    first: Annotated[int, Meta(ge=0, le=1, description="the seat that moves first")] = 0
+    timeouts: Annotated[int, Meta(ge=1, description="time-outs in `play` with which a player loses")] = 3
+
+
+class Owned(Struct, frozen=True):
+    """All that belongs to one player; cards are ids."""
+
+    health: int
+    mana: int
+    max_mana: int
+    power_used: bool
+    fatigue: int
+    hand: tuple[int, ...]
+    deck: tuple[int, ...]
+    """Top first."""
+    burnt: tuple[int, ...]
+    board: Sequence[Minion]
+    attacks: Sequence[int]
+    """How often each of those minions has attacked in this turn."""
+    timeouts: int
+
+
+class View(Struct, frozen=True):
+    """Everything, for viewers and records."""
+
+    turn: int
+    """1 = the first; 0 = before it."""
+    active: Player
+    players: tuple[Owned, Owned]
+    standing: Standing
+
+
+START = Method(
+    "start",
+    Start,
+    type(None),
+    "The game begins: set up what you need. The answer is null; whoever fails here loses.",
+    accepts=Any,
+)
+PLAY = Method(
+    "play",
+    Play,
+    Action,
+    "One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.",
+    rules="cardgame.md, 5",
+    accepts=Any,  # what cannot be read is an invalid action, and more can be read than is documented (5.2)
+)
+END = Method(
+    "end",
+    End,
+    type(None),
+    "The game is over. The answer is null; a fault here changes nothing.",
+    accepts=Any,
+    time_s=2.0,
+)
+METHODS = {method.name: method for method in (START, PLAY, END)}

@@ -1,0 +1,216 @@
+"""Connect Four, the Arena's game of 2022, with the flipped table. Rules: connectfour.md, and tictactoe.md A4-B1.
+
+Seat 0 plays `🔴` and moves first, seat 1 plays `🟡`. The flipped table and all else that the Arena's games share stands
+in `referee.games.arena`; here are the board and its moves. A bot keeps its own board from the events.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
+from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.dice import Dice
+
+COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
+ROWS = 6
+COLUMN_OF = {name: column for column, name in enumerate(COLUMNS)}
+
+# A set of cells is an integer: a column takes seven bits from its lowest cell on, and the seventh is always 0. So a
+# cell and its neighbour in a direction are the same number of bits apart everywhere, and no line runs over the edge.
+STRIDE = ROWS + 1
+UP, RIGHT, RISING, FALLING = 1, STRIDE, STRIDE + 1, STRIDE - 1
+FULL = sum((1 << ROWS) - 1 << STRIDE * column for column in range(len(COLUMNS)))
+
+Side = Literal["🔴", "🟡"]
+ActionType = Literal["putToken", "(╯°□°)╯︵ ┻━┻"]
+Winner = Literal["🔴", "🟡", "draw"]
+SIDES: tuple[Side, Side] = ("🔴", "🟡")
+RED, YELLOW = SIDES
+Column = Literal["A", "B", "C", "D", "E", "F", "G"]
+
+
+class Action(Struct, frozen=True, omit_defaults=True):
+    """An answer to `play`: a token dropped into a column, or the table flipped."""
+
+    action: Annotated[ActionType, Meta(description="putToken, or the flip in kaomoji")]
+    column: Annotated[Column | UnsetType, Meta(description="where the token falls, for putToken only")] = UNSET
+
+
+class ArenaEvent(Struct, frozen=True, omit_defaults=True):
+    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+
+    youAre: Annotated[Side | UnsetType, Meta(description="your token; the first event")] = UNSET
+    id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET
+    player: Annotated[Side | UnsetType, Meta(description="who answered")] = UNSET
+    action: Annotated[Any, Meta(description="putToken, the flip, or whatever was sent")] = UNSET
+    column: Annotated[Any, Meta(description="the column, or whatever was sent")] = UNSET
+    winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
+
+
+class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
+    """Rule options of Connect Four."""
+
+
+class View(Struct, frozen=True):
+    """The board; nothing in this game is hidden."""
+
+    board: str
+    """Forty-two characters `R`, `Y` or `.`, row by row from the top left."""
+    to_move: Side | None
+    pending: Side | None
+    """Whose invalid move has not been answered yet."""
+
+
+class FullView(View, frozen=True):
+    """The whole position."""
+
+    pending_reason: str
+    """Why the pending move was invalid."""
+    standing: Standing
+
+
+PLAY = Method(
+    "play",
+    Play,
+    Action,
+    "Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.",
+    accepts=Any,  # an object that is no legal action is an invalid move and part of the game (A4)
+    rules="connectfour.md, A4",
+)
+EVENT = Method("event", ArenaEvent, None, "Something happened: see the members that are there.")
+METHODS = {method.name: method for method in (PLAY, EVENT)}
+
+
+class ConnectFour(Battle):
+    """A position: the tokens, whose turn it is and whether an invalid move waits for its flip.
+
+    No member is changed in place, so copies share them all.
+    """
+
+    METHODS = METHODS
+    SIDES = SIDES
+    WINS = ("RED_WIN", "YELLOW_WIN")
+    EVENT_TYPE = ArenaEvent
+    AWAITED = ({0: PLAY}, {1: PLAY})
+
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
+        self.tokens = (0, 0)
+        """Red's and yellow's cells."""
+        self.draw_opening()
+
+    def malformed(self, answer: Mapping[str, Any]) -> str | None:
+        if answer.get("action") != "putToken":
+            return "unknown action type"
+        column = answer.get("column", UNSET)
+        if not isinstance(column, str) or column not in COLUMN_OF:
+            return f"{as_printed(column)} is not a valid column"
+        return None
+
+    def forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:
+        column = answer["column"]
+        return None if landing(self.tokens[0] | self.tokens[1], COLUMN_OF[column]) else f"Column {column} is full"
+
+    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+        """Drops the token; four in a line win, a full board is a draw (A3)."""
+        shown = self.show(player, answer)
+        red, yellow = self.tokens
+        cell = landing(red | yellow, COLUMN_OF[answer["column"]])
+        self.tokens = (red | cell, yellow) if player == 0 else (red, yellow | cell)
+        if has_four(self.tokens[player]):
+            return [shown, *self.won(player)]
+        if red | yellow | cell == FULL:
+            return [shown, *self.finish(draw("DRAW"), "draw")]
+        self.awaited = self.AWAITED[1 - player]
+        return [shown]
+
+    def legal(self, player: Player) -> Iterator[dict[str, str]]:
+        """The columns that are not full from A to G; only the flip after an invalid move."""
+        if self.pending is not None:
+            yield {"action": FLIP}
+            return
+        taken = self.tokens[0] | self.tokens[1]
+        for column, name in enumerate(COLUMNS):
+            if landing(taken, column):
+                yield {"action": "putToken", "column": name}
+
+    def view(self, player: Player | None) -> View:
+        shown = drawn(self.tokens), self.side(next(iter(self.awaited), None)), self.side(self.pending)
+        return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
+
+    def key(self) -> bytes:
+        red, yellow = self.tokens
+        return f"{red:x} {yellow:x} {self.turn_key()}".encode("utf-8", "surrogatepass")
+
+    def __str__(self) -> str:
+        board = drawn(self.tokens)
+        lines = [board[start : start + len(COLUMNS)] for start in range(0, len(board), len(COLUMNS))]
+        return "\n".join([*lines, "".join(COLUMNS), *self.flip_due("RY")])
+
+
+def landing(taken: int, column: int) -> int:
+    """The lowest free cell of a column, as a set; the empty set if it is full. `taken`: all tokens."""
+    lowest = 1 << STRIDE * column
+    return taken + lowest & (lowest << ROWS) - lowest
+
+
+def has_four(tokens: int) -> bool:
+    """Whether four of these cells stand in a line."""
+    for step in (UP, RIGHT, RISING, FALLING):
+        pairs = tokens & tokens >> step
+        if pairs & pairs >> 2 * step:
+            return True
+    return False
+
+
+_CELLS = tuple(1 << STRIDE * column + row for row in range(ROWS - 1, -1, -1) for column in range(len(COLUMNS)))
+"""In the order of `View.board`."""
+
+
+def drawn(tokens: tuple[int, int]) -> str:
+    """The board as `View` shows it."""
+    red, yellow = tokens
+    return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in _CELLS])
+
+
+def position(setup: Setup, view: FullView) -> ConnectFour:
+    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    if len(view.board) != len(_CELLS) or set(view.board) - set(".RY"):
+        raise ValueError(f"the board is {view.board!r}; wanted forty-two characters R, Y or .")
+    red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
+    taken = red | yellow
+    if (floating := taken & ~(taken << UP | _LOWEST)) != 0:
+        column = (floating.bit_length() - 1) // STRIDE
+        raise ValueError(f"a token of column {COLUMNS[column]} stands on an empty cell")
+    state = ConnectFour(without_opening(setup))
+    state.setup, state.tokens = setup, (red, yellow)
+    state.take_over(view)
+    return state
+
+
+_LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
+
+GAME = Game(
+    name="connectfour",
+    title="Connect Four",
+    seats=range(2, 3),
+    methods=METHODS,
+    options=Options,
+    time=TimeControl(initial_s=18.0, increment_s=2.0),
+    new=ConnectFour,
+    view=FullView,
+    rebuild=position,
+    vary={"opening": 4},
+    legend={"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
+    notation=notation(
+        "columns A-G from the left; seat 0 is 🔴, drawn R, seat 1 🟡, drawn Y",
+        SIDES,
+        {"putToken": "to"},
+        ("R", "Y"),
+        "column",
+    ),
+    doc=__doc__ or "",
+    constants=named(globals(), "COLUMNS ROWS RED YELLOW FLIP"),
+)

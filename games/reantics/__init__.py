@@ -1,0 +1,49 @@
+"""ReAntics: two colonies of ants on a 10 × 10 board. Rules: reantics.md.
+
+Seat 0 is player one. Inside, every coordinate is absolute; on the wire each player sees itself on top (section 2).
+"""
+
+from referee.games.api import Game, TimeControl, named
+from referee.games.reantics import types
+from referee.games.reantics.board import *
+from referee.games.reantics.notation import NOTATION
+from referee.games.reantics.positions import *
+from referee.games.reantics.positions import position
+from referee.games.reantics.rules import *
+from referee.games.reantics.rules import ReAntics
+from referee.games.reantics.types import *
+from referee.games.reantics.types import METHODS, Options, View
+
+GAME = Game(
+    name="reantics",
+    title="ReAntics",
+    seats=range(2, 3),
+    methods=METHODS,
+    options=Options,
+    time=TimeControl(per_call_s=1.0),
+    new=ReAntics,
+    view=View,
+    rebuild=position,
+    short={"draw_after": 30},
+    vary={"random_layout": (True, True)},
+    legend={
+        "Qq": "a queen; small letters are player two's",
+        "Ww": "a worker",
+        "Dd": "a drone",
+        "Ss": "a soldier",
+        "Rr": "a ranged soldier",
+        "^": "an anthill",
+        "@": "a tunnel",
+        ";": "grass",
+        "%": "food",
+        ".": "no ant, no construction",
+    },
+    notation=NOTATION,
+    doc=__doc__ or "",
+    constants=named(
+        vars(types),
+        "BOARD_LENGTH SETUP_PHASE_1 SETUP_PHASE_2 PLAY_PHASE FOOD_GOAL QUEEN WORKER DRONE SOLDIER R_SOLDIER "
+        "ANTHILL TUNNEL GRASS FOOD MOVE_ANT BUILD END UNDO",
+    ),
+    version=2,
+)

@@ -1,0 +1,143 @@
+"""The units, the tiles in both frames and what is built on them: reantics.md, sections 2 to 4."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from referee.games.api import Player
+from referee.games.reantics.types import ANTHILL, BOARD_LENGTH, FOOD, GRASS, TUNNEL, Cell, Construction
+from referee.games.words import said
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Unit(Struct, frozen=True):
+    """What a type of ant can do (section 4). A worker's health is the option `worker_health`."""
+
+    name: str
+    moves: int
+    health: int
+    attack: int
+    range: int
+    cost: int
+    ignores_grass: bool
+
+
+UNITS = (
+    Unit("queen", 2, 10, 4, 1, 0, False),  # her cost is never asked for: she cannot be built
+    Unit("worker", 2, 4, 0, 1, 1, False),
+    Unit("drone", 3, 4, 2, 1, 2, True),
+    Unit("soldier", 2, 8, 4, 1, 2, False),
+    Unit("ranged soldier", 1, 2, 3, 3, 2, True),
+)
+PIECES = ("anthill", "tunnel") + ("grass",) * 9
+FOOD_TILES = 2  # how many each player places
+HILL_HEALTH, TUNNEL_HEALTH = 3, 2
+
+# Inside, a tile is one number, 10 * x + y in the absolute frame. So player two's turned tile is 99 minus the number.
+# The tables below are indexed by frame (= seat) first.
+TILES = range(BOARD_LENGTH * BOARD_LENGTH)
+NOWHERE = -1
+COORDS = tuple(tuple(divmod(tile if frame == 0 else 99 - tile, BOARD_LENGTH) for tile in TILES) for frame in (0, 1))
+DISTANCE = [[abs(a // 10 - b // 10) + abs(a % 10 - b % 10) for b in TILES] for a in TILES]  # Manhattan (section 2)
+QUEENLESS_ROWS = (4, 5)
+LIGHT = bytes([1] * 100)  # what it costs a unit that ignores grass to enter each tile
+
+
+def _neighbours(frame: Player, tile: int) -> tuple[int, ...]:
+    """The tiles beside `tile` in the order x-1, x+1, y-1, y+1 of the frame."""
+    x, y = COORDS[frame][tile]
+    beside = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+    return tuple(tile_at(frame, x, y) for x, y in beside if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH)
+
+
+def tile_at(frame: Player, x: int, y: int) -> int:
+    """The tile at (x, y) of the frame."""
+    return 99 - 10 * x - y if frame else 10 * x + y
+
+
+NEIGHBOURS = tuple(tuple(_neighbours(frame, tile) for tile in TILES) for frame in (0, 1))
+OWN_SIDE = tuple(tuple(tile_at(seat, x, y) for x in range(10) for y in range(4)) for seat in (0, 1))
+ENEMY_SIDE = tuple(tuple(tile_at(seat, x, y) for x in range(10) for y in range(6, 10)) for seat in (0, 1))
+
+
+class PlacedAnt(Struct, frozen=True, array_like=True, gc=False):
+    """An ant inside the engine."""
+
+    id: int
+    tile: int
+    type: int
+    player: Player
+    health: int
+    carrying: bool
+    moved: bool
+
+
+class Ground:
+    """The constructions: where each stands, and all that follows from it. Never changed, so copies share it."""
+
+    __slots__ = ("columns", "cost", "foods", "grass", "hills", "key", "neutral", "neutral_shown", "tunnels")
+
+    def __init__(self, hills: tuple[int, int], tunnels: tuple[int, int], neutral: tuple[tuple[int, int], ...]) -> None:
+        self.hills, self.tunnels = hills, tunnels
+        """Tiles by seat; NOWHERE = not placed yet."""
+        self.neutral = neutral
+        """(type, tile) of grass and food, in the order of placement (section 7)."""
+        self.foods = frozenset(tile for kind, tile in neutral if kind == FOOD)
+        self.grass = frozenset(tile for kind, tile in neutral if kind == GRASS)
+        self.cost = bytes([2 if tile in self.grass else 1 for tile in TILES])
+        """What entering each tile costs a unit that does not ignore grass."""
+        self.neutral_shown = tuple(
+            tuple(Construction(COORDS[frame][tile], kind, self.cost[tile]) for kind, tile in neutral)
+            for frame in (0, 1)
+        )
+        self.columns = tuple(
+            tuple(tuple(self._cell(tile_at(frame, x, y)) for y in range(10)) for x in range(10)) for frame in (0, 1)
+        )
+        """`board` without ants, by frame."""
+        self.key = _encode((hills, tunnels, neutral))
+
+    def kind(self, tile: int) -> int | None:
+        """The type of the construction on `tile`; None = there is none."""
+        if tile in self.hills:
+            return ANTHILL
+        if tile in self.tunnels:
+            return TUNNEL
+        if tile in self.grass:
+            return GRASS
+        return FOOD if tile in self.foods else None
+
+    def on_side(self, seat: Player) -> "Ground":
+        """Only what stands on this player's own side."""
+        side = OWN_SIDE[seat]
+        nowhere = (NOWHERE, NOWHERE)
+        return Ground(
+            replaced(nowhere, seat, self.hills[seat]),
+            replaced(nowhere, seat, self.tunnels[seat]),
+            tuple((kind, tile) for kind, tile in self.neutral if tile in side),
+        )
+
+    def _cell(self, tile: int) -> Cell | None:
+        kind = self.kind(tile)
+        return None if kind is None else Cell(constr=kind)
+
+
+def replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]:
+    return (value, pair[1]) if seat == 0 else (pair[0], value)
+
+
+LISTS = (list, tuple)
+"""What a list may have come as."""
+
+
+def misfit_of(coord: Any) -> str | None:
+    """Why `coord` is no coordinate, to be put behind "is"; None = it is one. A bot sent it: anything may come."""
+    if not isinstance(coord, LISTS) or len(coord) != 2:
+        return f"{said(coord)}; wanted [x, y]"
+    x, y = coord
+    if type(x) is not int or type(y) is not int:
+        return f"[{said(x)}, {said(y)}]; wanted two integers"
+    if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH:
+        return None
+    return f"({said(x)},{said(y)}); x and y are 0..9"

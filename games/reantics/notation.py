@@ -1,0 +1,76 @@
+"""ReAntics in words: `worker (3,4) → (3,5)`. Coordinates are those of the board, for both players."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from referee.games.api import Call, Notation
+from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
+from referee.games.reantics.types import BUILD, END, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
+
+
+def _answer(call: Call, answer: Any) -> str | None:
+    if call.method is GET_PLACEMENT:
+        return _placement(call, answer)
+    if call.method is GET_ATTACK:
+        return f"{_ant(call, call.params.attackingAnt.coords)} attacks {_ant(call, answer)}"
+    return _move(call, answer)
+
+
+def _move(call: Call, move: Move) -> str | None:
+    coords = move.coordList or ()
+    if move.moveType == END:
+        return "ends the turn"
+    if move.moveType == MOVE_ANT and coords:
+        return " → ".join([_ant(call, coords[0]), *(_at(call, coord) for coord in coords[1:])])
+    if move.moveType == BUILD and coords and move.buildType is not None and 0 < move.buildType < len(UNITS):
+        return f"builds a {UNITS[move.buildType].name} at {_at(call, coords[0])}"
+    return None
+
+
+def _placement(call: Call, coords: Sequence[Any]) -> str | None:
+    """The pieces still due in their order; what follows them is ignored by the rules as well."""
+    state = call.params.currentState
+    pieces: tuple[str, ...] = ("food",) * FOOD_TILES
+    if state.phase == SETUP_PHASE_1:  # the state shows the own side alone
+        pieces = PIECES[len(state.inventories[call.player].constrs) + len(state.inventories[2].constrs) :]
+    placed: dict[str, list[str]] = {}
+    for piece, coord in zip(pieces, coords, strict=False):
+        placed.setdefault(piece, []).append(_at(call, coord))
+    return ", ".join(f"{piece} {' '.join(tiles)}" for piece, tiles in placed.items()) or None
+
+
+def _ant(call: Call, coord: Any) -> str:
+    """`soldier (3,4)`, or the tile alone if no ant is there."""
+    inventories = call.params.currentState.inventories
+    found = [UNITS[ant.type].name for each in inventories for ant in each.ants if tuple(ant.coords) == tuple(coord)]
+    return " ".join([*found[:1], _at(call, coord)])
+
+
+def _at(call: Call, coord: Any) -> str:
+    """A coordinate of the frame of the player who is asked, in that of the board."""
+    x, y = divmod(tile_at(call.player, *coord), 10)
+    return f"({x},{y})"
+
+
+def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    return None
+
+
+def _read(call: Call, text: str) -> Any:
+    """A placement as its tiles, `0,0 1,0 …` or with the names of the pieces between them."""
+    found = re.findall(r"\(?(\d)\s*,\s*(\d)\)?", text)
+    if call.method is not GET_PLACEMENT or not found:
+        return None
+    return [list(COORDS[call.player][10 * int(x) + int(y)]) for x, y in found]
+
+
+NOTATION = Notation(
+    "(x,y), column and row from the top left as player one (seat 0) sees the board; "
+    "player two is shown it turned, (9-x,9-y)",
+    _answer,
+    _event,
+    read=_read,
+    secret=frozenset({"getPlacement"}),
+    signs=(r"[QWDSR](?=[.^@;%])", r"[qwdsr](?=[.^@;%])"),
+)

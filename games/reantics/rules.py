@@ -1,0 +1,606 @@
+"""The rules of ReAntics in the order of reantics.md: setup, play, the end of a turn, winning.
+
+Seat 0 is player one. Inside, every coordinate is absolute; on the wire each player sees itself on top (section 2).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from operator import attrgetter
+from typing import Any, Self
+
+import msgspec
+from msgspec import UNSET
+
+from referee.games.api import Event, Fault, FaultKind, Method, Player, Result, Ruling, Setup, State, draw, win
+from referee.games.dice import Dice
+from referee.games.reantics.board import (
+    COORDS,
+    DISTANCE,
+    ENEMY_SIDE,
+    FOOD_TILES,
+    HILL_HEALTH,
+    LIGHT,
+    LISTS,
+    NEIGHBOURS,
+    NOWHERE,
+    OWN_SIDE,
+    PIECES,
+    QUEENLESS_ROWS,
+    TUNNEL_HEALTH,
+    UNITS,
+    Ground,
+    PlacedAnt,
+    misfit_of,
+    replaced,
+    tile_at,
+)
+from referee.games.reantics.types import (
+    ANTHILL,
+    BUILD,
+    END,
+    FOOD,
+    FOOD_GOAL,
+    GET_ATTACK,
+    GET_MOVE,
+    GET_PLACEMENT,
+    GRASS,
+    METHODS,
+    MOVE_ANT,
+    PLAY_PHASE,
+    QUEEN,
+    R_SOLDIER,
+    REGISTER_WIN,
+    SETUP_PHASE_1,
+    TUNNEL,
+    UNDO,
+    WORKER,
+    Ant,
+    AnyMove,
+    Cell,
+    Construction,
+    GameState,
+    GetAttack,
+    GetMove,
+    GetPlacement,
+    Inventory,
+    Move,
+    Options,
+    RegisterWin,
+    View,
+)
+from referee.games.words import said
+
+_encode = msgspec.json.Encoder().encode
+
+_PLACEMENT: tuple[Mapping[Player, Method], ...] = ({0: GET_PLACEMENT}, {1: GET_PLACEMENT})
+_MOVE: tuple[Mapping[Player, Method], ...] = ({0: GET_MOVE}, {1: GET_MOVE})
+_ATTACK: tuple[Mapping[Player, Method], ...] = ({0: GET_ATTACK}, {1: GET_ATTACK})
+_OVER: Mapping[Player, Method] = {}
+_ILLEGAL_REASONS = {"getPlacement": "illegal_placement", "getMove": "illegal_move", "getAttack": "illegal_attack"}
+
+
+class ReAntics(State):
+    """A position, in absolute coordinates."""
+
+    METHODS = METHODS
+
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
+        self.options: Options = setup.options
+        self.phase = SETUP_PHASE_1
+        self.mover: Player = 0
+        self.placed = 0
+        """How many pieces of this phase `mover` has placed."""
+        self.ground = Ground((NOWHERE, NOWHERE), (NOWHERE, NOWHERE), ())
+        self.ants: tuple[dict[int, PlacedAnt], dict[int, PlacedAnt]] = ({}, {})
+        """By seat: id -> ant, ids ascending. A queen's id is her seat (section 3)."""
+        self.at: dict[int, PlacedAnt] = {}
+        """The same ants: tile -> ant."""
+        self.next_id = 0
+        self.food = [0, 0]
+        self.hill_health = [HILL_HEALTH, HILL_HEALTH]
+        self.tunnel_health = [TUNNEL_HEALTH, TUNNEL_HEALTH]
+        self.attacker: PlacedAnt | None = None
+        """Whose attack is due, and on which tiles."""
+        self.targets: tuple[int, ...] = ()
+        self.ends = 0
+        """END moves so far, of both players together."""
+        self.result: Result | None = None
+        self.awaited = _PLACEMENT[0]
+        self._draw_layouts()
+
+    def params(self, player: Player) -> GetPlacement | GetMove | GetAttack | RegisterWin:
+        method = self.awaited[player]
+        if method is GET_MOVE:
+            return GetMove(self.view(player))
+        if method is GET_PLACEMENT:
+            return GetPlacement(self.view(player))
+        if self.result is not None:
+            return RegisterWin(self.result.scores[player] == 1.0)
+        assert self.attacker is not None
+        coords = COORDS[player]
+        return GetAttack(self.view(player), _shown(self.attacker, coords), [coords[tile] for tile in self.targets])
+
+    def refusal(self, player: Player, answer: Any) -> str | None:
+        """In words of the bot's own frame; the first thing wrong, in the order of the answer."""
+        method = self.awaited[player]
+        if method is GET_MOVE:
+            return self._move_refusal(player, answer)
+        if method is GET_ATTACK:
+            return self._attack_refusal(player, answer)
+        if method is GET_PLACEMENT:
+            return self._placement_refusal(player, answer)
+        return None  # what the answer to registerWin holds is ignored
+
+    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        if self.result is not None:
+            self.awaited = _OVER
+            return [self.rule(seat, answer, "none") for seat, answer in answers.items() if isinstance(answer, Fault)]
+        ((player, answer),) = answers.items()
+        method = self.awaited[player]
+        if isinstance(answer, Fault):
+            illegal = answer.kind is FaultKind.ILLEGAL
+            ruling = self.rule(player, answer, "loses")
+            self._finish(win(1 - player, _ILLEGAL_REASONS[method.name] if illegal else answer.kind.value))
+            return [ruling]
+        if method is GET_MOVE:
+            self._move(player, answer)
+        elif method is GET_ATTACK:
+            self._attack(player, answer)
+        else:
+            self._place(player, [tile_at(player, *coord) for coord in answer[: self._due()]])
+            self._draw_layouts()
+        return []
+
+    def stop(self, reason: str) -> list[Event]:
+        """A draw (assumed: the document knows no end from outside); `registerWin` follows, false for both."""
+        self._finish(draw(reason))
+        return []
+
+    def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
+        """Who is left wins, and is told so by `registerWin`."""
+        self._finish(self._walkover(faults))
+        return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+
+    def legal(self, player: Player) -> Iterator[Any]:
+        """In the player's own frame, coordinates as tuples.
+
+        getMove: every path of every ant that can move, then BUILD by type, then END. Ants by id; a path comes before
+        its own extensions, which go x-1, x+1, y-1, y+1. getAttack: the targets as offered. getPlacement: the complete
+        answers only (shorter and longer ones are legal too), in the order of `itertools.permutations` over the free
+        tiles, x first. registerWin: None.
+        """
+        method, coords = self.awaited[player], COORDS[player]
+        if method is GET_MOVE:
+            yield from self._legal_moves(player)
+        elif method is GET_ATTACK:
+            yield from [coords[tile] for tile in self.targets]
+        elif method is GET_PLACEMENT:
+            yield from map(list, permutations([coords[tile] for tile in self._free(player)], self._due()))
+        else:
+            yield None
+
+    def sample(self, player: Player, dice: Dice) -> Any:
+        if self.awaited[player] is GET_PLACEMENT:
+            return [COORDS[player][tile] for tile in dice.sample(self._free(player), self._due())]
+        return super().sample(player, dice)
+
+    def view(self, player: Player | None) -> GameState:
+        """In the player's frame; None: everything, in the absolute frame. In phase 1 the rival's pieces are hidden."""
+        frame = player or 0
+        ground = self.ground
+        if player is not None and self.phase == SETUP_PHASE_1:
+            ground = ground.on_side(player)
+        inventories = (
+            self._inventory(0, ground, frame),
+            self._inventory(1, ground, frame),
+            Inventory(2, 0, (), ground.neutral_shown[frame]),
+        )
+        board = self._board(ground, frame) if self.options.board else UNSET
+        if player is not None:
+            return GameState(self.phase, self.mover, inventories, board)
+        return View(
+            self.phase,
+            self.mover,
+            inventories,
+            board,
+            placed=self.placed,
+            nextId=self.next_id,
+            ends=self.ends,
+            attacker=None if self.attacker is None else self.attacker.id,
+            standing=self.standing(),
+        )
+
+    def copy(self, seed: int | None = None) -> Self:
+        """A seed replaces the layouts that are still to be drawn; nothing else in this game is luck."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.ants = (self.ants[0].copy(), self.ants[1].copy())
+        twin.at = self.at.copy()
+        twin.food = self.food.copy()
+        twin.hill_health = self.hill_health.copy()
+        twin.tunnel_health = self.tunnel_health.copy()
+        if seed is not None:
+            twin.dice = Dice(seed)
+        return twin
+
+    def key(self) -> bytes:
+        """JSON. Seed and placed pieces decide nothing any more once the play phase has come."""
+        rest: tuple[int, ...] = (self.dice.state, self.placed) if self.phase < PLAY_PHASE else ()
+        if self.out:
+            rest += tuple(sorted(self.out))
+        return self.ground.key + _encode(
+            (
+                self.phase,
+                self.mover,
+                list(self.ants[0].values()),
+                list(self.ants[1].values()),
+                self.food,
+                self.hill_health,
+                self.tunnel_health,
+                self.next_id,
+                self.ends,
+                self.attacker and self.attacker.id,
+                self.result and self.result.scores,
+                len(self.awaited),
+                rest,
+            )
+        )
+
+    def __str__(self) -> str:
+        """The absolute frame, two letters a tile: ant (player one's in capitals), construction.
+
+        Ants Q W D S R; constructions ^ anthill, @ tunnel, ; grass, % food.
+        """
+        return self._drawing(self.ground)
+
+    def shown_to(self, player: Player) -> str:
+        """In phase 1 without the rival's pieces (section 3)."""
+        return self._drawing(self.ground.on_side(player) if self.phase == SETUP_PHASE_1 else self.ground)
+
+    def _drawing(self, ground: Ground) -> str:
+        rows = ["    " + "  ".join(map(str, range(10)))]
+        rows += [f" {y}  " + " ".join(self._drawn(10 * x + y, ground) for x in range(10)) for y in range(10)]
+        for seat, name in enumerate(("one", "two")):
+            ants = ", ".join(_described(ant) for ant in self.ants[seat].values()) or "no ants"
+            rows.append(f"player {name}: food {self.food[seat]}, anthill {self.hill_health[seat]}; {ants}")
+        rows.append(self._situation())
+        return "\n".join(rows)
+
+    def targets_of(self, ant: PlacedAnt) -> tuple[int, ...]:
+        """The tiles that `ant` can attack from where it stands, oldest enemy first (5.2, section 7)."""
+        unit = UNITS[ant.type]
+        if not unit.attack:
+            return ()
+        away, reach = DISTANCE[ant.tile], unit.range
+        return tuple([enemy.tile for enemy in self.ants[1 - ant.player].values() if away[enemy.tile] <= reach])
+
+    # Setup (section 3).
+
+    def _due(self) -> int:
+        """How many pieces `mover` has still to place in this phase."""
+        return (len(PIECES) if self.phase == SETUP_PHASE_1 else FOOD_TILES) - self.placed
+
+    def _free(self, player: Player) -> list[int]:
+        """The tiles that a placement may name, x first in the player's frame."""
+        side = OWN_SIDE if self.phase == SETUP_PHASE_1 else ENEMY_SIDE
+        return [tile for tile in side[player] if self.ground.kind(tile) is None]
+
+    def _placement_refusal(self, player: Player, answer: Sequence[Any]) -> str | None:
+        if not answer:
+            return f"the list is empty; wanted {self._due()} coordinates"
+        first = self.phase == SETUP_PHASE_1
+        pieces = PIECES[self.placed :] if first else ("food",) * self._due()
+        used: list[int] = []
+        for index, (piece, coord) in enumerate(zip(pieces, answer, strict=False)):
+            if misfit := misfit_of(coord):
+                return f"[{index}] is {misfit}"
+            x, y = coord
+            if first and y > 3:
+                return f"[{index}] is ({x},{y}); the {piece} goes on your own side, y 0..3"
+            if not first and y < 6:
+                return f"[{index}] is ({x},{y}); food goes on the enemy's side, y 6..9"
+            tile = tile_at(player, x, y)
+            if tile in used:
+                return f"[{index}] is ({x},{y}), named twice"
+            if (kind := self.ground.kind(tile)) is not None:
+                return f"[{index}] is ({x},{y}), where {_CONSTRUCTION_NAMES[kind]} stands; wanted an empty tile"
+            used.append(tile)
+        return None
+
+    def _place(self, player: Player, tiles: Sequence[int]) -> None:
+        hills, tunnels, neutral = self.ground.hills, self.ground.tunnels, list(self.ground.neutral)
+        for number, tile in enumerate(tiles, self.placed):
+            piece = PIECES[number] if self.phase == SETUP_PHASE_1 else "food"
+            if piece == "anthill":
+                hills = replaced(hills, player, tile)
+            elif piece == "tunnel":
+                tunnels = replaced(tunnels, player, tile)
+            else:
+                neutral.append((GRASS if piece == "grass" else FOOD, tile))
+        self.ground = Ground(hills, tunnels, tuple(neutral))
+        self.placed += len(tiles)
+        if self._due() == 0:
+            self._next_setup_turn()
+
+    def _next_setup_turn(self) -> None:
+        """Player one, player two; then the same in phase 2; then the play phase begins."""
+        self.placed = 0
+        if self.mover == 1:
+            self.phase += 1
+        self.mover = 1 - self.mover
+        self.awaited = _PLACEMENT[self.mover]
+        if self.phase == PLAY_PHASE:
+            self._begin_play()
+
+    def _begin_play(self) -> None:
+        for kind, homes in ((QUEEN, self.ground.hills), (WORKER, self.ground.tunnels)):
+            for seat, tile in enumerate(homes):
+                self._add_ant(seat, kind, tile, moved=False)
+        self.food = [1, 1]
+        self.awaited = _MOVE[0]
+
+    def _draw_layouts(self) -> None:
+        """Places for the seats whose layout is random, as long as it is the turn of one (section 10)."""
+        while self.phase < PLAY_PHASE and self.options.random_layout[self.mover]:
+            dice = self.dice.fork("layout", self.mover, self.phase)
+            self._place(self.mover, dice.sample(self._free(self.mover), self._due(), "layout"))
+
+    # The play phase (section 5): what is refused.
+
+    def _move_refusal(self, player: Player, move: AnyMove) -> str | None:
+        kind = move.moveType
+        if type(kind) is not int or not MOVE_ANT <= kind <= END:
+            undo = " (UNDO is for people)" if kind == UNDO else ""
+            return f"moveType is {said(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
+        if kind == MOVE_ANT:
+            return self._path_refusal(player, move.coordList, move.buildType)
+        return self._build_refusal(player, move.coordList, move.buildType) if kind == BUILD else None
+
+    def _path_refusal(self, player: Player, path: Any, build_type: Any) -> str | None:
+        if not isinstance(path, LISTS) or not path:
+            return f"coordList is {said(path)}; wanted the path, the ant's own tile first"
+        if misfit := misfit_of(path[0]):
+            return f"coordList[0] is {misfit}"
+        x, y = path[0]
+        ant = self.at.get(tile_at(player, x, y))
+        if ant is None:
+            return f"coordList[0] is ({x},{y}), where no ant stands; wanted one of yours"
+        unit = UNITS[ant.type]
+        if ant.player != player:
+            return f"coordList[0] is ({x},{y}), where an enemy's {unit.name} stands; wanted one of your ants"
+        if ant.moved:
+            return f"the {unit.name} on ({x},{y}) has moved, or was built, in this turn"
+        costs = LIGHT if unit.ignores_grass else self.ground.cost
+        queen = ant.type == QUEEN
+        spent = 0
+        for index in range(1, len(path)):
+            coord = path[index]
+            if misfit := misfit_of(coord):
+                return f"coordList[{index}] is {misfit}"
+            from_x, from_y = x, y
+            x, y = coord
+            if abs(x - from_x) + abs(y - from_y) != 1:
+                return f"coordList[{index}] ({x},{y}) is not next to ({from_x},{from_y})"
+            tile = tile_at(player, x, y)
+            if tile in self.at:
+                return f"coordList[{index}] is ({x},{y}), where {self._who(player, tile, ant)} stands"
+            if queen and y in QUEENLESS_ROWS:
+                return f"coordList[{index}] is ({x},{y}); a queen may not enter y 4 and 5"
+            spent += costs[tile]
+        if spent > unit.moves:
+            return f"the path costs {spent} moves; a {unit.name} has {unit.moves}"
+        if build_type is not None and type(build_type) is not int:
+            return f"buildType is {said(build_type)}; wanted null or an integer"
+        return None
+
+    def _build_refusal(self, player: Player, coords: Any, build_type: Any) -> str | None:
+        hill = self.ground.hills[player]
+        hill_x, hill_y = COORDS[player][hill]
+        if not isinstance(coords, LISTS) or len(coords) != 1:
+            return f"coordList is {said(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
+        if misfit := misfit_of(coords[0]):
+            return f"coordList[0] is {misfit}"
+        x, y = coords[0]
+        if tile_at(player, x, y) != hill:
+            return f"coordList[0] is ({x},{y}); ants are built on your anthill ({hill_x},{hill_y})"
+        if hill in self.at:
+            return f"{self._who(player, hill)} stands on your anthill ({x},{y})"
+        if type(build_type) is not int or not WORKER <= build_type <= R_SOLDIER:
+            return f"buildType is {said(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
+        unit = UNITS[build_type]
+        if self.food[player] < unit.cost:
+            return f"a {unit.name} costs {unit.cost} food; you have {self.food[player]}"
+        return None
+
+    def _attack_refusal(self, player: Player, answer: Any) -> str | None:
+        if misfit := misfit_of(answer):
+            return f"the answer is {misfit}"
+        x, y = answer
+        if tile_at(player, x, y) in self.targets:
+            return None
+        offered = [COORDS[player][tile] for tile in self.targets]
+        return f"({x},{y}) is not offered; wanted one of {', '.join(f'({x},{y})' for x, y in offered)}"
+
+    # The play phase: what happens.
+
+    def _move(self, player: Player, move: AnyMove) -> None:
+        kind = move.moveType
+        if kind == MOVE_ANT:
+            self._move_ant(player, move.coordList)
+        elif kind == BUILD:
+            self._build(player, move.buildType)
+        else:
+            self._end_turn(player)
+
+    def _move_ant(self, player: Player, path: Sequence[tuple[int, int]]) -> None:
+        """The ant walks; if it can attack anything from there, it must (5.2)."""
+        ant = self.at.pop(tile_at(player, *path[0]))
+        tile = tile_at(player, *path[-1])
+        ant = PlacedAnt(ant.id, tile, ant.type, player, ant.health, ant.carrying, True)
+        self.at[tile] = self.ants[player][ant.id] = ant
+        targets = self.targets_of(ant)
+        if targets:
+            self.attacker, self.targets, self.awaited = ant, targets, _ATTACK[player]
+        else:
+            self._test_win()
+
+    def _attack(self, player: Player, target: tuple[int, int]) -> None:
+        assert self.attacker is not None
+        tile = tile_at(player, *target)
+        hit = self.at.pop(tile)
+        health = hit.health - UNITS[self.attacker.type].attack
+        if health > 0:
+            hurt = PlacedAnt(hit.id, tile, hit.type, hit.player, health, hit.carrying, hit.moved)
+            self.at[tile] = self.ants[hit.player][hit.id] = hurt
+        else:
+            del self.ants[hit.player][hit.id]
+        self.attacker, self.targets, self.awaited = None, (), _MOVE[player]
+        self._test_win()
+
+    def _build(self, player: Player, kind: int) -> None:
+        self.food[player] -= UNITS[kind].cost
+        self._add_ant(player, kind, self.ground.hills[player], moved=True)
+        self._test_win()
+
+    def _end_turn(self, player: Player) -> None:
+        """Captures, food picked up and brought home (section 6); then the other player is to move."""
+        rival = 1 - player
+        hills, tunnels = self.ground.hills, self.ground.tunnels
+        ants = self.ants[player]
+        for ant in list(ants.values()):
+            tile, carrying = ant.tile, ant.carrying
+            if tile == hills[rival]:
+                self.hill_health[rival] -= 1
+            elif tile == tunnels[rival]:
+                self.tunnel_health[rival] -= 1
+            elif tile in self.ground.foods:
+                carrying = carrying or ant.type == WORKER
+            elif carrying and (tile == hills[player] or tile == tunnels[player]):
+                self.food[player] += 1
+                carrying = False
+            if ant.moved or carrying is not ant.carrying:
+                ants[ant.id] = self.at[tile] = PlacedAnt(ant.id, tile, ant.type, player, ant.health, carrying, False)
+        self.ends += 1
+        self.mover, self.awaited = rival, _MOVE[rival]  # first, so that a decided game shows it too (5.4)
+        self._test_win()
+        if self.result is None and self.ends >= self.options.draw_after:
+            self._finish(draw("draw_limit"))
+
+    def _test_win(self) -> None:
+        """Player one first, then player two; the kinds in the order of section 6."""
+        for player in (0, 1):
+            rival = 1 - player
+            if rival not in self.ants[rival]:
+                return self._finish(win(player, "queen_killed"))
+            if self.hill_health[rival] <= 0:
+                return self._finish(win(player, "anthill_captured"))
+            if self.food[player] >= FOOD_GOAL:
+                return self._finish(win(player, "food_goal"))
+            if not self.food[rival] and len(self.ants[rival]) == 1:
+                return self._finish(win(player, "starved"))
+        return None
+
+    def _finish(self, result: Result) -> None:
+        """`registerWin` is called on everybody whose process is still there."""
+        self.result = result
+        self.awaited = {seat: REGISTER_WIN for seat in (0, 1) if seat not in self.out}
+
+    # Small parts.
+
+    def _add_ant(self, player: Player, kind: int, tile: int, moved: bool) -> None:
+        health = self.options.worker_health if kind == WORKER else UNITS[kind].health
+        ant = PlacedAnt(self.next_id, tile, kind, player, health, False, moved)
+        self.at[tile] = self.ants[player][ant.id] = ant
+        self.next_id += 1
+
+    def _legal_moves(self, player: Player) -> Iterator[Move]:
+        coords, neighbours, at = COORDS[player], NEIGHBOURS[player], self.at
+        for ant in self.ants[player].values():
+            if ant.moved:
+                continue
+            unit = UNITS[ant.type]
+            costs = LIGHT if unit.ignores_grass else self.ground.cost
+            paths: list[tuple[tuple[tuple[int, int], ...], int, int]] = [((coords[ant.tile],), ant.tile, unit.moves)]
+            while paths:
+                path, tile, left = paths.pop()
+                yield Move(MOVE_ANT, path)
+                for beside in reversed(neighbours[tile]):
+                    blocked = beside in at or (ant.type == QUEEN and beside % 10 in QUEENLESS_ROWS)
+                    if not blocked and costs[beside] <= left:
+                        paths.append(((*path, coords[beside]), beside, left - costs[beside]))
+        hill = self.ground.hills[player]
+        if hill not in at:
+            for kind in range(WORKER, R_SOLDIER + 1):
+                if UNITS[kind].cost <= self.food[player]:
+                    yield Move(BUILD, (coords[hill],), kind)
+        yield Move(END)
+
+    def _inventory(self, seat: Player, ground: Ground, frame: Player) -> Inventory:
+        """Ants and buildings by absolute tile, which is x first, then y (section 7)."""
+        coords = COORDS[frame]
+        ants = [_shown(ant, coords) for ant in sorted(self.ants[seat].values(), key=_BY_TILE)]
+        hill, tunnel = ground.hills[seat], ground.tunnels[seat]
+        buildings = []
+        if hill != NOWHERE:
+            buildings.append(Construction(coords[hill], ANTHILL, 1, seat, self.hill_health[seat]))
+        if tunnel != NOWHERE:
+            buildings.append(Construction(coords[tunnel], TUNNEL, 1, seat, self.tunnel_health[seat]))
+            if tunnel < hill:
+                buildings.reverse()
+        return Inventory(seat, self.food[seat], ants, buildings)
+
+    def _board(self, ground: Ground, frame: Player) -> Sequence[Sequence[Cell | None]]:
+        """Columns without an ant are the ground's own, shared by all views."""
+        columns: list[Any] = list(ground.columns[frame])
+        for tile, ant in self.at.items():
+            x, y = COORDS[frame][tile]
+            column = columns[x]
+            if type(column) is tuple:
+                columns[x] = column = list(column)
+            under = column[y]
+            column[y] = Cell(ant.id) if under is None else Cell(ant.id, under.constr)
+        return columns
+
+    def _who(self, player: Player, tile: int, walker: PlacedAnt | None = None) -> str:
+        """The ant on `tile`, as a refusal names it to `player`."""
+        ant = self.at[tile]
+        if ant is walker:
+            return f"the {UNITS[ant.type].name} itself still"
+        owner = "your" if ant.player == player else "an enemy's"
+        return f"{owner} {UNITS[ant.type].name}"
+
+    def _drawn(self, tile: int, ground: Ground) -> str:
+        ant, kind = self.at.get(tile), ground.kind(tile)
+        letter = "." if ant is None else "QWDSR"[ant.type] if ant.player == 0 else "qwdsr"[ant.type]
+        return letter + ("." if kind is None else "^@;%"[kind])
+
+    def _situation(self) -> str:
+        turns = f"after {self.ends} END moves"
+        name = ("one", "two")[self.mover]
+        if self.result is not None:
+            outcome = {1.0: "player one wins", 0.0: "player two wins"}.get(self.result.scores[0], "a draw")
+            return f"{outcome}, {self.result.reason}, {turns}"
+        if self.phase < PLAY_PHASE:
+            return f"setup phase {self.phase}: player {name} to place {self._due()}"
+        if self.attacker is not None:
+            return f"player {name} to attack with {_described(self.attacker)}, {turns}"
+        return f"player {name} to move, {turns}"
+
+
+# Small parts.
+
+_BY_TILE = attrgetter("tile")
+_CONSTRUCTION_NAMES = {ANTHILL: "an anthill", TUNNEL: "a tunnel", GRASS: "grass", FOOD: "food"}
+
+
+def _shown(ant: PlacedAnt, coords: Sequence[tuple[int, int]]) -> Ant:
+    """The ant as the wire has it, in the frame that `coords` belongs to."""
+    return Ant(ant.id, coords[ant.tile], ant.type, ant.player, ant.health, ant.carrying, ant.moved)
+
+
+def _described(ant: PlacedAnt) -> str:
+    """Absolute frame: `worker 2 at (4,8), health 4, carrying`."""
+    x, y = COORDS[0][ant.tile]
+    carrying, moved = ", carrying" * ant.carrying, ", moved" * ant.moved
+    return f"{UNITS[ant.type].name} {ant.id} at ({x},{y}), health {ant.health}{carrying}{moved}"

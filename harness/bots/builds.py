@@ -1,0 +1,324 @@
+"""Builds bots, in the cache: nothing is written beside a source, nor into the installed package.
+
+A build is made again when its source, its kit or its compiler is another one, and only then.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import NoReturn
+
+from referee.harness.bots import bundle, cache, programs
+from referee.harness.bots.bundle import Bundle
+from referee.harness.bots.limits import Limits, exit_words, mebibytes
+from referee.harness.bots.meter import Meter
+from referee.harness.errors import RunError
+from referee.harness.sandbox import job, layers
+from referee.harness.sandbox.cgroups import Group
+from referee.harness.sandbox.supervisor import remove
+from referee.protocol.errors import printable
+
+KEPT = frozenset(
+    [
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CACHE_HOME"),
+        *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "MAKEFLAGS", "PYTHONPATH", "VIRTUAL_ENV", "SOURCE_DATE_EPOCH"),
+        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+        *programs.SETTINGS,
+    ]
+)
+"""Environment variables that a build sees."""
+KEPT_FAMILIES = (
+    *("LC_", "CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "MAVEN_", "GRADLE_", "NODE_", "npm_", "NPM_", "PIP_"),
+    *("CMAKE_", "PKG_CONFIG", "C_INCLUDE", "CPLUS_", "CCACHE_", "PYENV_", "NVM_", "ASDF_", "MISE_"),
+)
+"""So do variables whose names begin so: settings of compilers, build tools and their version managers."""
+SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
+"""Names of none that it sees: a build is a program of the bot's author."""
+BUILD_LINES = 20
+"""Of what a failed build printed, at most so many lines are shown."""
+TREE, FILES = "tree", "files"
+"""In the folder of a build: the copy of the bundle, and the names of the files that were copied."""
+BEGUN = ".begun"
+"""Marks a command that has not ended by itself."""
+
+Command = Callable[[Path], Sequence[str]]
+"""The command that compiles a source file into the folder that it is given."""
+
+
+Told = Callable[[str, float], None]
+"""Is told what is being built, such as `my_bot (C++)`, and for how many seconds, again and again."""
+
+_told: ContextVar[Told | None] = ContextVar("told", default=None)
+_name: ContextVar[str | None] = ContextVar("name", default=None)
+_limits: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039 - a frozen value
+
+
+class BuildError(RunError):
+    """There is no program, and the fault is the bot's: its build fails or passes a limit."""
+
+
+class BuildFailed(BuildError):
+    """The command of a build has ended by itself, and said that it failed."""
+
+
+# A folder, built by its own command.
+
+
+def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Path:
+    """A copy of a bundle's files in which `command` has been run, in the folder `inside` of it. RunError if it fails.
+
+    Every command that is run in a bundle gets the same copy: so the examples of a kit share what they are built of.
+    What the last build of the same folder made is there at the start, for tools that build only what has changed.
+    """
+    tools = programs.identities(programs.builders(file.path for file in found.files))
+    home = cache.named(["folder", found.identity, *tools])
+    made = home / f"{cache.key([inside, *command])}.built"
+    begun = made.with_suffix(BEGUN)
+    with cache.locked(home):
+        if begun.exists() and not cache.in_use(home):
+            remove(home)  # that build was killed, and may have left half a file
+        if not home.exists():
+            _copy(found, home)
+            cache.prune(found.folder, keep=home)
+        if not made.exists():
+            begun.touch()
+            try:
+                with named(Path(spec).resolve().name):
+                    language = programs.language(file.path for file in found.files)
+                    run(command, home / TREE / inside, spec, {str(home / TREE): str(found.folder)}, language)
+            except BuildFailed:
+                begun.unlink()
+                raise
+            made.touch()
+            begun.unlink()
+        cache.use(home)
+    return home / TREE
+
+
+def _copy(found: Bundle, home: Path) -> None:
+    """RunError if the files changed or vanished while they were read."""
+    last = cache.last(found.folder, without=BEGUN)
+    with cache.draft() as new:
+        tree = new / TREE
+        try:
+            if last is not None:
+                _copy_made(last, new, {file.path for file in found.files})
+            tree.mkdir(exist_ok=True)
+            for file in found.files:
+                _copy_file(found.folder / file.path, tree / file.path, file)
+        except OSError as error:
+            raise RunError(f"{found.folder} cannot be copied to be built: {error}") from error
+        (new / FILES).write_text("\0".join(file.path for file in found.files), "utf-8", "surrogateescape")
+        cache.put(new, home, found.folder)
+
+
+def _copy_made(last: Path, new: Path, files: set[str]) -> None:
+    """What the last build has made and had for sources, without those that are gone, and what holds its own path."""
+    before = set((last / FILES).read_text("utf-8", "surrogateescape").split("\0"))
+    shutil.copytree(last / TREE, new / TREE, symlinks=True)
+    for path in before - files:
+        (new / TREE / path).unlink(missing_ok=True)
+    for settings in list((new / TREE).rglob("CMakeCache.txt")):
+        remove(settings.parent)
+
+
+def _copy_file(source: Path, target: Path, file: bundle.File) -> None:
+    """A file that is there with the same content keeps its time: it was built already."""
+    if target.is_file() and not target.is_symlink() and bundle.sha256(target) == file.sha256:
+        target.chmod(0o755 if file.executable else 0o644)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        target.symlink_to(source.resolve())
+        return
+    shutil.copyfile(source, target)
+    target.chmod(0o755 if file.executable else 0o644)
+
+
+# A program of one source file.
+
+
+def program(source: Path, tools: Iterable[str], command: Command, kit: str = "", cwd: Path | None = None) -> Path:
+    """The folder in which a source file is compiled by `command`, which is told that folder.
+
+    The compiler lists what else it has read in `inputs.d` there, as for make; without that list the source is all.
+    `kit` names the content of the kit that is used.
+    """
+    cwd = cwd or source.parent
+    ours = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
+    listing = cache.named(ours).with_suffix(".inputs")
+    with cache.locked(listing):
+        if listing.exists():
+            made = cache.named([*ours, *_hashes(_listed(listing))])
+            with cache.locked(made):
+                if made.exists():
+                    cache.use(made)
+                    return made
+        return _compiled(source, ours, listing, command, cwd)
+
+
+def _compiled(source: Path, ours: list[str], listing: Path, command: Command, cwd: Path) -> Path:
+    with cache.draft() as new:
+        with named(source.stem):
+            run(command(new), cwd, str(source), {}, programs.language([source.name]))
+        inputs = _dependencies(new / "inputs.d", cwd)
+        made = cache.named([*ours, *_hashes(inputs)])
+        with cache.locked(made):
+            if not made.exists():
+                cache.put(new, made, source)
+                cache.use(made)
+        cache.prune(source, keep=made)
+    listing.write_text("\0".join(map(str, inputs)), "utf-8", "surrogateescape")
+    return made
+
+
+def _hashes(files: Iterable[Path]) -> list[str]:
+    """A line for each file; a file that is gone has no hash."""
+    return [f"{bundle.sha256(file) if file.is_file() else '-'} {file}" for file in files]
+
+
+def _listed(listing: Path) -> list[Path]:
+    text = listing.read_text("utf-8", "surrogateescape")
+    return [Path(path) for path in text.split("\0")] if text else []
+
+
+def _dependencies(rules: Path, cwd: Path) -> list[Path]:
+    """The files that a compiler has read, as its rules for make have them."""
+    if not rules.exists():
+        return []
+    text = rules.read_text("utf-8", "surrogateescape").replace("\\\n", " ")
+    found: set[Path] = set()
+    for line in text.splitlines():
+        if not line.startswith("#") and ": " in line:
+            words = re.split(r"(?<!\\)\s+", line.split(": ", 1)[1].strip())
+            found.update(cwd / word.replace("\\ ", " ") for word in words if word)
+    return sorted(found)
+
+
+# Any build.
+
+
+@contextmanager
+def under(limits: Limits, told: Told | None = None) -> Iterator[None]:
+    """Builds in this block, and in this thread, are made under these limits; `told` hears how long they take."""
+    before, before_told = _limits.set(limits), _told.set(told)
+    try:
+        yield
+    finally:
+        _limits.reset(before)
+        _told.reset(before_told)
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """What is built in this block belongs to the bot of that name, unless it was named already."""
+    before = _name.set(_name.get() or name)
+    try:
+        yield
+    finally:
+        _name.reset(before)
+
+
+def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], language: str = "") -> None:
+    """Runs a build below a supervisor, as a bot is run, but by our account and with our files. RunError, with what it
+    said about its first error, unless it succeeds.
+
+    It is over when the command has ended: nothing that it started lives on, nor if we are ended meanwhile, however
+    that comes. `shown`: the paths in its words, and what the author knows them by.
+    """
+    limits = _limits.get()
+    program = shutil.which(command[0])
+    try:
+        start = layers.start_build(
+            limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
+        )
+        name = printable(_name.get() or spec)
+        watch = Watch(limits, spec, start.group, f"{name} ({language})" if language else name)
+        try:
+            folders = start.group.paths() if start.group is not None else ()
+            argv = (program or command[0], *command[1:])
+            done = job.run(argv, cwd, environment(), watch.look, start.launcher, folders)
+            watch.rule()
+        finally:
+            if start.group is not None:
+                start.group.remove()
+    except OSError as error:
+        raise RunError(f"{spec}: the build cannot be started: {error}") from error
+    said = excerpt(done.output)
+    if done.code is None:
+        raise RunError(f"{spec}: the build did not run to its end: {said}")
+    if done.code != 0:
+        said = said or "it printed nothing"
+        for path, known in shown.items():
+            said = said.replace(path, known)
+        raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{said}")
+
+
+class Watch:
+    """Holds one build to its limits."""
+
+    def __init__(self, limits: Limits, spec: str, group: Group | None, what: str) -> None:
+        self.what = what
+        self.limits = limits
+        self.spec = spec
+        self.group = group
+        self._since = time.monotonic()
+        self._told = _told.get()
+        self._meter: Meter | None = None
+
+    def look(self, root: int) -> None:
+        """Reads what is below the process `root`, 0 = nothing yet. RunError for the limit that it has passed."""
+        limits = self.limits
+        taken_s = time.monotonic() - self._since
+        if self._told is not None:
+            self._told(self.what, taken_s)
+        if taken_s > limits.build_s:
+            raise self._over(f"did not end within {limits.build_s:g} s", "--build-time")
+        self.rule()
+        if not root:
+            return
+        self._meter = self._meter or Meter(root, root, limits.build_memory_bytes)
+        usage = self._meter.read_now()
+        if limits.build_memory_bytes is not None and usage.memory_bytes > limits.build_memory_bytes:
+            self._over_memory()
+        if limits.build_processes is not None and usage.processes > limits.build_processes:
+            raise self._over(f"ran more than {limits.build_processes} processes at once", "--build-processes")
+
+    def rule(self) -> None:
+        """RunError if the kernel has ended a process of it for want of memory."""
+        if self.group is not None and self.group.out_of_memory():
+            self._over_memory()
+
+    def _over_memory(self) -> NoReturn:
+        assert self.limits.build_memory_bytes is not None
+        raise self._over(f"wanted more than {mebibytes(self.limits.build_memory_bytes)} of memory", "--build-memory")
+
+    def _over(self, what: str, option: str) -> BuildError:
+        return BuildError(f"{self.spec}: the build {what}, which is its limit; {option} sets another")
+
+
+def environment() -> dict[str, str]:
+    """The variables that a build sees: where programs are, the language, and what compilers and their tools go by."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET.search(name)
+    }
+
+
+def excerpt(output: bytes) -> str:
+    """What a build printed, without colours. Of much, the lines around the first error, since compilers go on after
+    it; the last ones if none calls itself an error."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", output.decode("utf-8", "backslashreplace"))
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    last = max(len(lines) - BUILD_LINES, 0)
+    errors = (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
+    start = min(max(next(errors, len(lines)) - BUILD_LINES // 4, 0), last)
+    shown = lines[start : start + BUILD_LINES]
+    return "\n".join([*shown, f"… {last - start} more lines"] if start < last else shown)

@@ -1,0 +1,173 @@
+"""Where builds are kept: `$XDG_CACHE_HOME/referee`, or `~/.cache/referee`.
+
+Each has a folder of its own, named by a hash of all that it is made of; so it never goes stale and is never changed
+once it is complete. Beside it stand two locks: who builds holds `.lock`, and every process that uses what was built
+holds a share of `.used` for as long as it lives, which keeps it from being removed.
+"""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+from referee.harness.errors import RunError
+from referee.harness.sandbox.supervisor import remove
+
+ORIGIN = "origin"
+"""A file in each build's folder: the path of the source that it was made of."""
+KEPT_S = 30 * 24 * 3600.0
+"""A build that nobody has used for so long is removed."""
+DRAFT_S = 24 * 3600.0
+"""So is what somebody began who was killed."""
+
+_uses: dict[Path, int] = {}
+"""The open `.used` of the builds that this process uses."""
+
+
+def root() -> Path:
+    """The folder of all builds."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "referee" / "builds"
+
+
+def builds_in(words: Iterable[str]) -> tuple[str, ...]:
+    """The folders of the builds that a command line names, and what they link to as packages of theirs."""
+    builds = f"{root()}/"
+    found = {builds + word.partition(builds)[2].partition("/")[0] for word in words if builds in word}
+    packages = {str(link.resolve()) for build in found for link in Path(build, "node_modules").glob("*")}
+    found |= {package if builds not in package else _build_of(package, builds) for package in packages}
+    return tuple(sorted(found))
+
+
+def _build_of(path: str, builds: str) -> str:
+    return builds + path.removeprefix(builds).partition("/")[0]
+
+
+def key(parts: Iterable[str]) -> str:
+    """A name for what is made of these parts."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
+
+
+def named(parts: Iterable[str]) -> Path:
+    """The folder of what is made of these parts, there or not."""
+    return root() / key(parts)
+
+
+@contextmanager
+def locked(home: Path) -> Iterator[None]:
+    """Nobody else makes or removes it meanwhile. RunError without a cache."""
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        lock = _open(_beside(home, ".lock"))
+    except OSError as error:
+        raise RunError(
+            f"nothing can be built: the cache {root()} cannot be written ({error.strerror}); set XDG_CACHE_HOME"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def draft() -> Iterator[Path]:
+    """A new folder among the builds, to be `put` in its place when it is complete; else it is removed."""
+    folder = Path(mkdtemp(suffix=".new", dir=root()))
+    try:
+        yield folder
+    finally:
+        if folder.exists():
+            remove(folder)
+
+
+def put(folder: Path, home: Path, origin: Path) -> None:
+    """Makes a draft what was made of the source `origin`. To be used under the lock of `home`."""
+    (folder / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
+    if home.exists():
+        remove(home)
+    folder.chmod(0o755)
+    folder.rename(home)
+
+
+def use(home: Path) -> None:
+    """From now on, until this process ends, it is in use. To be used under its lock."""
+    path = _beside(home, ".used")
+    if path not in _uses:
+        _uses[path] = _open(path)
+        fcntl.flock(_uses[path], fcntl.LOCK_SH)
+    os.utime(path)
+
+
+def in_use(home: Path) -> bool:
+    """Whether this process or another one uses it."""
+    used = _open(_beside(home, ".used"))
+    try:
+        fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(used)
+    return False
+
+
+def last(origin: Path, without: str) -> Path | None:
+    """The newest build of that source, if there is one; none that holds a file with that suffix."""
+    text = str(origin)
+    found = [home for home in _homes() if _origin(home) == text and not any(home.glob(f"*{without}"))]
+    return max(found, key=lambda home: home.stat().st_mtime_ns, default=None)
+
+
+def prune(origin: Path, keep: Path) -> None:
+    """Removes what nobody uses and nobody will: older builds of the same source, those whose source is gone, and
+    those that were not used for long."""
+    for home in _homes():
+        source = _origin(home)
+        if home != keep and (source == str(origin) or not os.path.exists(source) or _old(home)):
+            with suppress(OSError):
+                _remove_unused(home)
+    for left in root().glob("*.new"):
+        with suppress(OSError):
+            if time.time() - left.stat().st_mtime > DRAFT_S:
+                remove(left)
+
+
+def _remove_unused(home: Path) -> None:
+    """BlockingIOError if anybody uses it, or is at it."""
+    lock = _open(_beside(home, ".lock"))
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not in_use(home):
+            remove(home)
+    finally:
+        os.close(lock)
+
+
+def _beside(home: Path, suffix: str) -> Path:
+    return home.parent / f"{home.name}{suffix}"
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _homes() -> list[Path]:
+    return [home for home in root().glob("*") if home.is_dir() and not home.name.endswith(".new")]
+
+
+def _origin(home: Path) -> str:
+    try:
+        return (home / ORIGIN).read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def _old(home: Path) -> bool:
+    try:
+        return time.time() - _beside(home, ".used").stat().st_mtime > KEPT_S
+    except OSError:
+        return True

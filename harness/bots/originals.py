@@ -1,0 +1,121 @@
+"""Bots that were written for the original competitions: how they are named, recognised and run.
+
+`original:[--python PATH] [--seed N] [--folder DIR] [--original-ids] FILE_OR_FOLDER`. What runs them is an ordinary
+program, `harness/originals/run.py`.
+"""
+
+import ast
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.harness.errors import UsageError
+from referee.harness.paths import HOME
+
+RUNNER = HOME / "harness" / "originals" / "run.py"
+GAMES = ("aiarena21", "cardgame", "reantics")
+FUNCTIONS = {
+    "aiarena21": {"play_powerup", "play_turn", "play_auction", "play_transport"},
+    "cardgame": {"start", "play", "end"},
+}
+"""What an original's file defines, where it has functions."""
+_OPTION = re.compile(r"\s*--(python|seed|folder|original-ids)\b(?:=|\s+|$)")
+
+
+class Original(Struct, frozen=True):
+    """How one of them is to be run."""
+
+    path: Path
+    """A file, or the folder of a card game's agent."""
+    python: str = sys.executable
+    seed: int | None = None
+    """Of its luck; None = what the match gives its seat."""
+    folder: Path | None = None
+    """Its working folder; None = what its competition had."""
+    original_ids: bool = False
+
+    def argv(self, game: str) -> tuple[str, ...]:
+        """The command that runs it. UsageError for a game whose originals had no bots in Python."""
+        if game not in GAMES:
+            raise UsageError(f"original:{self.path}: {game} has no bots of that kind; {', '.join(GAMES)} have")
+        options = [] if self.seed is None else ["--seed", str(self.seed)]
+        options += [] if self.folder is None else ["--folder", str(self.folder)]
+        options += ["--original-ids"] if self.original_ids else []
+        return (self.python, str(RUNNER), game, *options, str(self.path))
+
+
+def read(text: str, base: Path) -> Original:
+    """What stands behind `original:`; paths begin at `base`. UsageError for whatever is wrong with it."""
+    options: dict[str, str] = {}
+    rest = text
+    while found := _OPTION.match(rest):
+        rest = rest[found.end() :]
+        options[found[1]] = ""
+        if found[1] != "original-ids":
+            options[found[1]], rest = _word(rest, f"original:{text}: --{found[1]}")
+    path = _path(rest.strip(), base, text)
+    seed, folder = options.get("seed"), options.get("folder")
+    if seed is not None and not re.fullmatch(r"-?\d+", seed):
+        raise UsageError(f"original:{text}: --seed {seed}: wanted is a whole number")
+    if folder is not None and not (base / folder).expanduser().is_dir():
+        raise UsageError(f"original:{text}: --folder {folder}: there is no such folder")
+    return Original(
+        path=path,
+        python=_interpreter(options.get("python", sys.executable), base, text),
+        seed=None if seed is None else int(seed),
+        folder=None if folder is None else (base / folder).expanduser().resolve(),
+        original_ids="original-ids" in options,
+    )
+
+
+def recognised(path: Path, game: str) -> bool:
+    """Whether a file or folder without a word on how to run it is a bot of that game's original."""
+    if game == "cardgame" and path.is_dir():
+        return (path / "agent.py").is_file()
+    if game not in GAMES or path.suffix != ".py" or not path.is_file():
+        return False
+    source = path.read_bytes()
+    if b"referee_kit" in source:
+        return False
+    try:
+        top = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        return False
+    classes = [node for node in top if isinstance(node, ast.ClassDef)]
+    if game == "reantics":
+        return any(node.name == "AIPlayer" for node in classes)
+    return any(FUNCTIONS[game] <= _functions(body) for body in (top, *(node.body for node in classes)))
+
+
+def _functions(body: list[ast.stmt]) -> set[str]:
+    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
+
+
+def _word(text: str, where: str) -> tuple[str, str]:
+    """The first word, which may be quoted, and the rest."""
+    found = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
+    if found is None:
+        raise UsageError(f"{where}: its value is missing")
+    return "".join(shlex.split(found[1])), text[found.end() :]
+
+
+def _path(text: str, base: Path, whole: str) -> Path:
+    """A file or folder. Names with blanks need no quotes: it is the last thing that is said."""
+    if not text:
+        raise UsageError(f"original:{whole}: wanted is a file, as in original:'My Agent.py'")
+    for name in (text, text.strip("'\"")):
+        path = (base / Path(name).expanduser()).resolve()
+        if path.exists():
+            return path
+    raise UsageError(f"original:{whole}: there is no such file or folder: {text}")
+
+
+def _interpreter(name: str, base: Path, whole: str) -> str:
+    found = shutil.which(name) if "/" not in name else str((base / Path(name).expanduser()).absolute())
+    if found is None or not Path(found).is_file():
+        raise UsageError(f"original:{whole}: --python {name}: there is no such program")
+    return found

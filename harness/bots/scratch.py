@@ -1,0 +1,47 @@
+"""How much a bot has written into its scratch folder, where no layer gives that folder a size."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import trio
+
+from referee.games.api import Fault, FaultKind
+from referee.harness.bots.limits import mebibytes
+from referee.harness.sandbox.namespaces import INODES
+
+LOOK_EVERY_S = 0.1
+COST = 0.02
+"""The part of a core that looking may take, of a folder with many files."""
+
+
+async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) -> None:
+    """Counts again and again; `ruled` is told when it is too much. Files without a name or elsewhere are not seen."""
+    while True:
+        started = time.perf_counter()
+        held, files = await trio.to_thread.run_sync(count, folder, abandon_on_cancel=True)
+        if held > limit_bytes:
+            detail = f"wrote {mebibytes(held)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
+            return ruled(Fault(FaultKind.FILES, detail))
+        if files > INODES:
+            return ruled(Fault(FaultKind.FILES, f"made more than {INODES} files and folders in its scratch folder"))
+        await trio.sleep(max(LOOK_EVERY_S, (time.perf_counter() - started) / COST))
+
+
+def count(folder: Path) -> tuple[int, int]:
+    """How many bytes the files there take, and how many files and folders there are: up to one more than `INODES`."""
+    waiting, held, files = [os.fspath(folder)], 0, 0
+    while waiting and files <= INODES:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    held += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    if files > INODES:
+                        break
+        except OSError:
+            continue  # it was removed meanwhile, or is closed to us
+    return held, files

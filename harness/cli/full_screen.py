@@ -1,0 +1,251 @@
+"""`replay show` on a whole terminal: stepping through a record with the keys of the viewer in the browser.
+
+Needs Textual, the extra `referee[tui]`; without it `replay show` prints.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.text import Text
+from textual.app import App, ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from referee.games.api import Call
+from referee.harness.cli.reports.turns import SEAT_STYLES, board, title, told
+from referee.harness.cli.reports.words import printable, short
+from referee.harness.record.lines import Turn
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference, positions
+
+SPEEDS = (1, 2, 4, 8, 16, 32)
+"""Turns a second."""
+KEYS = (
+    ("space", "play", "play or pause"),
+    ("left", "move(-1)", "a turn back; with shift ten"),
+    ("right", "move(1)", "a turn on; with shift ten"),
+    ("shift+left", "move(-10)", ""),
+    ("shift+right", "move(10)", ""),
+    ("home", "seek(0)", "the beginning"),
+    ("end", "last", "the end"),
+    ("f", "next_fault", "the next fault"),
+    ("n", "next_call", "the next call of this seat"),
+    ("plus,equals_sign", "faster(1)", "faster"),
+    ("minus", "faster(-1)", "slower"),
+    ("s", "next_seat", "everything, or what one seat sees"),
+    ("b", "beside", "what all seats see, beside each other"),
+    ("g", "go_to", "go to a turn"),
+    ("question_mark", "explain", "this help"),
+    ("q", "quit", "leave"),
+)
+"""Key, action and what the help says; the same as in the browser, where it has them."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A position, and what has led to it."""
+
+    turn: int
+    told: Text
+    whole: Text
+    seen: tuple[Text, ...]
+    """By seat, as it may see it."""
+    answered: frozenset[int]
+    fault: bool
+
+
+def read(replay: Replay) -> Iterator[Step]:
+    """Every position of a record; the last says so if the record is not what the rules give."""
+    game, names = replay.game, replay.header.setup.names
+    seats = range(len(names))
+    calls: tuple[Call, ...] = ()
+    number = 0
+    last: Step | None = None
+    try:
+        for _, state, line in positions(replay):
+            number = line.turn if isinstance(line, Turn) else number
+            answered: frozenset[int] = frozenset()
+            ruled = any(event["event"] == "ruling" for event in getattr(line, "events", ()))
+            if isinstance(line, Turn):
+                answered = frozenset(line.answers | line.faults)
+            seen = tuple(board(game, state, seat) for seat in seats)
+            last = Step(number, told(game, line, names, calls), board(game, state), seen, answered, ruled)
+            yield last
+            calls = state.calls()
+    except Difference as difference:
+        words = Text(f"the replay is not what the rules give: {printable(str(difference))}", style="bold red")
+        drawn = last.whole if last is not None else Text()
+        yield Step(number, words, drawn, tuple(drawn for _ in seats), frozenset(), True)
+
+
+class TurnAsked(ModalScreen[int | None]):
+    """Asks for the number of a turn."""
+
+    CSS = "TurnAsked { align: center middle; } Input { width: 30; }"
+    BINDINGS: ClassVar = [Binding("escape", "leave")]
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="turn", type="integer")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        self.dismiss(int(event.value) if event.value.lstrip("-").isdigit() else None)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class Viewer(App[None]):
+    """A record, step by step."""
+
+    CSS = "#title { height: auto; } #status { dock: bottom; height: auto; } #board { height: 1fr; }"
+    BINDINGS: ClassVar = [Binding(key, action, words, show=False) for key, action, words in KEYS]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, replay: Replay) -> None:
+        super().__init__()
+        setup = replay.header.setup
+        self.names = setup.names
+        self.steps: Sequence[Step] = list(read(replay))
+        self.heading = title(replay.game, setup.names, setup.seed)
+        self.at = 0
+        self.seat: int | None = None
+        """Whose view is shown; None = everything."""
+        self.all_seats = False
+        self.explains = False
+        self.speed = 1
+        self._clock: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(self.heading, id="title")
+        with VerticalScroll(id="board"):
+            yield Static(id="position")
+        yield Static(id="status")
+
+    def on_mount(self) -> None:
+        if not self.steps:
+            self.steps = [
+                Step(0, Text("nothing was played"), Text(), tuple(Text() for _ in self.names), frozenset(), False)
+            ]
+        self._show()
+
+    def _show(self) -> None:
+        self.query_one("#position", Static).update(self.position())
+        self.query_one("#status", Static).update(self.status())
+
+    def position(self) -> RenderableType:
+        """What is to be seen now."""
+        if self.explains:
+            return Text("\n".join(f"{key:20}{words}" for key, _, words in KEYS if words))
+        step = self.steps[self.at]
+        if self.all_seats:
+            headed = [self._headed(seat, seen) for seat, seen in enumerate(step.seen)]
+            return Group(step.told, Text(), Columns(headed, padding=(0, 4)))
+        return Group(
+            step.told, Text(), step.whole if self.seat is None else self._headed(self.seat, step.seen[self.seat])
+        )
+
+    def _headed(self, seat: int, seen: Text) -> Group:
+        return Group(Text(printable(self.names[seat]), style=SEAT_STYLES[seat % 4]), seen)
+
+    def status(self) -> Text:
+        """Where we are, on a line with a mark for every fault."""
+        width = max(10, self.size.width - 2)
+        marks = ["─"] * width
+        last = max(1, len(self.steps) - 1)
+        for index, step in enumerate(self.steps):
+            if step.fault:
+                marks[index * (width - 1) // last] = "×"
+        line = Text("".join(marks), style="dim")
+        place = self.at * (width - 1) // last
+        line.stylize("bold reverse", place, place + 1)
+        seen = "everything" if self.seat is None else f"what {short([printable(self.names[self.seat])], 20)[0]} sees"
+        pace = "playing" if self._clock is not None else "paused"
+        words = (
+            f"turn {self.steps[self.at].turn} of {self.steps[-1].turn}  {seen}  {pace}, {self.speed} a second  ? help"
+        )
+        return Text(words).append("\n").append_text(line)
+
+    # The keys.
+
+    def action_seek(self, at: int) -> None:
+        self._pause()
+        self.at = max(0, min(len(self.steps) - 1, at))
+        self.explains = False
+        self._show()
+
+    def action_move(self, by: int) -> None:
+        self.action_seek(self.at + by)
+
+    def action_last(self) -> None:
+        self.action_seek(len(self.steps) - 1)
+
+    def action_play(self) -> None:
+        if self._clock is not None:
+            self._pause()
+        else:
+            if self.at == len(self.steps) - 1:
+                self.at = 0
+            self._clock = self.set_interval(1 / self.speed, self._on)
+        self._show()
+
+    def _on(self) -> None:
+        self.at = min(self.at + 1, len(self.steps) - 1)
+        if self.at == len(self.steps) - 1:
+            self._pause()
+        self._show()
+
+    def _pause(self) -> None:
+        if self._clock is not None:
+            self._clock.stop()
+            self._clock = None
+
+    def action_faster(self, by: int) -> None:
+        self.speed = SPEEDS[max(0, min(len(SPEEDS) - 1, SPEEDS.index(self.speed) + by))]
+        if self._clock is not None:
+            self._pause()
+            self._clock = self.set_interval(1 / self.speed, self._on)
+        self._show()
+
+    def action_next_fault(self) -> None:
+        faults = [index for index, step in enumerate(self.steps) if step.fault]
+        if faults:
+            self.action_seek(next((index for index in faults if index > self.at), faults[0]))
+
+    def action_next_call(self) -> None:
+        seat = min(self.steps[self.at].answered, default=0) if self.seat is None else self.seat
+        later = range(self.at + 1, len(self.steps))
+        self.action_seek(next((index for index in later if seat in self.steps[index].answered), self.at))
+
+    def action_next_seat(self) -> None:
+        views = [None, *range(len(self.names))]
+        self.seat = views[(views.index(self.seat) + 1) % len(views)]
+        self.all_seats = False
+        self._show()
+
+    def action_beside(self) -> None:
+        self.all_seats = not self.all_seats
+        self._show()
+
+    def action_explain(self) -> None:
+        self.explains = not self.explains
+        self._show()
+
+    def action_go_to(self) -> None:
+        def go(turn: int | None) -> None:
+            if turn is not None:
+                self.action_seek(
+                    next((index for index, step in enumerate(self.steps) if step.turn >= turn), len(self.steps))
+                )
+
+        self.push_screen(TurnAsked(), go)
+
+
+def show(replay: Replay) -> None:
+    """Takes the terminal until `q`."""
+    Viewer(replay).run()

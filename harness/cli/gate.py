@@ -1,0 +1,229 @@
+"""`referee gate NEW OLD`: whether a new version of a bot may take the place of the old one."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import msgspec
+import trio
+from cyclopts import Parameter
+from rich.text import Text
+
+from referee.games.api import Game as Rules
+from referee.harness.check.output import write
+from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, PLAYED
+from referee.harness.cli.lanes import LaneOptions
+from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, find_game
+from referee.harness.cli.reports.words import printable
+from referee.harness.cli.screen import err, out, print_json, progress
+from referee.harness.cli.tournament import asked_for
+from referee.harness.errors import UsageError
+from referee.harness.tournament import gate as gates
+from referee.harness.tournament import ledger as ledgers
+from referee.harness.tournament import organise
+from referee.harness.tournament.formats import Seating
+from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit
+from referee.harness.tournament.gate_report import junit, lines, markdown, warnings
+from referee.harness.tournament.ledger import PLAN, Ledger
+from referee.harness.tournament.orbits import play_orbits
+from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.run import Run, Shard, contest_of
+
+Pair = Annotated[tuple[float, float] | None, Parameter(negative=())]
+CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
+
+
+def gate(
+    new: str,
+    old: str,
+    *,
+    game: str,
+    elo: Pair = None,
+    nelo: Pair = None,
+    points: Pair = None,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    anytime: Flag = False,
+    max_games: int = 20_000,
+    max_minutes: float = 30.0,
+    seed: int | None = None,
+    no_vary: Flag = False,
+    rules: RuleOptions = RuleOptions(),
+    times: TimeOptions = TimeOptions(),
+    uses: LimitOptions = LimitOptions(),
+    ledger: Path | None = None,
+    resume: Flag = False,
+    lanes: LaneOptions = LaneOptions(),
+    markdown: Path | None = None,
+    junit: Path | None = None,
+    json: Flag = False,
+    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+) -> int:
+    """Plays a new bot against the old one until it is clear whether it is better.
+
+    Every seed is played with the new bot at every seat; in games for more than two the old one has all others.
+    Exit codes: 0 accepted, 1 rejected, 2 usage, 3 the run itself failed, 4 a cap came first: inconclusive.
+
+    Parameters
+    ----------
+    new
+        The bot that is to be accepted, as for a match.
+    old
+        The bot that it is compared with.
+    game
+        The game's name.
+    elo
+        LOW HIGH: rejected is a bot that is better by LOW Elo or less, accepted one that is better by HIGH or more.
+        Default: 0 30.
+    nelo
+        The same in normalised Elo, whose number of games does not depend on how many are drawn.
+    points
+        The same in the share of the points above one half, in hundredths: 0 3 = 50 % or less, 53 % or more.
+    alpha
+        How often a bot may be accepted that should be rejected.
+    beta
+        How often a bot may be rejected that should be accepted.
+    anytime
+        Decide by betting, which keeps alpha and beta at whatever moment one looks; with --points always.
+    max_games
+        Inconclusive after so many.
+    max_minutes
+        Inconclusive after so long.
+    seed
+        The seed of all luck. Without it one is drawn, and printed.
+    no_vary
+        Play every game from the usual start, also where the rules leave nothing to luck: then many games are copies.
+    ledger
+        A folder for what is played: `referee tournament show` reads it. Default: it is thrown away.
+    resume
+        Go on with what that folder has.
+    markdown
+        Write the result as Markdown, for a pull request, to this file.
+    junit
+        Write the result as JUnit's XML to this file.
+    json
+        Print one machine-readable object on standard output and nothing else.
+    """
+    rules_of = find_game(game)
+    seats = rules_of.seats.start
+    terms = gates.checked(_terms(elo, nelo, points, alpha, beta, anytime, max_games, max_minutes), seats)
+    lanes.checked()
+    if resume and ledger is None:
+        raise UsageError("--resume: needs --ledger, the folder to go on with")
+    with _folder(ledger, resume) as folder:
+        before = read_plan(folder / PLAN) if resume else None
+        wanted = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, uses, own, before, seed)
+        plan = organise.arrange(
+            msgspec.structs.replace(
+                wanted,
+                format="two-player",
+                seating=Seating.ORBIT,
+                games=terms.max_games // seats * seats,
+                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
+            ),
+            folder,
+        )
+        with progress() as told:
+            plan, programs = organise.programs(plan, folder, told=told)
+        opened = Ledger(folder, msgspec.to_builtins(plan))
+        try:
+            run = Run(plan, opened, ledgers.read(folder), Shard())
+            contest = contest_of(plan, programs, "none" if ledger is None else "all")
+            started = time.monotonic()
+            decided = trio.run(_play, run, lanes.opened(contest), terms)
+            duration_s = time.monotonic() - started
+        finally:
+            opened.close()
+        names = plan.bots[0].name, plan.bots[1].name
+        told_of = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
+    _tell(told_of, markdown, junit, json)
+    return CODES[told_of.decision]
+
+
+@contextmanager
+def _folder(ledger: Path | None, resume: bool) -> Iterator[Path]:
+    """Where it is played. UsageError if it holds something that is not to be gone on with."""
+    if ledger is None:
+        with TemporaryDirectory(prefix="referee-gate-") as scratch:
+            yield Path(scratch)
+        return
+    if not resume and (ledger / PLAN).exists():
+        raise UsageError(f"{ledger} holds a tournament already; --resume goes on with it")
+    yield ledger
+
+
+def _varied(game: Rules, rules: RuleOptions, own: Mapping[str, str]) -> dict[str, Any]:
+    """The options that make games differ where the rules leave nothing to luck, as far as they were not given."""
+    given = {name.replace("-", "_") for name in own} | {setting.partition("=")[0] for setting in rules.set}
+    return {name: value for name, value in game.vary.items() if name not in given}
+
+
+def _terms(
+    elo: tuple[float, float] | None,
+    nelo: tuple[float, float] | None,
+    points: tuple[float, float] | None,
+    alpha: float,
+    beta: float,
+    anytime: bool,
+    max_games: int,
+    max_minutes: float,
+) -> Terms:
+    given = {Unit.ELO: elo, Unit.NELO: nelo, Unit.POINTS: points}
+    chosen = [(unit, bounds) for unit, bounds in given.items() if bounds is not None]
+    if len(chosen) > 1:
+        raise UsageError(f"{' '.join(f'--{unit}' for unit, _ in chosen)}: one of them")
+    unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
+    return Terms(unit, low, high, alpha, beta, anytime, max_games, max_minutes)
+
+
+async def _play(run: Run, opening: Any, terms: Terms) -> Gate:
+    gate = Gate(terms, run.plan.seats)
+    with progress() as show:
+
+        def taken(number: int, games: Sequence[Game]) -> bool:
+            over = gate.add(number, games) is not None
+            show(_so_far(gate))
+            return over
+
+        async with opening as crew:
+            await play_orbits(run, crew, taken, 60 * (terms.max_minutes or float("inf")))
+    gate.give_up()
+    return gate
+
+
+def _so_far(gate: Gate) -> str:
+    ahead, level, behind = gate.pairs
+    low, high = gate.terms.limits
+    evidence = f"LLR {gate.llr:.2f} ({low:.2f}, {high:.2f})"
+    if gate.terms.bets:
+        evidence = f"bets {gate.wealth[0]:.2f} against H0, {gate.wealth[1]:.2f} against H1"
+    return f"{gate.games:,} games  W {ahead} L {behind} D {level}  {evidence}"
+
+
+def _tell(run: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
+    if to_markdown is not None:
+        write(to_markdown, markdown(run).encode())
+    if to_junit is not None:
+        write(to_junit, junit(run))
+    title = f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}"
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        level = "notice" if run.decision is Decision.ACCEPTED else "error"
+        err.print(Text(f"::{level} title=referee gate::{title.translate(_COMMAND)}"))
+    if json:
+        print_json(run)
+        return
+    out.print(
+        Text(f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}   (seed {run.seed})")
+    )
+    for line in lines(run):
+        out.print(Text(printable(line)))
+    for warning in warnings(run):
+        err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
+
+
+_COMMAND = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+"""What GitHub's workflow commands escape."""

@@ -1,0 +1,157 @@
+"""`referee replay`: verifies, shows and exports the records of matches."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.text import Text
+
+from referee.harness.cli.exits import AT_FAULT, PLAYED
+from referee.harness.cli.options import Flag
+from referee.harness.cli.reports.turns import Window, steps
+from referee.harness.cli.reports.words import printable
+from referee.harness.cli.screen import out, paged
+from referee.harness.errors import RunError, UsageError
+from referee.harness.record import exports
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference, verify
+from referee.harness.web.page import page
+
+
+def replay_verify(file: Path) -> int:
+    """Plays a recorded match again from its setup and answers: "identical", or the first line that differs.
+
+    Of a match that was aborted it says so, and whether it is identical up to there.
+
+    Parameters
+    ----------
+    file
+        The replay.
+    """
+    replay = Replay(file)
+    origin = replay.header.origin
+    forked = "" if origin is None else f", forked from {printable(origin.replay)} after turn {origin.turn}"
+    try:
+        result = verify(replay)
+    except Difference as difference:
+        out.print(Text(f"{file}: {printable(str(difference))}"))
+        return AT_FAULT
+    if result is None:
+        out.print(Text(f"{file}: {_aborted(replay)}; identical so far, {len(replay.lines)} lines"))
+    else:
+        out.print(Text(f"{file}: identical, {len(replay.lines)} lines, {printable(result.reason)}{forked}"))
+    return PLAYED
+
+
+def replay_show(
+    file: Path,
+    *,
+    turn: int | None = None,
+    first: Annotated[int | None, Parameter(name="--from")] = None,
+    to: int | None = None,
+    last: int | None = None,
+    seat: int | None = None,
+    calls: Flag = False,
+    plain: Flag = False,
+) -> int:
+    """Steps through a recorded match, in the game's own notation: on a whole terminal, with keys (? lists them).
+
+    Printed, through $PAGER on a terminal, with any of these options, into a pipe, or where Textual is not installed
+    (the extra `referee[tui]`).
+
+    Parameters
+    ----------
+    file
+        The replay.
+    turn
+        Only this turn; 0 is the opening.
+    first
+        From this turn on.
+    to
+        Up to this turn.
+    last
+        Only so many turns at the end.
+    seat
+        Only turns in which this seat answered.
+    calls
+        Show every call's frame and that of its answer too, as JSON.
+    plain
+        Print it.
+    """
+    replay = Replay(file)
+    if sum(given is not None for given in (turn, first if first is not None else to, last)) > 1:
+        raise UsageError("--turn, --last, and --from with --to: one of the three")
+    if seat is not None and seat not in range(len(replay.header.setup.names)):
+        raise UsageError(f"--seat {seat}: the seats are 0 to {len(replay.header.setup.names) - 1}")
+    turns = _turns(replay)
+    if turn is not None and turn not in range(turns + 1):
+        raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
+    if last is not None:
+        first = max(turns - last + 1, 0)
+    window = Window(turn if turn is not None else first or 0, turn if turn is not None else to, seat, calls)
+    if not plain and not calls and window == Window() and _has_screen():
+        from referee.harness.cli.full_screen import show  # slow to load, and an extra
+
+        show(replay)
+        return PLAYED
+    with paged():
+        for step in steps(replay, window):
+            out.print(step, end="\n\n")
+    return PLAYED
+
+
+def replay_export(format: str, replay: Path, file: Path) -> int:
+    """Writes a recorded match in another form.
+
+    Parameters
+    ----------
+    format
+        aiarena21-replay: AI Arena 21's own replay.txt, for its viewer.
+    replay
+        The replay; nothing is written unless it verifies.
+    file
+        Where the other form goes.
+    """
+    try:
+        exports.export(format, Replay(replay), file)
+    except Difference as difference:
+        out.print(Text(f"{replay}: {printable(str(difference))}"))
+        return AT_FAULT
+    return PLAYED
+
+
+def replay_html(replay: Path, file: Path) -> int:
+    """Writes one page to look at a match in a browser, with everything in it: it opens from disk.
+
+    Parameters
+    ----------
+    replay
+        The replay.
+    file
+        Where the page goes.
+    """
+    content = page(Replay(replay))
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise RunError(f"{file} cannot be written: {error.strerror}") from error
+    out.print(Text(f"{file}  ({len(content) >> 10} KiB)"))
+    return PLAYED
+
+
+def _has_screen() -> bool:
+    """Whether there is a terminal to take, and what takes it."""
+    return out.is_terminal and not out.is_dumb_terminal and sys.stdin.isatty() and find_spec("textual") is not None
+
+
+def _aborted(replay: Replay) -> str:
+    """`aborted after 12 turns (interrupted)`."""
+    assert replay.ending is not None
+    turns = _turns(replay)
+    return f"aborted after {turns} turn{'' if turns == 1 else 's'} ({printable(str(replay.ending.aborted))})"
+
+
+def _turns(replay: Replay) -> int:
+    return sum(line.startswith(b'{"turn":') for line in replay.lines)

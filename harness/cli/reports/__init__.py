@@ -1,0 +1,1 @@
+"""What people read, as rich renderables. Nothing here prints."""

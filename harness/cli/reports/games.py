@@ -1,0 +1,98 @@
+"""What there is: games with their functions and options, languages that a new bot can be written in."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from referee.games.api import Game
+from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
+from referee.harness.match import maps
+from referee.harness.match.setups import described
+
+
+def games(all_games: Sequence[Game]) -> RenderableType:
+    """Every game with its functions, its options and its own time control."""
+    return Group(*(part for game in all_games for part in _game(game)))
+
+
+def _game(game: Game) -> Iterator[RenderableType]:
+    yield _headline(game)
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for method in game.methods.values():
+        kind = "viewers" if method.viewers else "event" if method.result is None else "function"
+        table.add_row(f"  {kind}", method.name, Text(method.doc))
+    for name, default, text in described(game):
+        table.add_row("  option", Text(f"{name}={default}"), Text(text))
+    if names := maps.names(game.name):
+        table.add_row("  maps", Text(" ".join(names)), "for --map, or the path of a file")
+    yield table
+
+
+def _headline(game: Game) -> Text:
+    seats = game.seats
+    count = str(seats.start) if len(seats) == 1 else f"{seats.start} to {seats.stop - 1}"
+    text = Text(f"{game.name}", style="bold")
+    return text.append(f"  {game.title}, {count} seats, {time_in_words(game) or 'no limit of time'}", style="none")
+
+
+def detailed(game: Game) -> RenderableType:
+    """One game with all that a bot's author looks up: functions and events with types and ranges, options, maps, where
+    the rules stand. One part below the other, so that it can be read in a narrow terminal."""
+    schema = game_schema(game)
+    parts: list[RenderableType] = [_headline(game), Text(schema["description"])]
+    for name, method in schema["methods"].items():
+        parts += ["", *_function(name, method, schema["$defs"])]
+    shown = {referred(method["params"]) for method in schema["methods"].values()} | {"Options"}
+    for name, part in schema["$defs"].items():
+        if name not in shown:
+            parts += ["", Text.assemble((name, "bold"), f"  {part.get('description', '')}"), *_members(part)]
+    parts += ["", Text("options", style="bold"), *_members(schema["$defs"]["Options"])]
+    if names := maps.names(game.name):
+        parts += ["", Text.assemble(("maps", "bold"), f"  {' '.join(names)}, for --map, or the path of a file")]
+    if game.notation is not None:
+        parts += ["", Text.assemble(("coordinates", "bold"), f"  {game.notation.frame}")]
+    parts += ["", Text.assemble(("rules", "bold"), f"  referee rules {game.name} [SECTION]")]
+    return Group(*parts)
+
+
+def _function(name: str, method: Schema, defs: Schema) -> Iterator[RenderableType]:
+    kind = {"call": "function", "event": "event", "viewer": "for viewers"}[method["kind"]]
+    yield Text.assemble((name, "bold"), f"  {kind}: {method['description']}")
+    yield from _members(defs[referred(method["params"])])
+    if method["kind"] == "call":
+        limit = "" if method["time_ms"] is None else f"; its own limit is {method['time_ms'] / 1000:g} s"
+        page, _, section = (method["rules"] or "").partition(", ")
+        rules = f"; rules: referee rules {page.removesuffix('.md')} {section}" if page else ""
+        yield Text(f"  answer: {in_words(method['result'])}{limit}{rules}")
+
+
+def _members(part: Schema) -> Iterator[RenderableType]:
+    """The members of a record with type and range, or what else a type is."""
+    if "properties" not in part:
+        words = in_words({key: value for key, value in part.items() if key != "description"})
+        yield Text(f"  {words}")
+        return
+    for name, member in part["properties"].items():
+        default = ""
+        if name not in part["required"]:
+            known = member.get("default") is not None
+            default = f"; default {json.dumps(member['default'], ensure_ascii=False)}" if known else "; may be absent"
+        meaning = f"  {member['description']}" if member.get("description") else ""
+        yield Text.assemble(f"  {name}: ", (in_words(member) + default, "cyan"), meaning)
+
+
+def kits(games_by_kit: Mapping[str, Sequence[str]]) -> RenderableType:
+    """The languages that a new bot can be written in, each with its games."""
+    table = Table("--lang", "games", box=None, pad_edge=False, header_style="dim")
+    for lang, names in games_by_kit.items():
+        table.add_row(lang, " ".join(names))
+    return Group(table, Text("referee new GAME --lang LANG [FOLDER]", style="dim"))
+
+
+def written(folder: Path, first_match: str) -> Text:
+    """A new bot, and what to do next."""
+    return Text(f"{folder} plays as it is; its README tells what is what\n").append(first_match, style="bold")

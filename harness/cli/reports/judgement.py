@@ -1,0 +1,20 @@
+"""A judged run: the cases, what each paid, and their sum."""
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from referee.harness.cli.reports.sheet import Sheet
+from referee.harness.cli.reports.words import cut, printable
+from referee.harness.match.judge import Judgement
+
+
+def judgement(run: Judgement, title: str) -> RenderableType:
+    """The cases of a judged run, each with its points and why, and their sum."""
+    name = printable(run.name)
+    sheet = Sheet(("case",), ("seat", "points"), ("why",), f"{title}: {name} is judged, seed {run.seed}")
+    for case in run.cases:
+        style = "green" if case.points == case.out_of else "red" if case.points == 0 else "yellow"
+        points = Text(f"{case.points} of {case.out_of}", style=style)
+        sheet.add(case.case, str(case.seat), points, Text(cut(case.why)))
+    sheet.add("sum", "", f"{run.points} of {sum(case.out_of for case in run.cases)}", "", style="bold")
+    return sheet

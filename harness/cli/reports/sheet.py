@@ -1,0 +1,78 @@
+"""A table where it fits, and a few lines a row where the terminal is too narrow for it."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.table import Table
+from rich.text import Text
+
+GAP = 2
+READABLE = 16
+"""So wide a column of sentences must be left; below it is no column any more."""
+
+
+class Sheet:
+    """Rows with one heading each. No number and no name is ever cut in two."""
+
+    def __init__(
+        self, names: Sequence[str], numbers: Sequence[str], prose: Sequence[str] = (), title: str = ""
+    ) -> None:
+        """`names`: columns to the left; `numbers`: to the right; `prose`: the last ones, which may be wrapped."""
+        self.names, self.numbers, self.prose, self.title = tuple(names), tuple(numbers), tuple(prose), title
+        self.rows: list[tuple[list[Text], str]] = []
+
+    def add(self, *cells: str | Text, style: str = "") -> None:
+        """A row."""
+        self.rows.append(([cell if isinstance(cell, Text) else Text(cell) for cell in cells], style))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names + self.numbers + self.prose
+
+    def width(self) -> int:
+        """What the table needs."""
+        cells = zip(*([cell.plain for cell in row] for row, _ in self.rows), strict=True) if self.rows else ()
+        widths = [max(map(cell_len, (*column, name))) for column, name in zip(cells, self.columns, strict=False)]
+        prose = len(self.names) + len(self.numbers)
+        return sum(widths[:prose]) + sum(min(width, READABLE) for width in widths[prose:]) + GAP * (len(widths) - 1)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+        if self.width() <= options.max_width:
+            yield self._table()
+        else:
+            if self.title:
+                yield from Text(self.title, style="italic").wrap(console, options.max_width)
+            for row, style in self.rows:
+                yield from self._record(row, style, console, options.max_width)
+
+    def _table(self) -> Table:
+        table = Table(box=None, pad_edge=False, header_style="dim", title=self.title or None, title_justify="left")
+        for name in self.names:
+            table.add_column(Text(name), no_wrap=True)
+        for name in self.numbers:
+            table.add_column(Text(name), justify="right", no_wrap=True)
+        for name in self.prose:
+            table.add_column(Text(name), overflow="fold")
+        for row, style in self.rows:
+            table.add_row(*row, style=style or None)
+        return table
+
+    def _record(self, row: Sequence[Text], style: str, console: Console, width: int) -> Iterator[Text]:
+        """The first cells in a line of their own, each number behind its heading."""
+        head = Text("  ").join([cell for cell in row[: len(self.names)] if cell.plain])
+        yield from Text("", style=style).append_text(head).wrap(console, width, overflow="fold")
+        line = Text(" " * GAP)
+        for name, cell in zip(self.columns[len(self.names) :], row[len(self.names) :], strict=True):
+            if not cell.plain:
+                continue
+            item = Text(f"{name} ", style="dim").append_text(cell)
+            if line.plain.strip() and cell_len(line.plain) + cell_len(item.plain) + 3 > width:
+                yield line.append(",")
+                line = Text(" " * GAP)
+            elif line.plain.strip():
+                line.append(", ")
+            line.append_text(item)
+        for part in line.wrap(console, width):
+            part.rstrip()
+            yield part

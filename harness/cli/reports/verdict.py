@@ -1,0 +1,152 @@
+"""How a match ended, and a series of them: who won and why, the faults, what everybody used."""
+
+import shlex
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from referee.harness.bots.limits import mebibytes
+from referee.harness.cli.reports.sheet import Sheet
+from referee.harness.cli.reports.words import LINE_CHARACTERS, cut, printable
+from referee.harness.match.series import Outcome
+from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, noise_report
+
+
+def verdict(match: Verdict, title: str) -> RenderableType:
+    """Who won and why, the faults, what everybody used, where the replay lies, and what the bots printed."""
+    parts: list[RenderableType] = [headline(match, title), _seats(match.seats)]
+    for fault in match.faults:
+        parts += [_fault(fault), *_leads(fault, match)]
+    if match.faults and match.again:
+        parts.append(Text(f"again   {shlex.join(match.again)}", style="dim"))
+    parts.append(noise([match]))
+    if match.replay is not None:
+        parts.append(Text(f"replay  {match.replay}  ({match.turns} turns in {match.duration_s:.2f} s)", style="dim"))
+    for seat in match.seats:
+        if seat.stderr is not None:
+            parts.append(Text(f"stderr  {seat.stderr}  ({printable(seat.name)})", style="dim"))
+    return Group(*parts)
+
+
+def noise(matches: Sequence[Verdict]) -> Text:
+    """How many calls were late, or would have been, because of the machine; how long we ourselves were away."""
+    found = noise_report(matches)
+    noisy = found.noisy_calls
+    text = Text(f"noise   {noisy:,} of {found.calls:,} calls within the noise", style="yellow" if noisy else "dim")
+    if noisy and found.faults:
+        text.append(f", {found.noisy_faults:,} of {found.faults:,} faults")
+    return text.append(f"; the referee was away for {found.away_s:.2f} s" if found.away_s else "")
+
+
+def headline(match: Verdict, title: str, seated: bool = False) -> Text:
+    """One line: who beat whom, and why. `seated`: and who sat where, from seat 0 on."""
+    names = _distinct([printable(seat.name) for seat in match.seats])
+    best = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank == 1]
+    rest = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank > 1]
+    line = Text(f"{title}: ")
+    if rest:
+        line.append(" and ".join(best), style="bold green")
+        line.append(f" beat{'s' if len(best) == 1 else ''} {', '.join(rest)}")
+    else:
+        line.append("a draw", style="bold yellow").append(f" between {' and '.join(best)}")
+    line.append(f": {printable(match.result.reason)}")
+    seats = f"seats {', '.join(printable(seat.name) for seat in match.seats)}; " if seated else ""
+    return line.append(f"   ({seats}seed {match.seed})", style="dim")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names, with the seat behind those that more than one bot has."""
+    return [f"{name} (seat {player})" if names.count(name) > 1 else name for player, name in enumerate(names)]
+
+
+def _seats(seats: Sequence[Seat]) -> Sheet:
+    sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", "CPU", "memory"))
+    for player, seat in enumerate(seats):
+        sheet.add(
+            str(player),
+            Text(printable(seat.name)),
+            Text(f"{printable(seat.program or '')} ({seat.encoding})".lstrip()),
+            str(seat.rank),
+            f"{seat.score:g}",
+            str(seat.calls),
+            f"{seat.wall_s:.3f} s",
+            f"{seat.cpu_s:.2f} s",
+            mebibytes(seat.peak_memory_bytes),
+        )
+    return sheet
+
+
+def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
+    """The command that shows the turn in the record, and the rules that it was ruled by."""
+    leads = []
+    if match.replay is not None and fault.turn > 0:
+        show = ["referee", "replay", "show", match.replay, "--from", str(fault.turn - 1), "--to", str(fault.turn)]
+        leads.append(Text(f"  see it: {shlex.join(show)}", style="dim"))
+    if fault.bundle is not None:
+        leads.append(Text(f"  bundle: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})", style="dim"))
+    if fault.rules:
+        page, _, section = fault.rules.partition(", ")
+        how = "" if page == "SPEC.md" else f" (referee rules {match.game} {section or page})"
+        leads.append(Text(f"  rules:  {fault.rules}{how}", style="dim"))
+    return leads
+
+
+def _fault(fault: FaultReport) -> Text:
+    text = Text(f"fault: {fault.kind}", style="bold red")
+    call = f"{fault.call} {fault.method}".rstrip()
+    where = f" by seat {fault.player} ({printable(fault.name)}), call {call}: "
+    text.append(where, style="none").append(printable(fault.detail), style="none")
+    text.append(f"; {fault.penalty}", style="none")
+    if fault.host_noise:
+        waited = f"{fault.waited_s * 1000:.0f} of {fault.wall_s * 1000:.0f} ms"
+        text.append(f"\n  host noise: for {waited} no core was free for it", style="yellow")
+    if fault.exit is not None:
+        text.append(f"\n  the process had ended: {fault.exit}", style="none")
+    if fault.answer:
+        text.append("\n  its answer: ", style="dim").append(cut(fault.answer), style="none")
+    if fault.position:
+        text.append("\n  the position:", style="dim")
+        _indent(text, fault.position.split("\n"))
+    if fault.said:
+        text.append("\n  on standard error, in this call:", style="dim")
+        _indent(text, fault.said)
+    elif fault.last_words:
+        text.append("\n  its last words on standard error, before this call:", style="dim")
+        _indent(text, fault.last_words)
+    return text
+
+
+def _indent(text: Text, lines: Sequence[str]) -> None:
+    for line in lines:
+        text.append(f"\n    {printable(line)[:LINE_CHARACTERS]}", style="none")
+
+
+def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableType:
+    """The standings of several matches, or who won the games of one. `of`: so many were to be played."""
+    played = _count(len(series.matches), of)
+    if series.best_of is not None:
+        played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
+    counts = ("played", "wins", "draws", "losses", "points", "faults")
+    sheet = Sheet(("bot",), counts, title=f"{title}: {played}, seed {series.seed}")
+    for line in sorted(series.standings, key=_by_points):
+        row = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
+        sheet.add(Text(printable(line.name)), *map(str, row))
+    return Group(sheet, noise(series.matches))
+
+
+def _count(games: int, of: int | None) -> str:
+    return f"{games} games" if of is None else f"{games} game{'' if games == 1 else 's'} of {of}"
+
+
+def _larger_match(series: Outcome) -> str:
+    """`one beats two 51–37`."""
+    first, second = sorted(series.standings, key=lambda line: -line.wins)
+    score = f"{first.wins}–{second.wins}"
+    if first.wins == second.wins:
+        return f"a draw {score} between {printable(first.name)} and {printable(second.name)}"
+    return f"{printable(first.name)} beats {printable(second.name)} {score}"
+
+
+def _by_points(line: Standing) -> float:
+    return -line.points

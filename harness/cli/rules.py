@@ -1,0 +1,23 @@
+"""`referee rules`: the rules of a game, whole or a section, to be read in the terminal."""
+
+from rich.markdown import Markdown
+
+from referee.harness import rules
+from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.options import find_game
+from referee.harness.cli.screen import out
+
+
+def print_rules(game: str, section: str | None = None) -> int:
+    """Prints the rules of a game.
+
+    Parameters
+    ----------
+    game
+        The game's name.
+    section
+        Only this section: its number, as in 5.2, or words of its title.
+    """
+    found = rules.section(find_game(game).name, section)
+    out.print(Markdown(found.text) if out.is_terminal else found.text, markup=False)
+    return PLAYED

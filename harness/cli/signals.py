@@ -1,0 +1,88 @@
+"""A signal to end is obeyed in order: bots and builds are ended, the record says that the match was aborted.
+
+The second signal is obeyed at once, by the system.
+"""
+
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TypeVar
+
+import trio
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+T = TypeVar("T")
+
+
+class Ended(BaseException):
+    """We were told to end by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(_words(number))
+        self.number = number
+
+
+def _words(number: int) -> str:
+    return "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+
+
+@contextmanager
+def obeyed() -> Iterator[None]:
+    """While the block runs, SIGTERM and SIGHUP raise `Ended` in it, as Ctrl-C raises KeyboardInterrupt. Not while `run`
+    plays, which has its own way."""
+
+    def end(number: int) -> None:
+        raise Ended(number)
+
+    with _handled(ENDING[1:], end):
+        yield
+
+
+def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool = True) -> T:
+    """`trio.run`, which a signal cancels: what the tasks clean up, they clean up. Raises `Ended` then.
+
+    `interrupts` False: Ctrl-C is left to whoever has the terminal, such as a debugger.
+    """
+
+    async def main() -> T:
+        numbers: list[int] = []
+        token = trio.lowlevel.current_trio_token()
+        with trio.CancelScope() as scope:
+
+            def end(number: int) -> None:
+                numbers.append(number)
+                token.run_sync_soon(lambda: scope.cancel(reason=_words(number)))
+
+            with _handled(ENDING if interrupts else ENDING[1:], end):
+                return await function(*args)
+        raise Ended(numbers[0])
+
+    return trio.run(main)
+
+
+@contextmanager
+def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) -> Iterator[None]:
+    """Calls `end` for the first of these signals; from then on they do what they do to any program.
+
+    One that is ignored stays ignored, as SIGHUP under nohup.
+    """
+    before = {number: signal.getsignal(number) for number in numbers}
+    ours = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+
+    def first(number: int, frame: FrameType | None) -> None:
+        for each in ours:
+            signal.signal(each, signal.SIG_DFL)
+        end(number)
+
+    try:
+        for number in ours:
+            signal.signal(number, first)
+    except ValueError:  # not in the main thread: signals are somebody else's
+        ours.clear()
+    try:
+        yield
+    finally:
+        for number in ours:
+            if signal.getsignal(number) is first:
+                signal.signal(number, before[number])

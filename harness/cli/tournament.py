@@ -1,0 +1,567 @@
+"""`referee tournament`: many games between many bots, and what became of them."""
+
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import trio
+from cyclopts import App, Parameter
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from referee.games.api import Game
+from referee.harness.bots.limits import OnNoise
+from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
+from referee.harness.cli.lanes import LaneOptions
+from referee.harness.cli.options import (
+    Flag,
+    LimitOptions,
+    RuleOptions,
+    TimeOptions,
+    check_own,
+    drawn,
+    find_game,
+)
+from referee.harness.cli.reports.standings import standings
+from referee.harness.cli.reports.words import printable
+from referee.harness.cli.screen import err, out, progress
+from referee.harness.errors import UsageError
+from referee.harness.match import maps
+from referee.harness.tournament import ledger as ledgers
+from referee.harness.tournament import organise, table
+from referee.harness.tournament.crew import Crew
+from referee.harness.tournament.formats import Seating
+from referee.harness.tournament.ledger import PLAN, Ledger
+from referee.harness.tournament.plan import Plan, due_games, read_plan
+from referee.harness.tournament.plan import find_game as game_named
+from referee.harness.tournament.run import End, Run, Shard, contest_of
+from referee.harness.tournament.wire import Contest
+
+FOLDER = Path("tournaments")
+LIVE_EVERY_S = 0.25
+LIVE_ROWS = 20
+
+tournament_app = App(name="tournament", help="Plays many games between many bots: formats, tables, pages.")
+
+
+class Records(StrEnum):
+    """Which records are kept."""
+
+    ALL = "all"
+    FAULTS = "faults"
+    NONE = "none"
+
+
+class Reader(StrEnum):
+    """For whom a page is."""
+
+    PUBLIC = "public"
+    AUTHOR = "author"
+    ORGANISER = "organiser"
+
+
+class Form(StrEnum):
+    """How a table is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+@tournament_app.default
+def tournament(
+    *bots: str,
+    game: str | None = None,
+    format: str | None = None,
+    games: int | None = None,
+    seed: int | None = None,
+    seating: Seating | None = None,
+    alternate: Flag = False,
+    first_to: int | None = None,
+    tables: Annotated[int | None, Parameter(name="--tables")] = None,
+    absent: Annotated[Sequence[str], Parameter(negative=())] = (),
+    rules: RuleOptions = RuleOptions(),
+    times: TimeOptions = TimeOptions(),
+    uses: LimitOptions = LimitOptions(),
+    ledger: Path | None = None,
+    resume: Flag = False,
+    lanes: LaneOptions = LaneOptions(),
+    cluster: str | None = None,
+    tls_ca: Path | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    shard: str | None = None,
+    replays: Records = Records.ALL,
+    forfeit: Flag = False,
+    expel: int | None = None,
+    max_minutes: float | None = None,
+    strict: Flag = False,
+    events: Flag = False,
+    form: Form = Form.TEXT,
+    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+) -> int:
+    """Plays a tournament, or what is left of it.
+
+    Exit codes: 0 all played, 1 with faults under --strict, 2 usage, 3 the run itself failed, 4 the time was over
+    first, 130 interrupted. What is played is kept: the same command with --resume goes on.
+
+    Parameters
+    ----------
+    bots
+        As for a match, or zip files; NAME= in front names one. Or a single file that says all: tournament.toml.
+    game
+        The game's name.
+    format
+        round-robin (default), gauntlet, ladder, swiss, series, groups, self, judged; two-player, play-self, list-order
+        and play-all as in ReAntics.
+    games
+        Of every pairing or table; of the ladder: in all, 0 = without end.
+    seed
+        The seed of all luck. Without it one is drawn, and written down.
+    seating
+        orbit: every seed with the bots at all seats; alternate: a seed a game, seats in turn; fixed: as named.
+    alternate
+        The same as --seating alternate.
+    first_to
+        Of a series: so many wins decide it. Default: more than half of the games.
+    tables
+        Rounds of a Swiss tournament, or in which everybody sits at one table of four.
+    absent
+        A bot that does not show up, by its name. May be given more than once.
+    ledger
+        The tournament's folder. Default: a new one in ./tournaments.
+    resume
+        Go on with the tournament in that folder.
+    cluster
+        Play on the workers of a Dask cluster, such as tls://HOST:8786; needs the extra referee[cluster].
+    tls_ca
+        The certificate of the authority that signed those of the cluster.
+    tls_cert
+        Our certificate.
+    tls_key
+        Its key.
+    shard
+        I/N: only this part of the games; `merge` puts the parts together.
+    replays
+        Which games' records are kept.
+    forfeit
+        Play without bots that cannot be built.
+    expel
+        After so many games with a fault in a row, a bot loses the rest unplayed.
+    max_minutes
+        End after so long.
+    strict
+        Exit with 1 if a bot was at fault.
+    events
+        Print every game as a line of JSON when it has been played, as the ledger has it.
+    form
+        How the table is printed at the end.
+    """
+    part = _shard(shard)
+    lanes.checked()
+    folder = ledger
+    if resume and not bots and game is None:
+        if folder is None:
+            raise UsageError("--resume: needs --ledger, the folder of the tournament")
+        plan = read_plan(folder / PLAN)
+    else:
+        before = read_plan(folder / PLAN) if resume and folder is not None else None
+        if not resume and folder is not None and (folder / PLAN).exists():
+            raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
+        chosen = Seating.ALTERNATE if alternate and seating is None else seating
+        if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
+            wanted = _from_file(Path(bots[0]), before)
+        else:
+            if game is None:
+                raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
+            wanted = asked_for(find_game(game), bots, rules, times, uses, own, before, seed)
+        given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
+        changes = {name: value for name, value in given.items() if value is not None}
+        wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
+        folder = _new_folder(wanted) if folder is None else folder
+        plan = organise.arrange(wanted, folder)
+    if cluster is None:
+        with progress() as told:
+            plan, programs = organise.programs(plan, folder, forfeit, told)
+        contest = contest_of(plan, programs, replays)
+        crew = lanes.opened(contest)
+    else:
+        contest = contest_of(plan, (), replays)
+        crew = _clustered(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key))
+    opened = Ledger(folder, msgspec.to_builtins(plan))
+    try:
+        book = ledgers.read(folder)
+        run = Run(plan, opened, book, part, expel)
+        if events:
+            run.told = _print_lines
+        end = trio.run(_run, run, crew, max_minutes)
+    finally:
+        opened.close()
+    found = table.standings(plan, book)
+    out.print(_table(found, form))
+    if form is Form.TEXT:
+        out.print(Text(f"ledger  {folder}", style="dim"))
+    if end is not End.FINISHED:
+        err.print(Text(f"{end}: `referee tournament --resume --ledger {folder}` goes on"))
+        return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
+    return AT_FAULT if strict and run.progress.faulty else PLAYED
+
+
+@tournament_app.command
+def show(folder: Path, *, follow: Flag = False, form: Form = Form.TEXT, sqlite: Path | None = None) -> int:
+    """Prints the table of a tournament, also of one that is being played.
+
+    Parameters
+    ----------
+    folder
+        The tournament's folder.
+    follow
+        Print it again whenever games have been added, until it is interrupted or all are played.
+    form
+        How it is printed.
+    sqlite
+        Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
+    """
+    plan = read_plan(folder / PLAN)
+    if sqlite is not None:
+        from referee.harness.tournament import sqlite as database  # 20 ms that nobody else needs
+
+        out.print(Text(f"{database.write(plan, folder, sqlite)} games in {sqlite}"))
+        return PLAYED
+    ends: dict[Path, int] = {}
+    book = ledgers.read(folder, None, ends)
+    found = table.standings(plan, book)
+    out.print(_table(found, form))
+    while follow and (found.due is None or found.played < found.due):
+        time.sleep(1)
+        before = book.count
+        ledgers.read(folder, book, ends)
+        if book.count > before:
+            found = table.standings(plan, book)
+            out.print(_table(found, form))
+    return PLAYED
+
+
+@tournament_app.command
+def add(folder: Path, *bots: str) -> int:
+    """Puts further bots on the list; nobody's games change by it. `--resume` plays theirs.
+
+    Parameters
+    ----------
+    folder
+        The tournament's folder.
+    bots
+        As for a tournament.
+    """
+    if not bots:
+        raise UsageError("add: needs a bot")
+    plan = organise.add(folder, bots)
+    out.print(Text(f"{folder}: {len(plan.bots)} bots"))
+    return PLAYED
+
+
+@tournament_app.command
+def merge(folder: Path, *others: Path) -> int:
+    """Copies into a tournament's folder what was played elsewhere. Of a game that was played twice the earlier counts.
+
+    Parameters
+    ----------
+    folder
+        The tournament's folder; a new one gets the plan of the first of the others.
+    others
+        Folders of the same tournament, such as those of other shards.
+    """
+    if not others:
+        raise UsageError("merge: needs the folders to take from")
+    if not (folder / PLAN).exists():
+        plan = read_plan(others[0] / PLAN)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / PLAN).write_bytes((others[0] / PLAN).read_bytes())
+    plan = read_plan(folder / PLAN)
+    copied = sum(ledgers.merge(folder, other) for other in others)
+    book = ledgers.read(folder)
+    out.print(Text(f"{copied} files taken; {book.count} games, {book.doubles} of them played twice"))
+    out.print(standings(table.standings(plan, book)))
+    return PLAYED
+
+
+@tournament_app.command(name="page")
+def write_page(
+    folder: Path,
+    *,
+    to: Path | None = None,
+    reader: Reader = Reader.PUBLIC,
+    bot: str | None = None,
+    viewed: int | None = None,
+) -> int:
+    """Writes a site of plain files: standings, who took what from whom, a page a bot with its games and records.
+
+    Parameters
+    ----------
+    folder
+        The tournament's folder.
+    to
+        Where the site goes. Default: a folder named after the reader, in the tournament's.
+    reader
+        public: without what bots wrote to their standard error, and without their commands; author: the page of one
+        bot with its own; organiser: everything.
+    bot
+        The bot whose author is to read it, by its name.
+    viewed
+        So many of each bot's last games get a page of the viewer's. Default: ten, where the viewer is installed.
+    """
+    from referee.harness.tournament import page  # a template engine takes 60 ms to load
+
+    if (reader is Reader.AUTHOR) != (bot is not None):
+        raise UsageError("--reader author needs --bot, and nothing else does")
+    plan = read_plan(folder / PLAN)
+    if bot is not None and bot not in {entry.name for entry in plan.bots}:
+        raise UsageError(f"there is no bot {bot!r}; there are {', '.join(entry.name for entry in plan.bots)}")
+    where = folder / f"page-{reader}" if to is None else to
+    files = page.write(plan, folder, where, page.Reader(reader), bot, viewed)
+    out.print(Text(f"{files} files in {where}"))
+    return PLAYED
+
+
+@tournament_app.command(name="replay")
+def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
+    """Takes a game's record out of its pack, so that `referee replay` can verify and show it.
+
+    Parameters
+    ----------
+    folder
+        The tournament's folder.
+    key
+        The game's key, `conditions/bots/orbit/row`, as the ledger and the pages have it.
+    file
+        Where the record goes. Default: a name made of the key, in ./replays.
+    """
+    found = next(((path, line) for path, line in ledgers.counted_lines(folder) if line.k == key), None)
+    if found is None:
+        raise UsageError(f"{folder} has no game {key!r}")
+    record = ledgers.record(folder, *found)
+    if record is None:
+        raise UsageError(f"{key}: its record was not kept")
+    path = Path("replays", key.replace("/", "_") + ".jsonl") if file is None else file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(record)
+    out.print(Text(f"replay  {path}"))
+    return PLAYED
+
+
+# What they are made of.
+
+
+def _clustered(
+    contest: Contest, address: str, plan: Plan, folder: Path, tls: tuple[Path | None, ...]
+) -> AbstractAsyncContextManager[Crew]:
+    try:
+        from referee.harness.tournament.cluster import Tls, checked_address, open_cluster
+    except ImportError as error:
+        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
+    certificates = Tls(*tls)
+    checked_address(address, certificates)
+    return open_cluster(contest, address, plan, folder, certificates)
+
+
+async def _run(run: Run, opening: Any, max_minutes: float | None) -> End:
+    stop = trio.Event()
+    end = End.INTERRUPTED
+    async with trio.open_nursery() as nursery:
+        await nursery.start(_signals, stop, nursery.cancel_scope)
+        nursery.start_soon(_live, run)
+        async with opening as crew:
+            end = await run.play(crew, stop, None if max_minutes is None else max_minutes * 60)
+        nursery.cancel_scope.cancel()
+    return end
+
+
+def _print_lines(lines: list[bytes]) -> None:
+    sys.stdout.buffer.write(b"\n".join([*lines, b""]))
+    sys.stdout.flush()
+
+
+async def _signals(stop: trio.Event, at_once: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+    """The first Ctrl-C lets games finish that do within seconds; the second ends them."""
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        task_status.started()
+        async for _ in received:
+            if stop.is_set():
+                at_once.cancel()
+            stop.set()
+
+
+def _table(found: table.Standings, form: Form) -> Group | Text:
+    return standings(found) if form is Form.TEXT else Text(table.FORMS[form](found))
+
+
+async def _live(run: Run) -> None:
+    """How far it is, on a terminal."""
+    if not err.is_terminal:
+        return
+    due = due_games(run.plan)
+    with Live(console=err, auto_refresh=False, transient=True) as live:
+        while True:
+            started = time.monotonic()
+            found = table.standings(run.plan, run.book, chances=False)
+            live.update(Group(_status(run, due), standings(found, LIVE_ROWS)), refresh=True)
+            # A long table is drawn less often: at most a twentieth of the driver's time goes into it.
+            await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
+
+
+def _status(run: Run, due: int | None) -> str:
+    state = run.progress
+    rate = state.rate()
+    played = state.before + state.played
+    parts = [f"{played}/{due}" if due else f"{played} games", f"{rate:.3g}/s"]
+    if due and rate > 0:
+        left = int((due - played) / rate)
+        parts.append(f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left")
+    if state.faulty:
+        noise = f" ({state.noisy} may be the machine's)" if state.noisy else ""
+        parts.append(f"{state.faulty} with faults{noise}")
+    if state.voids:
+        parts.append(f"{state.voids} played again")
+    if state.lost_lanes:
+        parts.append(f"{state.lost_lanes} lanes lost")
+    names = {entry.ident: entry.name for entry in run.plan.bots}
+    for what, idents in (("failing again and again", state.shaky), ("expelled", state.expelled)):
+        if idents:
+            parts.append(f"{what}: {', '.join(printable(names[ident]) for ident in idents)}")
+    return "  ".join(parts)
+
+
+def _shard(text: str | None) -> Shard:
+    if text is None:
+        return Shard()
+    number, slash, of = text.partition("/")
+    if not slash or not number.isdecimal() or not of.isdecimal() or not 1 <= int(number) <= int(of):
+        raise UsageError(f"--shard {text}: wanted is I/N such as 1/2, with I from 1 to N")
+    return Shard(int(number), int(of))
+
+
+def asked_for(
+    game: Game,
+    bots: Sequence[str],
+    rules: RuleOptions,
+    times: TimeOptions,
+    uses: LimitOptions,
+    own: Mapping[str, str],
+    before: Plan | None,
+    seed: int | None,
+) -> organise.Wanted:
+    """The tournament that these options describe; its format is the default."""
+    check_own(game, own)
+    options = msgspec.to_builtins(rules.options(game, game.seats.start, own))
+    default = msgspec.to_builtins(game.options())
+    given = {name: value for name, value in options.items() if value != default[name]}
+    content = given.pop("map", None)
+    return organise.Wanted(
+        game=game.name,
+        bots=tuple(bots),
+        seed=before.seed if before is not None and seed is None else drawn(seed),
+        options=given,
+        maps={"": [content]} if content else {},
+        time=times.time(game),
+        limits=uses.limits(),
+    )
+
+
+def _new_folder(wanted: organise.Wanted) -> Path:
+    """A folder in ./tournaments that is not there yet."""
+    stem = FOLDER / f"{wanted.game}-{wanted.format}-{wanted.seed}"
+    folder, number = stem, 1
+    while folder.exists():
+        number += 1
+        folder = stem.with_name(f"{stem.name}.{number}")
+    return folder
+
+
+class _BotLine(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    name: str | None = None
+    absent: bool = False
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """`tournament.toml` as an organiser writes it."""
+
+    game: str
+    bots: list[str | _BotLine]
+    format: str = "round-robin"
+    games: int | None = None
+    seed: int | None = None
+    seating: Seating | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    options: dict[str, Any] = {}
+    maps: dict[str, str | list[str]] | str | list[str] = {}
+    call_time: str | None = None
+    opening_time: str | None = None
+    clock: str | None = None
+    startup: str = "10s"
+    memory: str = "256MiB"
+    cpu: str = "none"
+    isolation: str = "auto"
+    readable: list[str] = []
+    on_noise: OnNoise = OnNoise.CHARGE
+
+
+def _from_file(path: Path, before: Plan | None) -> organise.Wanted:
+    """Paths in it are from its own folder."""
+    try:
+        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise UsageError(f"{path}: {error}") from error
+    game = game_named(file.game)
+    try:
+        msgspec.convert(file.options, game.options)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path}: options of {game.name}: {error}") from error
+    check_own(game, file.options)
+    lines = [_BotLine(bot) if isinstance(bot, str) else bot for bot in file.bots]
+    stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
+    return organise.Wanted(
+        game=game.name,
+        bots=tuple(_spec(line, path.parent) for line in lines),
+        format=file.format,
+        games=file.games,
+        seed=before.seed if before is not None and file.seed is None else drawn(file.seed),
+        seating=file.seating,
+        first_to=file.first_to,
+        rounds=file.rounds,
+        absent=tuple(line.name or Path(line.path).stem for line in lines if line.absent),
+        options=file.options,
+        maps={
+            stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
+            for stage, names in stages.items()
+        },
+        time=TimeOptions(call_time=file.call_time, opening_time=file.opening_time, clock=file.clock).time(game),
+        limits=LimitOptions(
+            startup=file.startup,
+            memory=file.memory,
+            cpu=file.cpu,
+            isolation=file.isolation,
+            readable=tuple(path.parent / name for name in file.readable),
+            on_noise=file.on_noise,
+        ).limits(),
+    )
+
+
+def _spec(line: _BotLine, folder: Path) -> str:
+    path = line.path
+    if not path.startswith(("@", "cmd:")) and "=" not in path:
+        path = str(folder / path)
+    return path if line.name is None else f"{line.name}={path}"
+
+
+def _map(game: Game, name: str, folder: Path) -> str:
+    return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)

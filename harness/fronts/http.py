@@ -1,0 +1,180 @@
+"""What every front has in common: who is let in, requests read as strictly as a bot's answers, answers as JSON.
+
+The server and its bounds are those of the pages (`referee.harness.web.server`); beside them, requests in work have a
+number, and whoever does not read what is sent is left by the kernel.
+"""
+
+import ipaddress
+import resource
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from referee.harness.errors import UsageError
+from referee.harness.fronts.arrival import Arrivals
+from referee.harness.web import server
+from referee.protocol.codec import JSON
+from referee.protocol.errors import RemoteProtocolError
+
+BOUNDS = server.Bounds(idle_s=30)
+"""A connection may be silent for so long between two requests: clients think longer than pages do."""
+UNREAD_MS = 20_000
+"""How long what was sent may stay unread."""
+REQUESTS = 2000
+"""So many may be in work at a time."""
+OPEN_FILES = 8192
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def reply(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer in JSON."""
+    return Response(_encode(value), status, headers, "application/json")
+
+
+async def members(request: Request) -> dict[str, Any]:
+    """The members of a body: of a JSON object, of a form, or none of anything else. HTTPException 400 for broken JSON.
+
+    A form's text without a `=` is a member without a value.
+    """
+    text = await request.body()
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/x-www-form-urlencoded":
+        try:
+            return dict(parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=100))
+        except (ValueError, UnicodeDecodeError):
+            raise HTTPException(400, "the body is no form") from None
+    if kind != "application/json" and not kind.endswith("+json"):
+        return {}
+    return json_object(text) if text.strip() else {}
+
+
+def json_object(text: bytes) -> dict[str, Any]:
+    """A JSON object, as strictly read as a bot's answer. HTTPException 400 for anything else."""
+    try:
+        value = JSON.decode(b" ".join(text.split(b"\n")))
+    except RemoteProtocolError as error:
+        raise HTTPException(400, f"the body is no JSON object: {error}") from None
+    if not isinstance(value, dict):
+        raise HTTPException(400, "the body is JSON, but no object")
+    return value
+
+
+class Gate:
+    """In front of every application: who may be called by which name, how many at a time, and what a failure tells."""
+
+    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+        self.app = app
+        self.names = frozenset(name.lower() for name in names)
+        """Host names by which we may be called, beside `localhost` and any address."""
+        self.working = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self.app(scope, receive, send)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            if scope["type"] == "websocket":
+                return await send({"type": "websocket.close", "code": 1008})
+            return await reply(*refusal)(scope, receive, send)
+        self.working += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.working -= 1
+        return None
+
+    def _refusal(self, scope: Scope) -> tuple[int, dict[str, str]] | None:
+        """Status and body for what is not let in. Absolute targets, as clients behind a proxy send them, and a slash at
+        the end are made plain."""
+        if not scope["http_version"].startswith("1."):
+            return 505, {"error": "HTTP/1.1 is spoken here"}
+        if self.working >= REQUESTS:
+            return 503, {"error": "too many requests at a time; come again"}
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin1")
+        path = scope["path"]
+        if not path.startswith("/"):
+            try:
+                parts = urlsplit(scope["path"])
+            except ValueError:
+                return 400, {"error": "the target is no path"}
+            host, path = parts.netloc or host, parts.path
+        if not _may_be_called(host, self.names):
+            return 403, {"error": "this server is not called by that name; --alias adds one"}
+        scope["path"] = "/" + path.strip("/")
+        return None
+
+
+def _may_be_called(host: str, names: frozenset[str]) -> bool:
+    """An address can be nobody else's page that was led to us by a name of its own."""
+    name = (host.partition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]).lower()
+    if name in ("", "localhost") or name in names:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+async def refused(request: Request, error: Exception) -> Response:
+    """What a request is told that was refused."""
+    assert isinstance(error, HTTPException)
+    return reply(error.status_code, {"error": error.detail}, error.headers)
+
+
+async def failed(request: Request, error: Exception) -> Response:
+    """What a request is told upon a bug of ours; what it was stands in the log."""
+    return reply(500, {"error": "internal error"})
+
+
+async def gone(request: Request, error: Exception) -> Response:
+    """A client that left while it was read."""
+    return Response(status_code=400)
+
+
+ON_ERROR: Mapping[Any, Callable[..., Any]] = {HTTPException: refused, ClientDisconnect: gone, Exception: failed}
+"""For `Starlette(exception_handlers=…)`."""
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, bind: str, names: Iterable[str], arrivals: Arrivals) -> AsyncIterator[str]:
+    """Serves while the block runs; gives the address, such as `127.0.0.1:8080`. UsageError if it cannot be had.
+
+    What is read is stamped by `arrivals`.
+    """
+    _more_files()
+    listening = _listening(bind)
+    host, port = listening.getsockname()[:2]
+    async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest):
+        yield f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _listening(bind: str) -> socket.socket:
+    host, colon, port = bind.rpartition(":")
+    if not colon or not port.isdigit():
+        raise UsageError(f"{bind!r} cannot be listened at: wanted is ADDRESS:PORT such as 127.0.0.1:8080")
+    listening = server.listen(host.strip("[]"), int(port))
+    # What is accepted here has these too: a client that stops reading, or that is gone without a word, is left.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
+    return listening
+
+
+def _more_files() -> None:
+    """A connection is a descriptor."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

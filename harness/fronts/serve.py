@@ -1,0 +1,79 @@
+"""A front from its start to its end: the server, the matches, and nothing left behind."""
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.bots.seat import Seat
+from referee.harness.fronts import aibg_http, arena_http
+from referee.harness.fronts.arena import Arena, Settings
+from referee.harness.fronts.arrival import Arrivals
+from referee.harness.fronts.battles import Compat, Terms
+from referee.harness.fronts.http import serving
+from referee.harness.fronts.rooms import Rooms
+from referee.harness.fronts.users import Gatekeeper
+
+
+@asynccontextmanager
+async def open_arena(
+    bind: str, settings: Settings, compat: Compat = "seed", names: Iterable[str] = (), test: bool = False
+) -> AsyncIterator[tuple[str, Arena]]:
+    """The Arena's front while the block runs: its address and itself. UsageError if the address cannot be had.
+
+    `test`: the time of day is what requests say, and opponents can be held back.
+    """
+    terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
+    async with _hosting() as (roster, seats, nursery), arrivals() as came:
+        arena = Arena(roster, seats, nursery, terms, settings)
+        async with serving(arena_http.app(arena, test), bind, names, came) as address:
+            yield address, arena
+
+
+@asynccontextmanager
+async def open_aibg(
+    bind: str,
+    keeper: Gatekeeper,
+    names: Iterable[str] = (),
+    replays: Path | None = None,
+    seed: int | None = None,
+) -> AsyncIterator[tuple[str, Rooms]]:
+    """AIBG's front while the block runs: its address and its games. UsageError if the address cannot be had.
+
+    `replays` is the folder of the records, one a game; `seed` what the seeds of all games are derived from.
+    """
+    async with _hosting() as (roster, seats, nursery), arrivals() as came:
+        rooms = Rooms(roster, seats, nursery, replays, seed)
+        async with serving(aibg_http.app(rooms, keeper), bind, names, came) as address:
+            yield address, rooms
+
+
+@asynccontextmanager
+async def _hosting() -> AsyncIterator[tuple[Roster, dict[Entrant, Seat], trio.Nursery]]:
+    """A roster that gives out the seats of a table, and a nursery for matches, which ends with the block."""
+    seats: dict[Entrant, Seat] = {}
+
+    def inside(entrant: Entrant, limits: Limits) -> Seat | None:
+        return seats.pop(entrant, None)
+
+    async with open_roster(Limits(), inside=inside) as roster, trio.open_nursery() as nursery:
+        try:
+            yield roster, seats, nursery
+        finally:
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def arrivals() -> AsyncIterator[Arrivals]:
+    """Knows when bytes came, while the block runs."""
+    instrument = Arrivals()
+    trio.lowlevel.add_instrument(instrument)
+    try:
+        yield instrument
+    finally:
+        trio.lowlevel.remove_instrument(instrument)

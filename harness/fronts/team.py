@@ -1,0 +1,80 @@
+"""A team's web service at a seat of a match from the command line: it is told of the battle, and calls us for the rest.
+
+The service gets `POST <url>/<game>` with `{"battleId"}`, as from the Arena (tictactoe.md, C1), and plays over `/start`
+and `/play` of the address that we listen on; the header `X-Referee-Arena` says which that is.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import uuid4
+
+import trio
+from starlette.applications import Starlette
+
+from referee.games.api import Fault, FaultKind, Game
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import Inside
+from referee.harness.bots.seat import Seat, Table
+from referee.harness.fronts.arena import CALL_S, REPLY_S, CallFailed, call, path_of
+from referee.harness.fronts.arena_http import playing
+from referee.harness.fronts.battles import Compat, RemotePlayer, Terms
+from referee.harness.fronts.http import ON_ERROR, serving
+from referee.harness.fronts.serve import arrivals
+from referee.protocol.messages import Initialize
+
+ARENA_HEADER = "X-Referee-Arena"
+
+
+class TeamPlayer(RemotePlayer):
+    """A client that is told of its battle by a POST to its service."""
+
+    def __init__(self, url: str, arena_url: str, terms: Terms, nursery: trio.Nursery) -> None:
+        super().__init__(str(uuid4()), terms)
+        self.url = url
+        self._arena_url = arena_url
+        self._nursery = nursery
+        self._refusal: str | None = None
+
+    async def greet(self, match: Initialize, table: Table) -> Fault | None:
+        """A service that cannot be reached, or refuses, has lost like a program that does not greet."""
+        await super().greet(match, table)
+        sent = trio.Event()
+        self._nursery.start_soon(self._announce, sent)
+        with trio.move_on_after(CALL_S):
+            await sent.wait()
+        if self._refusal is not None:
+            self.fault = Fault(FaultKind.CRASH, f"initialize: {self._refusal}")
+        elif not sent.is_set():
+            self.fault = Fault(FaultKind.TIMEOUT, f"initialize: {self.url} was not reached within {CALL_S:g} s")
+        return self.fault
+
+    async def _announce(self, sent: trio.Event) -> None:
+        try:
+            await call(self.url, {"battleId": self.ident}, {ARENA_HEADER: self._arena_url}, REPLY_S, sent)
+        except CallFailed as error:
+            self._refusal = f"{self.url}: {error}"
+        finally:
+            sent.set()
+
+
+@asynccontextmanager
+async def open_team_front(bind: str, game: Game, compat: Compat = "seed") -> AsyncIterator[tuple[str, Inside]]:
+    """Listens while the block runs: the address, and what makes the seats of teams. UsageError if it cannot listen."""
+    terms = Terms(compat)
+    clients: dict[str, RemotePlayer] = {}
+    path = f"/{path_of(game)}"
+    async with arrivals() as came, trio.open_nursery() as nursery:
+        app = Starlette(routes=playing(path, clients.get), exception_handlers=ON_ERROR)
+        async with serving(app, bind, (), came) as address:
+
+            def inside(entrant: Entrant, limits: Limits) -> Seat | None:
+                if not entrant.remote:
+                    return None
+                url = f"{entrant.argv[0].rstrip('/')}{path}"
+                client = TeamPlayer(url, f"http://{address}", terms, nursery)
+                clients[client.ident] = client
+                return client
+
+            yield address, inside
+        nursery.cancel_scope.cancel()

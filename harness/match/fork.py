@@ -1,0 +1,56 @@
+"""A match that goes on from a position of another one, perhaps with other bots."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from referee.games.api import Player
+from referee.harness.bots.launch import Entrant, told_apart
+from referee.harness.errors import UsageError
+from referee.harness.match.referee import Match
+from referee.harness.match.relive import Past
+from referee.harness.record.lines import Origin, Step, Turn
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import positions
+
+
+def forked(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: Mapping[Player, Entrant]) -> Match:
+    """The match that goes on after `turn` (0: the opening). At the seats that are `given` others play than before.
+
+    All bots are asked what was asked up to there, and told what was told; what they answer to that counts for nothing.
+    UsageError for a turn that there is not, or after which nobody is asked any more; Difference for a record that is
+    not what the rules give.
+    """
+    steps: list[Step] = []
+    lines = 1
+    turns = 0
+    over = True
+    for number, state, step in positions(replay):
+        if isinstance(step, Turn):
+            if step.turn > turn:
+                break
+            turns = step.turn
+        steps.append(step)
+        lines, over = number, not state.awaited
+    if turn < 0 or turns < turn or not steps:
+        raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
+    if over:
+        raise UsageError(f"--turn {turn}: the match was over then")
+    common = b"".join(line + b"\n" for line in replay.lines[:lines])
+    origin = Origin(replay.path.name, turn, hashlib.sha256(common).hexdigest(), tuple(sorted(given)))
+    header = replay.header
+    everybody = {**seated, **given}
+    entrants = tuple(told_apart([everybody[player] for player in range(len(header.setup.names))]))
+    return Match(
+        game=replay.game,
+        entrants=entrants,
+        seed=header.setup.seed,
+        options=header.setup.options,
+        time=header.time,
+        past=Past(tuple(steps), origin),
+    )
+
+
+def path_of(replay: Path, turn: int) -> str:
+    """The stem of the record of a match that goes on from there."""
+    return f"{replay.stem}.turn{turn}"

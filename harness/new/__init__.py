@@ -1,0 +1,1 @@
+"""`referee new`: a bot to begin with."""

@@ -1,0 +1,80 @@
+"""The search behind `@advanced` at Connect Four (connectfour.md B2): alpha-beta over sets of cells.
+
+A position is worth something only if a win lies within the depth of the search: the sooner it comes, the more.
+"""
+
+from typing import Any
+
+from referee.games.api import Player
+from referee.games.connectfour import COLUMNS, FALLING, FULL, RIGHT, RISING, ROWS, STRIDE, UP, ConnectFour, landing
+from referee.games.dice import Dice
+
+DEPTH = 9
+ORDER = (3, 2, 4, 1, 5, 0, 6)
+"""The columns, from the middle outwards."""
+LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
+IN_COLUMN = tuple((1 << ROWS) - 1 << STRIDE * column for column in ORDER)
+
+Known = dict[tuple[int, int], tuple[int, int]]
+"""By own and rival's tokens: between which values a position's is known to lie. All are of one search, so that a
+position is always looked at with the same depth."""
+
+
+def best(position: ConnectFour, player: Player, dice: Dice, depth: int = DEPTH) -> dict[str, Any]:
+    """The answer with the best outcome within `depth` plies; of equals the first in ORDER."""
+    own, rival = position.tokens[player], position.tokens[1 - player]
+    known: Known = {}
+    chosen, most = "", -depth - 1
+    for column in ORDER:
+        cell = landing(own | rival, column)
+        if not cell:
+            continue
+        if cell & completing(own, own | rival):
+            return {"action": "putToken", "column": COLUMNS[column]}
+        value = -outlook(rival, own | cell, depth - 1, -depth, -most, known)
+        if value > most:
+            chosen, most = COLUMNS[column], value
+    return {"action": "putToken", "column": chosen}
+
+
+def outlook(own: int, rival: int, depth: int, low: int, high: int, known: Known) -> int:
+    """What the player of `own`, who is to move, can reach within `depth` plies.
+
+    A win at once is worth `depth`, one with the next own token `depth` - 2, and so on; a loss likewise, below 0. Exact
+    between `low` and `high`; else a value on the same side of them.
+    """
+    taken = own | rival
+    cells = taken + LOWEST & FULL
+    if not depth or not cells:
+        return 0
+    if cells & completing(own, taken):
+        return depth
+    if depth == 1:
+        return 0
+    if must := cells & completing(rival, taken):
+        if must & must - 1:
+            return 1 - depth  # only one of the cells in which the rival wins can be taken
+        cells = must
+    least, most = known.get((own, rival), (1 - depth, max(0, depth - 2)))
+    low, high = max(low, least), min(high, most)
+    if low >= high:
+        return least if low == least else most
+    value = -depth
+    for column in IN_COLUMN:
+        if cell := cells & column:
+            value = max(value, -outlook(rival, own | cell, depth - 1, -high, -max(low, value), known))
+            if value >= high:
+                break
+    known[own, rival] = (value if value > low else least, value if value < high else most)
+    return value
+
+
+def completing(tokens: int, taken: int) -> int:
+    """The free cells in which one more of these tokens makes four in a line."""
+    found = tokens << UP & tokens << 2 * UP & tokens << 3 * UP
+    for step in (RIGHT, RISING, FALLING):
+        two = tokens << step & tokens << 2 * step
+        found |= two & (tokens << 3 * step | tokens >> step)
+        two = tokens >> step & tokens >> 2 * step
+        found |= two & (tokens >> 3 * step | tokens << step)
+    return found & FULL & ~taken

@@ -1,0 +1,99 @@
+"""A bot of the original AI Arena 21: a file with four functions (aiarena21.md, 12)."""
+
+import importlib.util
+import os
+import sys
+from copy import deepcopy
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict, List, Tuple
+
+from _shared import Settings, integer
+from referee_kit.wire import Bot
+
+METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
+
+
+class Map:
+    """The grid."""
+
+    BLOCK_CHAR = "#"
+    SPAWN_CHAR = "S"
+    FREE_CHAR = "."
+
+    def __init__(self, rows: int, cols: int, cells: List[str]) -> None:
+        self.rows, self.cols = rows, cols
+        self.size = (rows, cols)
+        self._cells = cells
+
+    def get(self, row: int, col: int) -> str:
+        """The character of a cell; indices are Python's own."""
+        return self._cells[row][col]
+
+    def is_free(self, row: int, col: int) -> bool:
+        """Whether a cell is not blocked."""
+        return self.get(row, col) != self.BLOCK_CHAR
+
+
+class Player:
+    """One of the two."""
+
+    def __init__(self, name: str, score: int, location: Tuple[int, int], bike: bool, portal_gun: bool) -> None:
+        self.name, self.score, self.location = name, score, location
+        self.bike, self.portal_gun = bike, portal_gun
+
+
+class Agent(Bot):
+    """Calls the file's functions. An exception is this call's fault alone, and the file stays loaded."""
+
+    game = "aiarena21"
+    module: Any = None
+
+    def __init__(self, settings: Settings) -> None:
+        if Agent.module is None:
+            Agent.module = load(settings)
+        self.title = settings.path.stem
+
+    def call(self, method: str, params: Dict[str, Any]) -> Any:
+        if method not in METHODS:
+            return super().call(method, params)
+        grid = params["game_map"]
+        shown = [params["items"], params["new_items"], params["heatmap"]]
+        answer = getattr(self.module, method)(
+            Map(grid["rows"], grid["cols"], grid["cells"]),
+            player_of(params["me"]),
+            player_of(params["opponent"]),
+            *deepcopy(shown),
+            params["remaining_turns"],
+        )
+        answer = integer(answer)
+        if isinstance(answer, str) or (method == "play_auction" and type(answer) is int):
+            return answer
+        return str(answer)
+
+
+def player_of(json: Dict[str, Any]) -> Player:
+    row, col = json["location"]
+    return Player(json["name"], json["score"], (row, col), json["bike"], json["portal_gun"])
+
+
+def load(settings: Settings) -> ModuleType:
+    """The file as a module that is not `__main__`, so that its own tests do not run."""
+    try:
+        importlib.import_module("aiarena21.client.classes")
+    except ImportError:
+        for name in ("aiarena21", "aiarena21.client", "aiarena21.client.classes"):
+            sys.modules[name] = ModuleType(name)
+        sys.modules["aiarena21.client.classes"].__dict__.update(Map=Map, Player=Player)
+    path: Path = settings.path
+    sys.path.insert(0, str(path.parent))
+    os.chdir(settings.folder or path.parent)
+    spec = importlib.util.spec_from_file_location("__not_main__", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["__not_main__"] = module
+    spec.loader.exec_module(module)
+    missing = [method for method in METHODS if not callable(getattr(module, method, None))]
+    if missing:
+        raise AttributeError(f"{path.name} has no {', '.join(missing)}; a bot of AI Arena 21 has {', '.join(METHODS)}")
+    return module

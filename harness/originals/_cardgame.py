@@ -1,0 +1,89 @@
+"""An agent of the original card game: a folder with `agent.py` (cardgame.md, 13)."""
+
+import importlib
+import inspect
+import os
+import sys
+import traceback
+from typing import Any, Dict, Optional
+
+from _shared import Settings, crash, integer
+from referee_kit.wire import Bot
+
+METHODS = ("start", "play", "end")
+ORIGINAL_IDS = {16: "EX1_538t", 17: "EX1_534t"}
+
+
+class Agent(Bot):
+    """Calls the agent. An exception in `play` ends its turn, anywhere else its life."""
+
+    game = "cardgame"
+
+    def __init__(self, settings: Settings) -> None:
+        self.agent = functions_of(load(settings))
+        self.ids = ORIGINAL_IDS if settings.original_ids else {}
+        self.title = settings.path.parent.name if settings.path.is_file() else settings.path.name
+        needed = [
+            parameter
+            for parameter in inspect.signature(self.agent.play).parameters.values()
+            if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
+        ]
+        self.terminal = [sys.stdin] if len(needed) > 1 else []  # the agent for a person reads from it
+
+    def call(self, method: str, params: Dict[str, Any]) -> Any:
+        if method == "play":
+            try:
+                return action_of(self.agent.play(self.shown(params["state"]), *self.terminal))
+            except Exception:
+                traceback.print_exc()
+                return None  # no action: the turn ends
+        if method not in METHODS:
+            return super().call(method, params)
+        try:
+            self.agent.start() if method == "start" else self.agent.end(params["victory"])
+        except BaseException:
+            crash()
+        return None
+
+    def shown(self, state: Dict[str, Any]) -> Dict[str, Any]:
+        for side in ("player_target", "opponent_target") if self.ids else ():
+            for minion in state[side]:
+                minion["id"] = self.ids.get(minion["id"], minion["id"])
+        return state
+
+
+def load(settings: Settings) -> Any:
+    """The module `agent` of its folder, as part of a package: relative imports and those of files beside it work."""
+    folder = settings.path.parent if settings.path.is_file() else settings.path
+    module = settings.path.stem if settings.path.is_file() else "agent"
+    sys.path[:0] = [str(folder), str(folder.parent)]
+    os.chdir(settings.folder or folder.parent)
+    return importlib.import_module(f"{folder.name}.{module}")
+
+
+def functions_of(module: Any) -> Any:
+    """Whatever has the three functions: the module, an object in it, or one of its classes, made once."""
+    if _plays(module):
+        return module
+    objects = [value for value in vars(module).values() if not inspect.isclass(value) and _plays(value)]
+    classes = [value for value in vars(module).values() if inspect.isclass(value) and _plays(value)]
+    if objects:
+        return objects[0]
+    named: Optional[Any] = next((kind for kind in classes if kind.__name__ == "Agent"), None)
+    if named is None and len(classes) == 1:
+        named = classes[0]
+    if named is None:
+        raise AttributeError(f"{module.__name__} has no functions start, play and end, and no one object that has them")
+    return named()
+
+
+def _plays(value: Any) -> bool:
+    return all(callable(getattr(value, method, None)) for method in METHODS)
+
+
+def action_of(value: Any) -> Any:
+    """Tuples as lists and every whole number as Python's; null for what JSON has no word for."""
+    if isinstance(value, (list, tuple)):
+        return [action_of(item) for item in value]
+    value = integer(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else None

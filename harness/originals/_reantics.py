@@ -1,0 +1,120 @@
+"""An agent of the original ReAntics: a file with a class `AIPlayer` (reantics.md, 11)."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from _shared import Settings, crash, integer
+from referee_kit import reantics as kit
+from referee_kit.wire import Bot
+
+MODULES = Path(__file__).parent / "modules"
+Json = Dict[str, Any]
+
+
+class Agent(Bot):
+    """Shows the agent the original's objects and turns its answers into the wire's."""
+
+    game = "reantics"
+    player: Any = None  # the agent: one object for all matches of the process, as in the original
+
+    def __init__(self, settings: Settings) -> None:
+        kit.UNIT_STATS[kit.WORKER][kit.HEALTH] = self.match.options.get("worker_health", 4)
+        if Agent.player is None:
+            Agent.player = load(settings.path, settings.folder).AIPlayer(self.match.seat)
+        self.player.playerId = self.match.seat
+        self.title = getattr(self.player, "author", settings.path.stem)
+
+    def call(self, method: str, params: Json) -> Any:
+        try:
+            return self.answer(method, params)
+        except BaseException:
+            crash()
+
+    def answer(self, method: str, params: Json) -> Any:
+        player = self.player
+        if method == "registerWin":
+            player.registerWin(params["hasWon"])
+            return None
+        state = state_of(params["currentState"])
+        if method == "getMove":
+            return move_of(player.getMove(state))
+        if method == "getPlacement":
+            return coords_of(player.getPlacement(state))
+        if method == "getAttack":
+            x, y = params["attackingAnt"]["coords"]
+            targets = [(x, y) for x, y in params["enemyLocations"]]
+            return coords_of(player.getAttack(state, state.board[x][y].ant, targets))
+        return super().call(method, params)
+
+
+def load(path: Path, folder: Optional[Path]) -> Any:
+    """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
+    sys.path[:0] = [str(MODULES), str(path.parent), str(path.parent.parent)]
+    os.chdir(folder or path.parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def state_of(json: Json) -> Any:
+    """The wire's state as the original's objects, the same ones on the board and in the inventories."""
+    from Ant import Ant
+    from Building import Building
+    from Construction import Construction
+    from GameState import GameState
+    from Inventory import Inventory
+
+    state = GameState.getBlankState()
+    board = state.board
+    state.phase, state.whoseTurn, state.inventories = json["phase"], json["whoseTurn"], []
+    for told in json["inventories"]:
+        ants: List[Any] = []
+        for members in told["ants"]:
+            x, y = members["coords"]
+            ant = Ant.__new__(Ant)
+            ant.__dict__ = {
+                "coords": (x, y),
+                "type": members["type"],
+                "hasMoved": members["hasMoved"],
+                "carrying": members["carrying"],
+                "player": members["player"],
+                "health": members["health"],
+                "UniqueID": members["id"],
+            }
+            board[x][y].ant = ant
+            ants.append(ant)
+        constrs: List[Any] = []
+        for members in told["constrs"]:
+            x, y = members["coords"]
+            constr: Any = Building.__new__(Building) if "player" in members else Construction.__new__(Construction)
+            constr.__dict__ = {**members, "coords": (x, y)}
+            board[x][y].constr = constr
+            constrs.append(constr)
+        state.inventories.append(Inventory(told["player"], ants, constrs, told["foodCount"]))
+    return state
+
+
+def coords_of(value: Any) -> Any:
+    """Tuples as lists and every whole number as Python's; anything else as it is, for the referee to judge."""
+    if isinstance(value, (list, tuple)):
+        return [coords_of(item) for item in value]
+    return sendable(integer(value))
+
+
+def sendable(value: Any) -> Any:
+    """What JSON has no word for becomes a text, which no rule takes."""
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def move_of(move: Any) -> Any:
+    """A move as the wire has it; what is no move as null."""
+    if not hasattr(move, "moveType"):
+        return None
+    parts: Tuple[Any, ...] = (move.moveType, getattr(move, "coordList", None), getattr(move, "buildType", None))
+    return dict(zip(("moveType", "coordList", "buildType"), map(coords_of, parts)))

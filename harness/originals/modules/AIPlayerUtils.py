@@ -1,0 +1,44 @@
+"""What agents ask of a position (reantics.md, 11.3). Agents also rely on the names that come through here."""
+
+import random
+
+from Ant import UNIT_STATS, Ant
+from Constants import *
+from Construction import CONSTR_STATS, Construction
+from GameState import *
+from Move import Move
+from referee_kit.reantics import (
+    GraphNode,
+    approxDist,
+    asciiPrintState,
+    aStarSearchPath,
+    charRepAnt,
+    charRepConstr,
+    charRepLoc,
+    construct_path,
+    createPathToward,
+    findPathRecursive,
+    getAntAt,
+    getAntList,
+    getConstrAt,
+    getConstrList,
+    getCurrPlayerFood,
+    getCurrPlayerInventory,
+    getCurrPlayerQueen,
+    getEnemyInv,
+    getNextState,
+    getNextStateAdversarial,
+    getWinner,
+    isPathOkForQueen,
+    legalCoord,
+    listAdjacent,
+    listAllBuildMoves,
+    listAllLegalMoves,
+    listAllMovementMoves,
+    listAllMovementPaths,
+    listAttackable,
+    listReachableAdjacent,
+    listReachAdj,
+    neighbors,
+    stepsToReach,
+)

@@ -1,0 +1,19 @@
+"""What stands on a tile and belongs to nobody: grass and food (reantics.md, 4 and 11.2)."""
+
+from Constants import *
+from referee_kit.reantics import CONSTR_STATS
+
+
+class Construction:
+    """Grass or food."""
+
+    def __init__(self, inputCoordinates, inputType):
+        self.coords = inputCoordinates
+        self.type = inputType
+        self.movementCost = CONSTR_STATS[inputType][MOVE_COST]
+
+    def clone(self):
+        """A copy."""
+        copied = Construction.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied

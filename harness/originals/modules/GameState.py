@@ -1,0 +1,101 @@
+"""A position (reantics.md, 11.2)."""
+
+import copy
+
+from Ant import Ant
+from Building import Building
+from Constants import *
+from Construction import Construction
+from Inventory import Inventory
+from Location import Location
+from Move import Move
+from referee_kit import reantics as _kit
+
+
+def addCoords(coord1, coord2):
+    """Both added member by member; None for different lengths."""
+    return tuple(a + b for a, b in zip(coord1, coord2)) if len(coord1) == len(coord2) else None
+
+
+def subtractCoords(coord1, coord2):
+    """The second taken from the first, member by member; None for different lengths."""
+    return tuple(a - b for a, b in zip(coord1, coord2)) if len(coord1) == len(coord2) else None
+
+
+_COORDS = [[(x, y) for y in range(BOARD_LENGTH)] for x in range(BOARD_LENGTH)]
+
+
+class GameState:
+    """The board, `board[x][y]`, what both players and nobody have, the phase and whose turn it is."""
+
+    makeMove = Move
+    makeAnt = Ant
+
+    def __init__(self, inputBoard, inputInventories, inputPhase, inputTurn):
+        self.board = inputBoard
+        self.inventories = inputInventories
+        self.phase = inputPhase
+        self.whoseTurn = inputTurn
+
+    def coordLookup(self, inputCoords, playerId):
+        """The tile that a player calls so: turned by half for player two."""
+        if inputCoords is None or playerId is None or playerId == PLAYER_ONE:
+            return None if playerId is None else inputCoords
+        return _turned(inputCoords)
+
+    def flipBoard(self):
+        """Turns the board and everything on it by half."""
+        self.board.reverse()
+        for column in self.board:
+            column.reverse()
+        for inventory in self.inventories:
+            for piece in [*inventory.ants, *inventory.constrs]:
+                piece.coords = _turned(piece.coords)
+
+    def clearConstrs(self):
+        """Takes the constructions off the board; the inventories keep them."""
+        for column in self.board:
+            for location in column:
+                location.constr = None
+
+    @staticmethod
+    def getBlankState():
+        """An empty board and empty inventories."""
+        board = [[Location(coords) for coords in column] for column in _COORDS]
+        inventories = [Inventory(player, [], [], 0) for player in (PLAYER_ONE, PLAYER_TWO, NEUTRAL)]
+        return GameState(board, inventories, SETUP_PHASE_1, PLAYER_ONE)
+
+    @staticmethod
+    def getBasicState():
+        """For both a queen on her anthill in one corner and a tunnel in the other; tunnels are not on the board."""
+        state = GameState.getBlankState()
+        corners = ((0, 0), (9, 0)), ((9, 9), (0, 9))
+        for player, (hill, tunnel) in enumerate(corners):
+            inventory = state.inventories[player]
+            inventory.ants = [Ant(hill, QUEEN, player)]
+            inventory.constrs = [Building(hill, ANTHILL, player), Building(tunnel, TUNNEL, player)]
+            location = state.board[hill[0]][hill[1]]
+            location.ant, location.constr = inventory.ants[0], inventory.constrs[0]
+        return state
+
+    def clone(self):
+        """A copy with a board; what the players have is gathered from it, and so ordered by position."""
+        board = [[location.clone() for location in column] for column in self.board]
+        inventories = [Inventory(old.player, [], [], old.foodCount) for old in self.inventories[:NEUTRAL]]
+        for column in board:
+            for location in column:
+                if location.ant is not None:
+                    inventories[location.ant.player].ants.append(location.ant)
+                if isinstance(location.constr, Building):
+                    inventories[location.constr.player].constrs.append(location.constr)
+        old = self.inventories[NEUTRAL]
+        inventories.append(Inventory(NEUTRAL, [], [constr.clone() for constr in old.constrs], old.foodCount))
+        return GameState(board, inventories, self.phase, self.whoseTurn)
+
+    def fastclone(self):
+        """A copy without a board; orders stay."""
+        return _kit.fastclone(self)
+
+
+def _turned(coords):
+    return (BOARD_LENGTH - 1 - coords[0], BOARD_LENGTH - 1 - coords[1])

@@ -1,0 +1,29 @@
+"""What a player has (reantics.md, 11.2)."""
+
+from Constants import *
+
+
+class Inventory:
+    """Ants, constructions and food of a player, or of nobody."""
+
+    def __init__(self, inputPlayer, inputAnts, inputConstrs, inputFoodCount):
+        self.player = inputPlayer
+        self.ants = inputAnts
+        self.constrs = inputConstrs
+        self.foodCount = inputFoodCount
+
+    def getQueen(self):
+        """The first queen, or None."""
+        return next((ant for ant in self.ants or () if ant.type == QUEEN), None)
+
+    def getAnthill(self):
+        """The first anthill, or None."""
+        return next((constr for constr in self.constrs or () if constr.type == ANTHILL), None)
+
+    def getTunnels(self):
+        """All tunnels."""
+        return [constr for constr in self.constrs or () if constr.type == TUNNEL]
+
+    def clone(self):
+        """A copy that shares the lists."""
+        return Inventory(self.player, self.ants, self.constrs, self.foodCount)

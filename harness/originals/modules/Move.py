@@ -1,0 +1,17 @@
+"""What a player does (reantics.md, 11.2)."""
+
+from Constants import *
+
+
+class Move:
+    """A move of an ant, a build or the end of a turn. Agents read its text, so that is exact."""
+
+    def __init__(self, inputMoveType, inputCoordList=None, inputBuildType=None):
+        self.moveType = inputMoveType
+        self.coordList = inputCoordList
+        self.buildType = inputBuildType
+
+    def __str__(self):
+        built = buildTypeToStr(self.buildType) if self.moveType == BUILD else ""
+        coords = "" if self.coordList is None else str(self.coordList)
+        return f"<Move: {moveTypeToStr(self.moveType)} {built} {coords}>"

@@ -1,0 +1,86 @@
+"""Runs one bot of an original competition as a bot of the protocol.
+
+    python run.py GAME [--seed N] [--folder DIR] [--original-ids] PATH
+
+It needs the Python kit on its path and nothing else of the referee, so that any interpreter will do. Everything that
+the bot prints goes to standard error. The bot is loaded when a match begins: its luck comes from the match's seed.
+"""
+
+import argparse
+import importlib
+import importlib.abc
+import importlib.util
+import random
+import sys
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Dict, Optional
+
+from _shared import Settings, crash
+from referee_kit import wire
+
+GAMES = ("aiarena21", "cardgame", "reantics")
+"""The games whose originals had bots in Python; a module here plays each."""
+
+
+class SeedsNumpy(importlib.abc.MetaPathFinder):
+    """Gives numpy's luck the seed when somebody imports it, before the importer can draw."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        if name != "numpy":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_seed(module: ModuleType) -> None:
+                execute(module)
+                module.random.seed(self.seed % (1 << 32))
+
+            spec.loader.exec_module = execute_and_seed  # type: ignore[method-assign]
+        return spec
+
+
+class Server(wire.Server):
+    """The kit's server. The bot's own name is known when it has been loaded."""
+
+    def initialize(self, params: Dict[str, Any]) -> Dict[str, Any]:
+        greeting = super().initialize(params)
+        return {**greeting, "name": str(getattr(self.bot, "title", self.name)), "version": "original"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Runs one bot of an original competition as a bot of the protocol.")
+    parser.add_argument("game", choices=GAMES)
+    parser.add_argument("path", type=Path, help="the bot's file or folder")
+    parser.add_argument("--seed", type=int, help="of its luck; default: what the referee gives the seat")
+    parser.add_argument("--folder", type=Path, help="its working folder")
+    parser.add_argument("--original-ids", action="store_true", help="the card game: token ids as texts")
+    settings = parser.parse_args(namespace=Settings())
+    settings.path = settings.path.resolve()
+    reading, writing = wire.take_pipes()
+    adapter = importlib.import_module(f"_{settings.game}")
+
+    class Original(adapter.Agent):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            seed = self.match.seed if settings.seed is None else settings.seed
+            random.seed(seed)
+            if "numpy" in sys.modules:
+                sys.modules["numpy"].random.seed(seed % (1 << 32))
+            else:
+                sys.meta_path.insert(0, SeedsNumpy(seed))
+            try:
+                super().__init__(settings)
+            except BaseException:
+                crash()
+
+    Server(Original, settings.path.stem, "original", wire.Frames(reading), writing).serve()
+
+
+if __name__ == "__main__":
+    main()

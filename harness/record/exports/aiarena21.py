@@ -1,0 +1,145 @@
+"""AI Arena 21's own `replay.txt`, which its viewer plays: aiarena21.md, section 10.
+
+The viewer needs every member that is not optional here and ignores `powerups`, which is ours.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from referee.games.aiarena21 import (
+    METHODS,
+    START_SCORE,
+    AIArena21,
+    Auction,
+    Moved,
+    PickedUp,
+    PowerUp,
+    Purchase,
+    TurnEnded,
+)
+from referee.games.api import Event, Notice
+from referee.harness.record.lines import Forfeit, Injection, Opening, Stop, Turn
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import positions
+
+Cell = tuple[int, int]
+"""(row, col)."""
+
+
+class Init(Struct, frozen=True, tag="init"):
+    """The first line. Pairs are by seat."""
+
+    grid: Sequence[Sequence[str]]
+    """Rows × cols texts of one character."""
+    scores: tuple[int, int]
+    teams: Sequence[str]
+    spawn: tuple[Cell, Cell]
+    total_rounds: int
+
+
+class Position(Struct, frozen=True):
+    """A player after its move and before any auction."""
+
+    new_pos: Cell
+    delta: Cell
+
+
+class Tick(Struct, frozen=True, tag="tick"):
+    """A turn. Pairs are by seat, lists rows × cols."""
+
+    heatmap: Sequence[Sequence[float]]
+    positions: tuple[Position, Position]
+    items: Sequence[Sequence[Sequence[str]]]
+    """The letters O, S and D of what lies on each cell after the pick-ups."""
+    bike: tuple[bool, bool]
+    """Whether it still runs after the count-down."""
+    teleport: tuple[bool, bool]
+    """Never true: the viewer stops at such a line."""
+    scores: tuple[int, int]
+    remaining_rounds: int
+    """This turn included."""
+    powerups: tuple[PowerUp, PowerUp]
+    """What was bought in this turn."""
+    wagers: tuple[int, int] | UnsetType = UNSET
+    """The bids of the turn's last auction."""
+    wager_positions: tuple[Cell, Cell] | UnsetType = UNSET
+    """Where that turn's auctions left the players."""
+
+
+class Finish(Struct, frozen=True, tag="finish"):
+    """The last line."""
+
+
+def content(replay: Replay) -> bytes:
+    """The file of a record that verifies. A turn that was not played to its end has no line."""
+    encode = msgspec.json.Encoder().encode
+    return b"".join([b"[Replay] " + encode(record) + b"\n" for record in _records(replay)])
+
+
+def _records(replay: Replay) -> Iterator[Init | Tick | Finish]:
+    for _, state, line in positions(replay):
+        assert isinstance(state, AIArena21)
+        if isinstance(line, Opening):
+            yield _init(state)
+            turn = _Turn(state)
+            continue
+        for event in _told(line):
+            turn.follow(event)
+            if isinstance(event, TurnEnded):
+                yield turn.tick(event, state)
+                turn = _Turn(state)
+    yield Finish()
+
+
+def _told(line: Turn | Injection | Forfeit | Stop) -> Iterator[Struct]:
+    """What the viewers heard of it."""
+    for event in msgspec.convert(line.events, list[Event]):
+        if isinstance(event, Notice):
+            yield msgspec.convert(event.params, METHODS[event.method].params)
+
+
+def _init(state: AIArena21) -> Init:
+    first, second = [state.ground.location[cell] for cell in state.spawns]
+    grid = [list(row) for row in state.ground.map.cells]
+    return Init(grid, (START_SCORE, START_SCORE), state.setup.names, (first, second), state.turns)
+
+
+class _Turn:
+    """Collects a turn, from the position in which it begins."""
+
+    def __init__(self, state: AIArena21) -> None:
+        self.heatmap = state.heat
+        self.fruit = state.fruit
+        self.powerups: list[PowerUp] = ["", ""]
+        self.moved: Moved | None = None
+        self.auction: Auction | None = None
+
+    def follow(self, event: Struct) -> None:
+        match event:
+            case Purchase(bought=True):
+                self.powerups[event.player] = event.power_up
+            case Moved():
+                self.moved = event
+            case Auction():
+                self.auction = event
+            case PickedUp():
+                self.fruit = self.fruit.without(*event.location)
+
+    def tick(self, ended: TurnEnded, state: AIArena21) -> Tick:
+        """The line. `state` may have put down the next turn's fruit already: only its bikes are of this turn."""
+        assert self.moved is not None
+        first, second = map(Position, self.moved.locations, self.moved.deltas)
+        return Tick(
+            heatmap=self.heatmap,
+            positions=(first, second),
+            items=[[list(letters) for letters in row] for row in self.fruit.piles],
+            bike=(state.bike_turns[0] > 0, state.bike_turns[1] > 0),
+            teleport=(False, False),
+            scores=ended.scores,
+            remaining_rounds=state.turns - ended.turn,
+            powerups=(self.powerups[0], self.powerups[1]),
+            wagers=UNSET if self.auction is None else self.auction.bids,
+            wager_positions=UNSET if self.auction is None else ended.locations,
+        )

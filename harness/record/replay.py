@@ -1,0 +1,57 @@
+"""Reads the record of a match."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from referee.games import registry
+from referee.games.api import Game, State
+from referee.harness.errors import UsageError
+from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
+
+
+class Replay:
+    """A replay that has been read. The lines themselves are decoded as they are asked for."""
+
+    def __init__(self, path: Path, content: bytes | None = None) -> None:
+        """`content`: what the file holds, if that is known already."""
+        try:
+            self.lines = (path.read_bytes() if content is None else content).splitlines()
+        except OSError as error:
+            raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
+        if not self.lines:
+            raise UsageError(f"{path} is empty, not a replay")
+        try:
+            raw = msgspec.json.decode(self.lines[0], type=Header)
+            self.game: Game = registry.game(raw.game)
+            options: Any = msgspec.convert(raw.setup.options, self.game.options)
+        except KeyError as error:
+            raise UsageError(f"{path} is not a replay: line 1: {error.args[0]}") from error
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise UsageError(f"{path} is not a replay: line 1: {error}") from error
+        if raw.replay != REPLAY_VERSION or raw.game_version != self.game.version:
+            raise UsageError(
+                f"{path} is a version {raw.replay} replay of {raw.game} rules {raw.game_version}; "
+                f"this is version {REPLAY_VERSION}, rules {self.game.version}"
+            )
+        if len(raw.setup.names) not in self.game.seats:
+            raise UsageError(f"{path} is not a replay: line 1: {raw.game} is not played by {len(raw.setup.names)} bots")
+        self.path = path
+        self.header = msgspec.structs.replace(raw, setup=msgspec.structs.replace(raw.setup, options=options))
+        try:
+            self.new()
+        except ValueError as error:
+            raise UsageError(f"{path} is not a replay: line 1: options of {raw.game}: {error}") from error
+
+    def new(self) -> State:
+        """The first position."""
+        return self.game.new(self.header.setup)
+
+    @property
+    def ending(self) -> Ending | None:
+        """The last line, if that is an ending: a record that was cut off has none."""
+        try:
+            return msgspec.json.decode(self.lines[-1], type=Ending)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return None

@@ -1,0 +1,302 @@
+"""A bot's attacks, one a run: what it could reach if nothing kept it. Each does no harm to anybody but its own victim.
+
+Run as `python -I -S attacker.py NAME TARGETS`, TARGETS being a JSON object of what to attack (`Targets`): a real one
+finds it out, so it is simply told. One JSON line tells what came of it: `{"reached": text}` or `{"refused": text}`.
+
+Standard library only, and nothing of ours: it is what a bot could be.
+"""
+
+import ctypes
+import json
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypedDict
+
+MIB = 1 << 20
+SYSCALLS = {"x86_64": {"process_vm_readv": 310, "memfd": 319}, "aarch64": {"process_vm_readv": 270, "memfd": 279}}
+NEW_USER = 0x10000000
+PTRACE_ATTACH, PTRACE_DETACH = 16, 17
+
+
+class Targets(TypedDict):
+    """What is attacked."""
+
+    victim: int
+    """The rival's process, as it is seen from outside."""
+    mark: str
+    """`MARK-rival` stands in the rival's command line, and names its abstract socket."""
+    secret: int
+    """Where a text lies in the rival's memory."""
+    referee: int
+    source: str
+    """The rival's program."""
+    rivals_folder: str
+    own_folder: str
+    shared_folder: str
+    """A folder that everybody may write to."""
+    port: int
+    """Of this machine, where somebody listens."""
+    bytes: int
+    """Somewhat more than the memory that a bot may use."""
+
+
+class Refused(Exception):
+    """It was not possible, and how that looked."""
+
+
+def forge(to: Targets) -> str:
+    """writes an answer in the rival's place, through /proc/PID/fd/1"""
+    output = os.open(f"/proc/{rival(to)}/fd/1", os.O_WRONLY)
+    os.write(output, b"forged\n")
+    return "an answer was written into the rival's output"
+
+
+def freeze(to: Targets) -> str:
+    """stops the rival, so that it loses on time"""
+    os.kill(rival(to), 19)
+    return "the rival was stopped"
+
+
+def end(to: Targets) -> str:
+    """kills the rival"""
+    os.kill(rival(to), 9)
+    return "the rival was killed"
+
+
+def trace(to: Targets) -> str:
+    """holds the rival like a debugger"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    if libc.ptrace(PTRACE_ATTACH, pid := rival(to), None, None) != 0:
+        raise Refused(os.strerror(ctypes.get_errno()))
+    os.waitpid(pid, 0)
+    libc.ptrace(PTRACE_DETACH, pid, None, None)
+    return "the rival was traced"
+
+
+def read_memory(to: Targets) -> str:
+    """reads the rival's memory, through /proc/PID/mem and process_vm_readv"""
+    pid = rival(to)
+    try:
+        with open(f"/proc/{pid}/mem", "rb", 0) as memory:
+            memory.seek(to["secret"])
+            return f"read {memory.read(6)!r} from the rival's memory"
+    except OSError as error:
+        refused = error
+    found = ctypes.create_string_buffer(6)
+    here = (ctypes.c_size_t * 2)(ctypes.addressof(found), 6)
+    there = (ctypes.c_size_t * 2)(to["secret"], 6)
+    number = SYSCALLS[os.uname().machine]["process_vm_readv"]
+    if ctypes.CDLL(None).syscall(ctypes.c_long(number), pid, here, 1, there, 1, 0) > 0:
+        return f"read {found.raw!r} from the rival's memory"
+    raise Refused(str(refused))
+
+
+def abstract_socket(to: Targets) -> str:
+    """talks to an accomplice over an abstract socket"""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(f"\0{to['mark']}-rival")
+        return f"heard {line.recv(5)!r}"
+
+
+def command_line(to: Targets) -> str:
+    """reads the referee's command line"""
+    with open(f"/proc/{to['referee']}/cmdline", "rb") as words:
+        if not (read := words.read()):
+            raise Refused("empty")
+        return f"read {read[:40]!r}"
+
+
+def signal_referee(to: Targets) -> str:
+    """signals the referee (with signal 0, which does nothing)"""
+    os.kill(to["referee"], 0)
+    return "a signal reached the referee"
+
+
+def look_around(to: Targets) -> str:
+    """sees the processes of others"""
+    ours = os.getsid(0)
+    others = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name not in ("1", str(os.getpid())):
+            try:
+                if os.getsid(int(name)) != ours:
+                    others.append(name)
+            except OSError:
+                others.append(name)
+    if not others:
+        raise Refused("nobody else is there")
+    return f"saw {len(others)} processes"
+
+
+def read_source(to: Targets) -> str:
+    """reads the rival's program"""
+    with open(to["source"], "rb") as program:
+        return f"read {program.read(20)!r}"
+
+
+def write_rival(to: Targets) -> str:
+    """writes into the rival's folder"""
+    return write_file(to["rivals_folder"])
+
+
+def write_own(to: Targets) -> str:
+    """writes into its own folder, for its next game or its author"""
+    return write_file(to["own_folder"])
+
+
+def write_shared(to: Targets) -> str:
+    """leaves a file where everybody may write"""
+    path = f"{to['shared_folder']}/left-behind"
+    with open(path, "w") as left:
+        left.write("x")
+    return f"wrote {path}"
+
+
+def network(to: Targets) -> str:
+    """connects to a port, and sends a datagram"""
+    try:
+        with socket.create_connection(("127.0.0.1", to["port"]), timeout=1):
+            return "a connection was made"
+    except OSError as error:
+        refused = str(error)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:  # whether it arrives shows on the other side
+        datagrams.sendto(b"x", ("127.0.0.1", to["port"]))
+    raise Refused(refused)
+
+
+def memory(to: Targets) -> str:
+    """holds more memory than it may"""
+    held = []
+    for _ in range(to["bytes"] // MIB):
+        held.append(bytes(os.urandom(4096)) * (MIB // 4096))
+        time.sleep(0)
+    return f"held {len(held)} MiB"
+
+
+def memfd(to: Targets) -> str:
+    """holds more memory than it may in files without a name, which no process's size shows"""
+    for _ in range(to["bytes"] // (16 * MIB)):  # each smaller than a file may be
+        fill(os.memfd_create("hidden"), 16 * MIB)
+    return f"held {to['bytes'] // MIB} MiB"
+
+
+def shared_memory(to: Targets) -> str:
+    """holds more memory than it may in files in memory"""
+    held = 0
+    for number in range(to["bytes"] // (16 * MIB) + 1):
+        file = os.open(f"/dev/shm/hidden-{os.getpid()}-{number}", os.O_RDWR | os.O_CREAT)
+        os.unlink(f"/dev/shm/hidden-{os.getpid()}-{number}")
+        fill(file, 16 * MIB)
+        held += 16
+    return f"held {held} MiB"
+
+
+def priority(to: Targets) -> str:
+    """takes the processor before everybody else"""
+    reached = []
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        reached.append("SCHED_FIFO")
+    except OSError as error:
+        refused = str(error)
+    try:
+        os.nice(-10)
+        reached.append("nice -10")
+    except OSError as error:
+        refused = str(error)
+    if not reached:
+        raise Refused(refused)
+    return " and ".join(reached)
+
+
+def user_namespace(to: Targets) -> str:
+    """becomes root in namespaces of its own, where the kernel is weakest"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(NEW_USER) != 0:
+        raise Refused(os.strerror(ctypes.get_errno()))
+    return "a user namespace was made"
+
+
+def daemon(to: Targets) -> str:
+    """leaves a process behind that has left its family"""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        null = os.open("/dev/null", os.O_RDWR)
+        for descriptor in range(3):
+            os.dup2(null, descriptor)
+        sleep = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(20)", f"{to['mark']}-daemon"]
+        os.execv(sys.executable, sleep)
+    os.wait()
+    time.sleep(0.1)
+    return "it runs"
+
+
+def rival(to: Targets) -> int:
+    """The rival's process: whoever has its mark in the command line, or as it was told."""
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{int(name)}/cmdline", "rb") as words:
+                if f"{to['mark']}-rival".encode() in words.read():
+                    return int(name)
+        except (OSError, ValueError):
+            continue
+    os.kill(to["victim"], 0)  # not to be seen; perhaps to be reached
+    return to["victim"]
+
+
+def write_file(folder: str) -> str:
+    path = f"{folder}/written-by-attacker"
+    with open(path, "w") as file:
+        file.write("x")
+    os.unlink(path)
+    return f"wrote into {folder}"
+
+
+def fill(file: int, size: int) -> None:
+    block = os.urandom(MIB)
+    for _ in range(size // MIB):
+        os.write(file, block)
+
+
+ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
+    "forge": ("peers", forge),
+    "freeze": ("peers", freeze),
+    "kill": ("peers", end),
+    "trace": ("peers", trace),
+    "read-memory": ("peers", read_memory),
+    "abstract-socket": ("peers", abstract_socket),
+    "look-around": ("peers", look_around),
+    "command-line": ("peers", command_line),
+    "signal-referee": ("peers", signal_referee),
+    "read-source": ("files", read_source),
+    "write-rival": ("files", write_rival),
+    "write-own": ("files", write_own),
+    "write-shared": ("files", write_shared),
+    "network": ("network", network),
+    "memory": ("memory", memory),
+    "memfd": ("hidden", memfd),
+    "shared-memory": ("hidden", shared_memory),
+    "priority": ("privileges", priority),
+    "user-namespace": ("privileges", user_namespace),
+    "daemon": ("kill", daemon),
+}
+"""By name: the guarantee that it tries, and what does it."""
+
+
+def attack(name: str, to: Any) -> dict[str, str]:
+    """What came of it."""
+    try:
+        return {"reached": ATTACKS[name][1](to)}
+    except (OSError, Refused, MemoryError) as error:
+        return {"refused": f"{type(error).__name__}: {error}" if not isinstance(error, Refused) else str(error)}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(attack(sys.argv[1], json.loads(sys.argv[2]))) + "\n")

@@ -1,0 +1,282 @@
+"""Control groups, where we may make some: limits that hold exactly, of all that a bot starts, and an end in one stroke.
+
+Version 2, or the memory and pids hierarchies of version 1, or both: many systems have them mixed. New groups lie below
+our own, so that whatever limits us limits the bots as well.
+"""
+
+import errno
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.harness.sandbox.rlimits import tasks
+
+MOUNTS = Path("/proc/self/mountinfo")
+OURS = Path("/proc/self/cgroup")
+V1 = ("memory", "pids")
+FILE_BYTES = 1 << 14
+"""No file of a group that we read is longer."""
+REMOVE_S = 0.5
+"""How long the kernel may take to let a group go whose processes have just ended."""
+
+
+class Hierarchy(Struct, frozen=True):
+    """A tree of groups in which we may make some."""
+
+    base: Path
+    controllers: frozenset[str]
+    unified: bool
+    """Version 2."""
+
+
+class Groups:
+    """Where the groups of a run are made. Empty where nothing is writable."""
+
+    def __init__(self, hierarchies: tuple[Hierarchy, ...]) -> None:
+        self.hierarchies = hierarchies
+        self.number = 0
+
+    def has(self, controller: str) -> bool:
+        return any(controller in hierarchy.controllers for hierarchy in self.hierarchies)
+
+    def make(self, memory_bytes: int | None, processes: int | None) -> "Group":
+        """A group with its limits set, for one bot. OSError if it cannot be made after all."""
+        self.number += 1
+        name = f"referee-{os.getpid()}-{self.number}"
+        group = Group([])
+        try:
+            for hierarchy in self.hierarchies:
+                folder = hierarchy.base / name
+                folder.mkdir()
+                group.folders.append((folder, hierarchy))
+                for file, value in _limits(hierarchy, memory_bytes, processes).items():
+                    (folder / file).write_text(str(value))
+        except OSError:
+            group.remove()
+            raise
+        return group
+
+
+def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> Mapping[str, int]:
+    limits: dict[str, int] = {}
+    if memory_bytes is not None and "memory" in hierarchy.controllers:
+        limits["memory.max" if hierarchy.unified else "memory.limit_in_bytes"] = memory_bytes
+        swap = "memory.swap.max" if hierarchy.unified else "memory.memsw.limit_in_bytes"
+        if (hierarchy.base / swap).exists():
+            limits[swap] = 0 if hierarchy.unified else memory_bytes
+    if processes is not None and "pids" in hierarchy.controllers:
+        limits["pids.max"] = tasks(processes)
+    return limits
+
+
+class Group:
+    """One bot's: everything that it starts is in it, wherever it runs to."""
+
+    def __init__(self, folders: list[tuple[Path, Hierarchy]]) -> None:
+        self.folders = folders
+        self._read: dict[Path, int] = {}
+        """Files that are read again and again, open: to open one takes five times as long as to read it."""
+
+    def paths(self) -> tuple[str, ...]:
+        """Its folders."""
+        return tuple(str(folder) for folder, _ in self.folders)
+
+    def steps(self, forks: bool) -> list[str]:
+        """For the launcher, before anything else; `forks`: it goes on in a child.
+
+        The kernel moves a process only when all processors have passed a quiet point, which takes longer than all the
+        rest of a start. Version 2 lets a child be born in a group instead. Version 1 spares a thread that moves itself
+        alone the waiting; the launcher has one.
+        """
+        steps = []
+        for folder, hierarchy in self.folders:
+            if hierarchy.unified and forks:
+                steps += ["bornin", str(folder)]
+            else:
+                steps += ["cgroup", str(folder / ("cgroup.procs" if hierarchy.unified else "tasks"))]
+        return steps
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has ended a process of it for want of memory."""
+        for folder, hierarchy in self.folders:
+            if "memory" in hierarchy.controllers:
+                return (
+                    self._field(folder / ("memory.events" if hierarchy.unified else "memory.oom_control"), "oom_kill")
+                    > 0
+                )
+        return False
+
+    def memory_bytes(self) -> int | None:
+        """What it holds that no file could give back: also what hides in files in memory. None where nobody counts."""
+        for folder, hierarchy in self.folders:
+            if "memory" in hierarchy.controllers:
+                stat = folder / "memory.stat"
+                names = ("anon", "shmem") if hierarchy.unified else ("total_rss", "total_shmem")
+                return sum(self._field(stat, name) for name in names)
+        return None
+
+    def cpu_s(self) -> float | None:
+        """CPU time of everything in it, also of what nobody waited for; None where nobody counts."""
+        for folder, hierarchy in self.folders:
+            if hierarchy.unified:
+                return self._field(folder / "cpu.stat", "usage_usec") / 1e6
+        return None
+
+    def kill(self) -> None:
+        """Ends everything in it at one stroke, where that can be done; else nothing."""
+        for folder, hierarchy in self.folders:
+            if hierarchy.unified:
+                with suppress(OSError):
+                    (folder / "cgroup.kill").write_text("1")
+
+    def _field(self, file: Path, name: str) -> int:
+        """A number by its name; 0 where there is none."""
+        try:
+            descriptor = self._read.get(file)
+            if descriptor is None:
+                descriptor = self._read[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+            for line in os.pread(descriptor, FILE_BYTES, 0).decode().splitlines():
+                key, _, value = line.partition(" ")
+                if key == name:
+                    return int(value)
+        except OSError:
+            pass
+        return 0
+
+    def remove(self) -> None:
+        """Its processes have ended."""
+        for descriptor in self._read.values():
+            os.close(descriptor)
+        self._read.clear()
+        until = time.monotonic() + REMOVE_S
+        for folder, _ in self.folders:
+            while True:
+                try:
+                    folder.rmdir()
+                except OSError as error:
+                    if error.errno == errno.EBUSY and time.monotonic() < until:
+                        time.sleep(0.001)
+                        continue
+                break
+        self.folders = []
+
+
+def find() -> tuple[Groups, dict[str, str]]:
+    """The hierarchies in which we can make groups, and for `memory`, `pids` and `cpu` why not, where we cannot."""
+    found: list[Hierarchy] = []
+    missing: dict[str, str] = {}
+    mounts = _mounts()
+    for controllers, path in _our_groups():
+        mount = mounts.get(controllers)
+        if mount is None:
+            continue
+        base = mount[0] / os.path.relpath(path, mount[1])
+        unified = controllers == ""
+        if unified:
+            base = _with_room(base)
+        names = _controllers(base) if unified else frozenset(controllers.split(",")) & frozenset(V1)
+        if not unified and not names:
+            continue
+        _sweep(base)
+        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified)
+        reason = _trial(hierarchy)
+        if reason is None:
+            found.append(hierarchy)
+        else:
+            missing |= {name: reason for name in hierarchy.controllers}
+    groups = Groups(tuple(found))
+    for name in ("memory", "pids", "cpu"):
+        if groups.has(name):
+            missing.pop(name, None)
+        else:
+            missing.setdefault(name, "no hierarchy with this controller is mounted")
+    return groups, missing
+
+
+def _our_groups() -> list[tuple[str, str]]:
+    """Controllers ("" for version 2) and path of each group that we are in."""
+    try:
+        lines = OURS.read_text().splitlines()
+    except OSError:
+        return []
+    return [(controllers, path) for _, controllers, path in (line.split(":", 2) for line in lines)]
+
+
+def _mounts() -> dict[str, tuple[Path, str]]:
+    """By controllers ("" for version 2): where the hierarchy is mounted, and which of its groups is there."""
+    found: dict[str, tuple[Path, str]] = {}
+    try:
+        lines = MOUNTS.read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        left, _, right = line.partition(" - ")
+        root, place = left.split()[3:5]
+        kind, _, options = right.split()[:3]
+        if kind == "cgroup2":
+            found[""] = (Path(place), root)
+        elif kind == "cgroup":
+            controllers = ",".join(name for name in options.split(",") if name in V1)
+            if controllers:
+                found[controllers] = (Path(place), root)
+    return found
+
+
+def _controllers(base: Path) -> frozenset[str]:
+    """What groups made there can limit, version 2."""
+    try:
+        return frozenset((base / "cgroup.subtree_control").read_text().split())
+    except OSError:
+        return frozenset()
+
+
+def _with_room(base: Path) -> Path:
+    """The group below which groups with limits can be made, version 2.
+
+    A group that holds processes cannot hand its controllers on. A service manager that delegates may have put us into
+    a group of our own for that reason, and the one above is ours too; else we move into one, if we are alone.
+    """
+    wanted = {"memory", "pids"}
+    above = base.parent
+    if wanted <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
+        return above
+    try:
+        if wanted <= _controllers(base) or not wanted <= set((base / "cgroup.controllers").read_text().split()):
+            return base
+        inside = set((base / "cgroup.procs").read_text().split())
+        if inside - {str(os.getpid())}:
+            return base
+        own = base / f"referee-{os.getpid()}-0"
+        own.mkdir(exist_ok=True)
+        (own / "cgroup.procs").write_text("0")
+        (base / "cgroup.subtree_control").write_text("+memory +pids")
+    except OSError:
+        pass
+    return base
+
+
+def _trial(hierarchy: Hierarchy) -> str | None:
+    """Makes a group with limits and removes it again: why that cannot be done, or None."""
+    try:
+        group = Groups((hierarchy,)).make(64 << 20, 64)
+    except OSError as error:
+        return f"{hierarchy.base}: {error.strerror}"
+    group.remove()
+    return None
+
+
+def _sweep(base: Path) -> None:
+    """Removes the empty groups of referees that were killed."""
+    try:
+        left = [entry for entry in base.iterdir() if entry.name.startswith("referee-")]
+    except OSError:
+        return
+    for entry in left:
+        pid = entry.name.split("-")[1]
+        if not Path("/proc", pid).exists():
+            with suppress(OSError):
+                entry.rmdir()

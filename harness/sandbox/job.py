@@ -1,0 +1,147 @@
+"""Runs one program to its end below a supervisor, and waits for it: for builds, during which nothing is played.
+
+Nothing that it starts lives on, however this ends: all of it ends when our ends of the two sockets close, which the
+kernel sees to if we are killed, at whatever moment.
+"""
+
+import json
+import os
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from referee.harness.sandbox.ourselves import end_strays, guarded
+from referee.harness.sandbox.spawner import begin, finish
+from referee.harness.sandbox.supervisor import Request, send_request
+
+LOOK_EVERY_S = 0.05
+KEPT_BYTES = 1 << 20
+"""Of what it prints the first and the last so many bytes are kept."""
+READ_BYTES = 1 << 16
+
+
+class Done(NamedTuple):
+    """A program that has ended."""
+
+    code: int | None
+    """As a shell's for an exit, negative for a signal; None: it has ended its own supervisor, or cannot be started."""
+    output: bytes
+    """What it printed, to either stream; for None why."""
+
+
+class Output:
+    """What a program prints, without the middle of much."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._tail = b""
+
+    def take(self, data: bytes) -> None:
+        room = KEPT_BYTES - len(self._head)
+        self._head += data[:room]
+        self._tail = (self._tail + data[room:])[-KEPT_BYTES:]
+
+    def whole(self) -> bytes:
+        return self._head + self._tail
+
+
+def run(
+    argv: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    look: Callable[[int], None],
+    launcher: Sequence[str] = (),
+    groups: Sequence[str] = (),
+) -> Done:
+    """Runs a program without input. `look` is called again and again with the process that all of it is below, and may
+    raise: then everything is ended at once, as it is by any other exception here."""
+    request = Request(
+        argv=list(argv),
+        cwd=str(cwd),
+        env=dict(env),
+        rlimits={},
+        launcher=list(launcher),
+        groups=list(groups),
+    )
+    with guarded(), ExitStack() as open_files:
+        before = {child.pid for child in psutil.Process().children()}
+        spawner, requests = begin(None)
+        try:
+            null = open_files.enter_context(open(os.devnull, "rb"))
+            reading, writing = os.pipe()
+            heard = open_files.enter_context(open(reading, "rb", 0))
+            said = open_files.enter_context(open(writing, "wb", 0))
+            control, theirs = map(open_files.enter_context, socket.socketpair())
+            given = [null.fileno(), said.fileno(), said.fileno(), theirs.fileno()]
+            send_request(requests, request, given)
+            said.close()
+            theirs.close()
+            os.set_blocking(heard.fileno(), False)
+            return _followed(control, heard.fileno(), look)
+        finally:
+            open_files.close()
+            _end(spawner, requests, before)
+
+
+def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, before: set[int]) -> None:
+    """Ends all of it. What killed its supervisor and the spawner has left its processes to us."""
+    finish(spawner, requests)
+    if spawner.returncode != 0:
+        end_strays(spared=before)
+
+
+def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -> Done:
+    """Waits for the program's end, and then for that of everything below it."""
+    output = Output()
+    poll = select.poll()
+    for descriptor in (control.fileno(), heard):
+        poll.register(descriptor, select.POLLIN)
+    unread, root, code, looked = b"", 0, None, 0.0
+    while True:
+        ready = dict(poll.poll(LOOK_EVERY_S * 1000))
+        if heard in ready and not _take(heard, output):
+            poll.unregister(heard)
+        if control.fileno() in ready:
+            data = _heard(control)
+            if not data:
+                break
+            *lines, unread = (unread + data).split(b"\n")
+            for reply in map(json.loads, lines):
+                if "error" in reply:
+                    return Done(None, reply["error"].encode())
+                root = reply.get("root", root)
+                if "exit" in reply:
+                    code = reply["exit"]
+                    with suppress(OSError):
+                        control.send(b"k")
+        if time.monotonic() >= looked + LOOK_EVERY_S:
+            look(root)
+            looked = time.monotonic()
+    while _take(heard, output):
+        pass
+    return Done(code, output.whole() if code is not None else b"it has ended the supervisor above it")
+
+
+def _heard(control: socket.socket) -> bytes:
+    """What the supervisor says; nothing when it has ended, also before it has read all that we said."""
+    try:
+        return control.recv(4096)
+    except ConnectionError:
+        return b""
+
+
+def _take(heard: int, output: Output) -> bool:
+    """Takes what was printed; False = there is nothing, now or for ever."""
+    try:
+        data = os.read(heard, READ_BYTES)
+    except BlockingIOError:
+        return False
+    output.take(data)
+    return bool(data)

@@ -1,0 +1,79 @@
+"""Namespaces of the launcher's own making: processes, mounts, network and messages that hold one bot and nothing else.
+
+A root makes them directly, anybody else in a user namespace, if the system lets him.
+"""
+
+import os
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from referee.harness.sandbox.readable import covered, links
+
+NEW_NS, NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = (
+    0x00020000,
+    0x04000000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
+BASE = "/tmp"
+"""The folder that the new root is built over; nothing there changes for anybody else."""
+INODES = 16384
+
+
+class View(Struct, frozen=True):
+    """The files that a bot sees."""
+
+    shown: Sequence[str]
+    """Real paths, none inside another, all to be read only."""
+    named: Sequence[str]
+    """Paths that must lead where they lead outside, links included."""
+    writable: Sequence[str]
+    """Folders of the machine that may be written to."""
+    scratch: str
+    scratch_bytes: int | None
+    """Room in it; None = as much as the system gives."""
+    uid: int
+    """Who owns the scratch folder."""
+    gid: int
+
+
+def enter(user: bool) -> list[str]:
+    """For the launcher: new namespaces; `user` = in a new user namespace, where this needs no privilege."""
+    flags = NEW_NS | NEW_UTS | NEW_IPC | NEW_PID | NEW_NET | (NEW_USER if user else 0)
+    account = ["map", str(os.geteuid()), str(os.getegid())] if user else []
+    return ["unshare", hex(flags), *account, "fork", "loopback"]
+
+
+def without_network(user: bool) -> list[str]:
+    """For the launcher: a network without anybody, and nothing else that is new."""
+    account = ["map", str(os.geteuid()), str(os.getegid())] if user else []
+    return ["unshare", hex(NEW_NET | (NEW_USER if user else 0)), *account, "loopback"]
+
+
+def files(view: View) -> list[str]:
+    """For the launcher: a root that holds what is in view, /proc, a few devices, and room for `scratch_bytes`."""
+    size = f"nr_inodes={INODES}" if view.scratch_bytes is None else f"nr_inodes={INODES},size={view.scratch_bytes}"
+    room = f"mode=1777,{size}"
+    taken = ["newroot", BASE, "tmpfs", "/tmp", room]
+    for path in view.shown:
+        taken += ["maybe" if covered("/sys", [path]) else "bind", path, path, "ro"]
+    for target, place in links([*view.named, view.scratch], view.shown):
+        taken += ["symlink", target, place]
+    for path in view.writable:
+        taken += ["bind", path, path, "rw"]
+    for device in DEVICES:
+        taken += ["maybe", device, device, "dev"]
+    for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
+        taken += ["symlink", target, f"/dev/{place}"]
+    taken += ["symlink", "/tmp", "/dev/shm"]  # what is shared in memory counts in the same room
+    scratch = os.path.realpath(view.scratch)
+    if covered(scratch, ["/tmp"]) and not covered(scratch, view.shown):
+        taken += ["mkdir", scratch, "0700", str(view.uid), str(view.gid)]
+    else:
+        own = f"mode=0700,uid={view.uid},gid={view.gid},{size}"
+        taken += ["tmpfs", scratch, own]
+    return [*taken, "proc", "/proc", "enter"]

@@ -1,0 +1,43 @@
+"""Which processes are below another one: by the kernel's own lists, or by psutil where there are none."""
+
+from collections.abc import Iterator
+
+import psutil
+
+from referee.harness.sandbox import supervisor
+from referee.harness.sandbox.supervisor import CHILDREN_FILES, FLOOR
+
+READ_BY = "children files" if CHILDREN_FILES else "psutil"
+"""Without the kernel's files the whole process table is read."""
+
+
+def walk(root: int) -> Iterator[list[int]]:
+    """The processes below `root`, in steps: each short where the kernel lists children."""
+    if CHILDREN_FILES:
+        yield from supervisor.walk(root)
+        return
+    try:
+        yield [child.pid for child in psutil.Process(root).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        pass
+
+
+def descendants(root: int) -> list[int]:
+    """The processes below `root`."""
+    return [pid for below in walk(root) for pid in below]
+
+
+def stop_all(root: int) -> None:
+    """Stops every process below `root`, those too that are forked meanwhile."""
+    supervisor.stop_all(lambda: descendants(root))
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a signal or a tracer has stopped a process."""
+    try:
+        return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
+    except psutil.Error:
+        return False
+
+
+__all__ = ["CHILDREN_FILES", "FLOOR", "READ_BY", "descendants", "is_stopped", "stop_all", "walk"]

@@ -1,0 +1,186 @@
+"""A bot on its way from a contestant's folder to whoever plays it: content, name of the content, zip file, program.
+
+What is named is what plays: a tournament keeps each bot as a zip file in its folder and plays from a copy of that in
+the user's cache. Whoever edits a bot meanwhile changes nothing.
+"""
+
+import fcntl
+import hashlib
+import os
+import shlex
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import chdir, contextmanager
+from importlib import metadata
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.harness.bots import bundle, cache
+from referee.harness.bots.bundle import Bundle
+from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.originals import recognised
+from referee.harness.check.archive import unpack
+from referee.harness.errors import RunError, UsageError
+from referee.harness.sandbox.supervisor import remove
+from referee.harness.tournament import wire
+from referee.harness.tournament.ledger import BOTS
+from referee.harness.tournament.plan import Entry
+
+MAX_BYTES, MAX_FILES = 1 << 30, 20_000
+"""Of a bundle: an organiser's own bots may be larger than a submission."""
+STAMP = (2020, 1, 1, 0, 0, 0)
+"""Of every file in a zip: so that the same content is the same file."""
+
+
+LOCAL = ("cmd:", "original:")
+"""Bots that do not travel: only this machine has what their line names."""
+
+
+class Found(Struct, frozen=True):
+    """A bot as it was named."""
+
+    entry: Entry
+    content: Bundle | None = None
+    """What it consists of, for one that travels."""
+
+
+@contextmanager
+def finding(specs: Iterable[str], game: str) -> Iterator[list[Found]]:
+    """The bots that are named, as `launch` takes them, or zip files. Those of a zip are there during the block.
+
+    UsageError for a wrong name, before anything is built.
+    """
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        yield [_find(spec, Path(scratch, str(number)), game) for number, spec in enumerate(specs)]
+
+
+def _find(spec: str, scratch: Path, game: str) -> Found:
+    name, equals, rest = spec.partition("=")
+    if not equals or Path(spec).exists() or name.startswith(("@", *LOCAL)) or "/" in name:
+        name, rest = "", spec
+    if rest.startswith("@"):
+        return Found(Entry(name or rest, "", _sha256(rest, metadata.version("referee")), rest))
+    if rest.startswith(LOCAL):
+        return Found(Entry(name or _command_name(rest), "", _command_hash(rest), rest, cwd=os.getcwd()))
+    path = Path(rest).expanduser()
+    if path.suffix.lower() == ".zip" and path.is_file():
+        scratch.mkdir()
+        return _folder(unpack(path, scratch), name, path.stem, game)
+    if not path.exists():
+        raise UsageError(f"no bot at {rest!r}: there is no such file or folder")
+    path = path.resolve()
+    if path.is_dir():
+        return _folder(path, name, path.name, game)
+    one = bundle.File(path.name, os.access(path, os.X_OK), bundle.sha256(path))
+    hash = _sha256(bundle.identity([one]), metadata.version("referee"))  # its kit comes with the referee
+    return Found(Entry(name or path.stem, "", hash, path.name, inside=path.name), Bundle(path.parent, (one,)))
+
+
+def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
+    if not (folder / "bot.toml").exists() and recognised(folder, game):  # of the game's original competition
+        own = bundle.read(folder.resolve())
+        return Found(Entry(name or bot, "", _sha256(own.identity, metadata.version("referee")), bot), own)
+    settings = bot_file(folder, bot)
+    folder = folder.resolve()
+    whole = bundle.read((folder / settings.bundle).resolve(), settings.exclude)
+    inside = folder.relative_to(whole.folder).as_posix()
+    hash = whole.identity if inside == "." else _sha256(whole.identity, inside)
+    return Found(Entry(name or settings.name or bot, "", hash, bot, inside=inside), whole)
+
+
+def _command_name(spec: str) -> str:
+    words = _words(spec)
+    files = (Path(word).stem for word in words[spec.startswith("cmd:") :] if Path(word).exists())
+    return next(files, Path(words[0]).stem if words else spec)
+
+
+def _command_hash(spec: str) -> str:
+    """The line and the files that it names. It stays on this machine, since nobody knows what else it needs."""
+    paths = [Path(word) for word in _words(spec)]
+    files = [bundle.sha256(path) for path in paths if path.is_file()]
+    return _sha256(spec, *files, *(bundle.read(path).identity for path in paths if path.is_dir()))
+
+
+def _words(spec: str) -> list[str]:
+    try:
+        return shlex.split(spec.partition(":")[2])
+    except ValueError as error:
+        raise UsageError(f"{spec}: {error}") from error
+
+
+def _sha256(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+# The zip file.
+
+
+def zip_path(folder: Path, entry: Entry) -> Path:
+    """Where a tournament's folder keeps a bot."""
+    return folder / BOTS / f"{entry.hash}.zip"
+
+
+def store(found: Found, folder: Path) -> None:
+    """Puts a bot that travels into the tournament's folder, once."""
+    path = zip_path(folder, found.entry)
+    if found.content is None or path.exists():
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in found.content.files:
+            source = found.content.folder / file.path
+            if source.is_dir():
+                raise UsageError(f"{found.entry.name}: {file.path} is a link to a folder; those do not travel")
+            member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
+            member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
+            member.compress_type = zipfile.ZIP_DEFLATED
+            packed.writestr(member, source.read_bytes())
+    beside.replace(path)
+
+
+def home_of(hash: str) -> Path:
+    """Where a bundle lies unpacked on this machine, if it does."""
+    return cache.root().parent / "bots" / hash
+
+
+def installed(hash: str, archive: Path) -> Path:
+    """The unpacked copy of a bundle, made once a machine: unpacked beside and renamed, under a lock."""
+    home = home_of(hash)
+    if home.is_dir():
+        return home
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with (home.parent / f"{hash}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.is_dir():
+            beside = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent))
+            try:
+                unpack(archive, beside, MAX_BYTES, MAX_FILES)
+                (beside / "bot").rename(home)
+            finally:
+                remove(beside)
+    return home
+
+
+def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> wire.Program:
+    """The bot's program on this machine, built if it says how. RunError for one that cannot be had.
+
+    `folder`: the tournament's, which has its zip file; None where that has been unpacked already. `limits`:
+    of its build.
+    """
+    if entry.bot.startswith(("@", *LOCAL)):
+        spec = entry.bot
+    elif folder is None:
+        spec = str(home_of(entry.hash) / entry.inside)
+    else:
+        archive = zip_path(folder, entry)
+        if not archive.is_file():
+            raise RunError(f"{entry.name}: {archive} is missing")
+        spec = str(installed(entry.hash, archive) / entry.inside)
+    with chdir(entry.cwd or "."):
+        (found,) = entrants([spec], game, limits)
+    return wire.Program(entry.ident, entry.name, found.argv, str(found.cwd), found.injects, found.engine)

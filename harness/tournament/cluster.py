@@ -1,0 +1,444 @@
+"""Lanes on other machines, by Dask: the only module that knows it. `pip install referee[cluster]`.
+
+A task is "ask your lane": it gives a job to a lane process beside the Dask worker and reads the lines. So there is one
+lane program, and bots live from task to task. Nothing on a worker is irreplaceable: whatever dies there, the games
+that were not given back are open again. Bots travel as zip files named by their content, when a worker lacks them, and
+are built once a machine.
+"""
+
+import ipaddress
+import os
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import dask.config
+import distributed
+import msgspec
+import trio
+from msgspec import Struct
+
+from referee.harness.errors import RunError, UsageError
+from referee.harness.tournament import bundle, wire
+from referee.harness.tournament.crew import Crew, Lost
+from referee.harness.tournament.ledger import BOTS
+from referee.harness.tournament.plan import Entry, Plan
+
+CONNECT_S = 10.0
+RECONNECT_S = 60.0
+"""So long a scheduler that is gone is waited for."""
+LOOK_S = 0.5
+QUEUED = 2
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,  # samples every 10 ms, on the clock of whoever plays
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.allowed-failures": 3,  # with 0, tasks that only waited die with the worker
+}
+
+
+class Tls(Struct, frozen=True):
+    """Files with the certificates of a cluster that is open to a network."""
+
+    ca: Path | None = None
+    cert: Path | None = None
+    key: Path | None = None
+
+
+# On a worker.
+
+
+class Played(Struct, frozen=True):
+    """A job's games."""
+
+    games: list[tuple[bytes, bytes | None]]
+    took_s: float
+    start_s: float = 0.0
+
+
+class Needs(Struct, frozen=True):
+    """Bundles that are not on this machine, by hash."""
+
+    hashes: tuple[str, ...]
+
+
+class Unable(Struct, frozen=True):
+    """Bots that cannot be had on this machine, and why; a version that does not fit is every bot's."""
+
+    why: dict[str, str]
+
+
+class Answer(Struct, frozen=True):
+    """What a worker says to a job."""
+
+    worker: str
+    """Its address."""
+    host: str
+    what: Played | Needs | Unable
+
+
+class LaneDied(Exception):
+    """The lane beside a worker has ended in the middle of a job."""
+
+
+def version() -> str:
+    """What must be the same on both sides."""
+    return f"referee {metadata.version('referee')}, Python {platform.python_version()}"
+
+
+class _Beside:
+    """The lane beside this worker, for one contest at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.contest = b""
+        self.process: subprocess.Popen[bytes] | None = None
+        self.frames = wire.Frames()
+        self.waiting: list[bytes] = []
+
+    def ask(self, contest: bytes, entries: Sequence[Entry], job: wire.Job) -> Played | Needs | Unable:
+        with self.lock:
+            if contest != self.contest or self.process is None or self.process.poll() is not None:
+                refused = self._start(contest, entries)
+                if refused is not None:
+                    return refused
+            return self._play(job)
+
+    def _start(self, contest: bytes, entries: Sequence[Entry]) -> Needs | Unable | None:
+        self.end()
+        packed = [entry for entry in entries if not entry.bot.startswith("@")]
+        needed = tuple(entry.hash for entry in packed if not bundle.home_of(entry.hash).is_dir())
+        if needed:
+            return Needs(needed)
+        told = wire.order(contest)
+        assert isinstance(told, wire.Contest)
+        ready, failed = [], {}
+        for entry in entries:
+            try:
+                ready.append(bundle.program(entry, None, told.game, next(iter(told.stages.values())).limits))
+            except (RunError, UsageError) as error:
+                failed[entry.ident] = str(error)
+        if failed:
+            return Unable(failed)
+        command = [sys.executable, "-m", "referee.harness.tournament.lane"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.frames, self.waiting = wire.Frames(), []
+        self._say(msgspec.structs.replace(told, programs=tuple(ready)))
+        self.contest = contest
+        return None
+
+    def _play(self, job: wire.Job) -> Played:
+        self._say(job)
+        games: list[tuple[bytes, bytes | None]] = []
+        while True:
+            report = self._hear()
+            if isinstance(report, wire.Played) and report.job == job.number:
+                games += report.games
+            elif isinstance(report, wire.Done) and report.job == job.number:
+                return Played(games, report.took_s, report.start_s)
+            elif isinstance(report, wire.Failed):
+                self.end()
+                raise RunError(report.why)
+
+    def _say(self, order: wire.Order) -> None:
+        assert self.process is not None and self.process.stdin is not None
+        try:
+            self.process.stdin.write(wire.frame(order))
+            self.process.stdin.flush()
+        except OSError as error:
+            self.end()
+            raise LaneDied("the lane beside the worker has ended") from error
+
+    def _hear(self) -> wire.Report:
+        assert self.process is not None and self.process.stdout is not None
+        while not self.waiting:
+            data = os.read(self.process.stdout.fileno(), wire.READ_BYTES)
+            if not data:
+                self.end()
+                raise LaneDied("the lane beside the worker has ended")
+            self.waiting += self.frames.feed(data)
+        return wire.report(self.waiting.pop(0))
+
+    def end(self) -> None:
+        """Ends the lane, which ends its bots."""
+        process, self.process, self.contest = self.process, None, b""
+        if process is not None:
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+_beside = _Beside()
+
+
+def ask(theirs: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
+    """The task. Everything goes as MessagePack, so that what is understood is what this side has types for."""
+    worker = distributed.get_worker()
+    what: Played | Needs | Unable
+    if theirs != version():
+        what = Unable({"": f"{version()} here, {theirs} at the driver"})
+    else:
+        told = wire.order(job)
+        assert isinstance(told, wire.Job)
+        what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), told)
+    kind = type(what).__name__
+    return msgspec.msgpack.encode((worker.address, platform.node(), kind, what))
+
+
+def receive(hash: str, data: bytes) -> None:
+    """Takes a bundle and unpacks it, if nobody has yet."""
+    with TemporaryDirectory(prefix="referee-") as folder:
+        archive = Path(folder, f"{hash}.zip")
+        archive.write_bytes(data)
+        bundle.installed(hash, archive)
+
+
+def _answer(data: bytes) -> Answer:
+    worker, host, kind, raw = msgspec.msgpack.decode(data, type=tuple[str, str, str, msgspec.Raw])
+    kinds: dict[str, Any] = {"Played": Played, "Needs": Needs, "Unable": Unable}
+    return Answer(worker, host, msgspec.msgpack.decode(raw, type=kinds[kind]))
+
+
+# At the driver.
+
+
+class ClusterCrew(Crew):
+    """Workers of a Dask cluster, as many as there are at the moment."""
+
+    JOB_S = 1.5
+
+    def __init__(
+        self, connect: Callable[[], Any], client: Any, contest: wire.Contest, plan: Plan, folder: Path
+    ) -> None:
+        super().__init__()
+        self.lanes = 0
+        self._connect = connect
+        self._client = client
+        self._contest = wire.encode(msgspec.structs.replace(contest, programs=()))
+        self._entries = {entry.ident: entry for entry in plan.bots if not entry.absent}
+        self._list = msgspec.msgpack.encode(list(self._entries.values()))
+        self._folder = folder
+        self._workers: set[str] = set()
+        self._unable: dict[str, str] = {}
+        """Workers that cannot play, and why."""
+        self._jobs: dict[int, tuple[wire.Job, Any]] = {}
+        self._sent: list[Any] = []
+        self._stopping = False
+        self._gone_since: float | None = None
+        self._token = trio.lowlevel.current_trio_token()
+
+    def room(self) -> int:
+        return 0 if self._stopping or self._gone_since is not None else QUEUED * self.lanes - len(self._jobs)
+
+    async def give(self, job: wire.Job) -> None:
+        self._submit(job)
+
+    def _submit(self, job: wire.Job, worker: str | None = None) -> None:
+        able = [worker] if worker is not None else sorted(self._workers - self._unable.keys())
+        future = self._client.submit(
+            ask,
+            version(),
+            self._contest,
+            self._list,
+            wire.encode(job),
+            pure=False,
+            retries=0,
+            workers=able,
+            allow_other_workers=False,
+        )
+        self._jobs[job.number] = (job, future)
+        future.add_done_callback(lambda done: self._soon(job.number, done))
+
+    def _soon(self, number: int, future: Any) -> None:
+        """In a thread of Dask's: fetches what came and takes it over into ours."""
+        result: Any
+        try:
+            result = _answer(future.result())
+        except BaseException as error:
+            result = error
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self._came, number, future, result)
+
+    def _came(self, number: int, future: Any, result: Any) -> None:
+        job, given = self._jobs.get(number, (None, None))
+        if job is None or given is not future:
+            return  # of a connection that is gone; its games are open again
+        if isinstance(result, Answer) and isinstance(result.what, Needs):
+            self._send_bundles(job, result)
+            return
+        del self._jobs[number]
+        if isinstance(result, Answer) and isinstance(result.what, Played):
+            self._put(wire.Played(number, result.what.games))
+            self._put(wire.Done(number, result.what.took_s, result.what.start_s))
+        elif isinstance(result, Answer):
+            self._refused(result)
+            self._put(Lost(result.worker, (number,), False))
+        elif isinstance(result, RunError):
+            self._put(wire.Failed(str(result)))
+        else:
+            self._put(Lost("a worker", (number,), isinstance(result, LaneDied | distributed.KilledWorker)))
+
+    def _put(self, event: Any) -> None:
+        self.tell.send_nowait(event)
+
+    def _send_bundles(self, job: wire.Job, answer: Answer) -> None:
+        """Sends what a worker lacks, then the same job to the same worker."""
+        assert isinstance(answer.what, Needs)
+        client = self._client
+        left = len(answer.what.hashes)
+
+        def arrived(future: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                with suppress(trio.RunFinishedError):
+                    self._token.run_sync_soon(self._again, job, answer.worker, client)
+
+        for hash in answer.what.hashes:
+            data = (self._folder / BOTS / f"{hash}.zip").read_bytes()
+            future = client.submit(receive, hash, data, pure=False, workers=[answer.worker], priority=10)
+            self._sent.append(future)  # Dask forgets a task that nobody waits for
+            future.add_done_callback(arrived)
+
+    def _again(self, job: wire.Job, worker: str, client: Any) -> None:
+        if client is self._client and job.number in self._jobs:
+            self._sent.clear()
+            self._submit(job, worker if worker in self._workers else None)
+
+    def _refused(self, answer: Answer) -> None:
+        assert isinstance(answer.what, Unable)
+        names = {ident: entry.name for ident, entry in self._entries.items()}
+        why = "; ".join(": ".join(filter(None, (names.get(ident), text))) for ident, text in answer.what.why.items())
+        self._unable[answer.worker] = f"{answer.host}: {why}"
+        if self._workers <= self._unable.keys():
+            told = "\n".join(sorted(set(self._unable.values())))
+            self._put(wire.Failed(f"no worker of the cluster can play\n{told}"))
+
+    async def watch(self) -> None:
+        """Follows workers that come and go, and a scheduler that is gone for a while."""
+        while True:
+            found = await trio.to_thread.run_sync(self._look)
+            if found is None:
+                if self._gone_since is None:
+                    self._gone_since = trio.current_time()
+                    for number in list(self._jobs):
+                        del self._jobs[number]
+                        self._put(Lost("the scheduler", (number,), False))
+                elif trio.current_time() - self._gone_since > RECONNECT_S:
+                    self._put(wire.Failed(f"the cluster's scheduler has been gone for {RECONNECT_S:.0f} s"))
+                    return
+                await self._reconnect()
+            else:
+                self._gone_since = None
+                self._workers = found
+                self._unable = {worker: why for worker, why in self._unable.items() if worker in found}
+                self.lanes = len(found - self._unable.keys())
+            await trio.sleep(LOOK_S)
+
+    def _look(self) -> set[str] | None:
+        """The workers' addresses; None if the scheduler does not answer."""
+        if self._client.status != "running":
+            return None
+        try:
+            return set(self._client.run_on_scheduler(_workers))
+        except Exception:  # whatever Dask raises for a connection that is gone
+            return None
+
+    async def _reconnect(self) -> None:
+        old = self._client
+        try:
+            self._client = await trio.to_thread.run_sync(self._connect)
+        except RunError:
+            return
+        with suppress(Exception):
+            await trio.to_thread.run_sync(lambda: old.close(1))
+
+    async def stop(self) -> None:
+        self._stopping = True
+        with trio.move_on_after(5):
+            while self._jobs:
+                await trio.sleep(0.05)
+        self.tell.close()
+
+    def close(self) -> None:
+        """Gives the connection back; what still runs on workers is of no interest."""
+        with suppress(Exception):
+            self._client.cancel([future for _, future in self._jobs.values()])
+        with suppress(Exception):
+            self._client.close(2)
+
+
+def _workers(dask_scheduler: Any) -> list[str]:
+    """On the scheduler."""
+    return list(dask_scheduler.workers)
+
+
+def checked_address(address: str, tls: Tls) -> None:
+    """UsageError for an address at which anybody of the network could run programs."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    if parts.hostname is None or parts.port is None:
+        raise UsageError(f"--cluster {address}: wanted is an address such as tls://HOST:8786")
+    if parts.scheme != "tls" and not _loopback(parts.hostname):
+        raise UsageError(
+            f"--cluster {address}: a Dask port runs anybody's code; beyond this machine it must be tls://, "
+            "with certificates"
+        )
+    if parts.scheme == "tls" and tls == Tls() and not dask.config.get("distributed.comm.tls.client.cert", None):
+        raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@asynccontextmanager
+async def open_cluster(contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls) -> AsyncIterator[Crew]:
+    """The workers of a cluster, for a run. RunError if it cannot be reached."""
+    checked_address(address, tls)
+    local = [entry.name for entry in plan.bots if entry.bot.startswith(bundle.LOCAL)]
+    if local:
+        raise UsageError(f"{', '.join(local)}: cmd: and original: do not travel; a cluster takes folders and files")
+    make_security: Any = distributed.Security  # untyped
+    make_client: Any = distributed.Client
+    security: Any = None
+    if tls != Tls():
+        security = make_security(
+            tls_ca_file=str(tls.ca),
+            tls_client_cert=str(tls.cert),
+            tls_client_key=str(tls.key),
+            require_encryption=True,
+        )
+
+    def connect() -> Any:
+        try:
+            return make_client(address, security=security, timeout=CONNECT_S, set_as_default=False)
+        except Exception as error:  # OSError, TimeoutError, and what else Dask has for it
+            raise RunError(f"the cluster at {address} cannot be reached: {error}") from error
+
+    dask.config.set(SETTINGS)
+    client = await trio.to_thread.run_sync(connect)
+    crew = ClusterCrew(connect, client, contest, plan, folder)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(crew.watch)
+        try:
+            yield crew
+        finally:
+            nursery.cancel_scope.cancel()
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(crew.close)

@@ -1,0 +1,150 @@
+"""From what an organiser wants to a tournament's folder that can be played: the plan, the bots, the programs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from referee.games.api import TimeControl
+from referee.harness.bots.launch import check_seats
+from referee.harness.bots.limits import Limits
+from referee.harness.errors import RunError, UsageError
+from referee.harness.match.judge import course
+from referee.harness.tournament import wire
+from referee.harness.tournament.bundle import finding, program, store
+from referee.harness.tournament.formats import Seating
+from referee.harness.tournament.ledger import PLAN
+from referee.harness.tournament.plan import (
+    Entry,
+    Plan,
+    checked,
+    default_games,
+    default_seating,
+    find_game,
+    identified,
+    read_plan,
+    write_plan,
+)
+
+COPY = "@@"
+"""Behind the name of a program's second self, as ReAntics has it (reantics.md 10)."""
+
+
+class Wanted(Struct, frozen=True):
+    """A tournament as it was asked for; None = as the format has it."""
+
+    game: str
+    bots: tuple[str, ...]
+    """As for a match, or zip files."""
+    format: str = "round-robin"
+    games: int | None = None
+    seed: int = 0
+    seating: Seating | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    absent: tuple[str, ...] = ()
+    """The names of those that do not show up."""
+    options: Mapping[str, Any] = {}
+    maps: Mapping[str, Sequence[str]] = {}
+    """By stage, the maps' content."""
+    time: TimeControl | None = None
+    limits: Limits = Limits()
+    encodings: tuple[str, ...] = ("json", "msgpack")
+
+
+def arrange(wanted: Wanted, folder: Path) -> Plan:
+    """Writes plan and bots into the folder, without playing. UsageError for what cannot be."""
+    game = find_game(wanted.game)
+    own_names = [spec.rpartition("=")[2] for spec in wanted.bots]
+    check_seats(own_names, game.name, every_seat=True)
+    with finding(wanted.bots, game.name) as found:
+        entries = [each.entry for each in found]
+        seats = game.seats.start
+        if wanted.format in ("self", "play-self"):
+            if len(entries) != 1:
+                raise UsageError(f"{wanted.format} takes one bot, played against itself; {len(entries)} were named")
+            one = entries[0]
+            entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
+        if wanted.format == "judged":
+            entries += [_guest(case.name, game.name) for case in course(game.name).cases]
+        bots = identified(entries)
+        unknown = set(wanted.absent) - {entry.name for entry in bots}
+        if unknown:
+            raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
+        bots = tuple(msgspec.structs.replace(entry, absent=entry.name in wanted.absent) for entry in bots)
+        options = dict(wanted.options)
+        if wanted.format == "judged":
+            options = dict(course(game.name).options) | options
+        plan = Plan(
+            game=game.name,
+            format=wanted.format,
+            seed=wanted.seed,
+            bots=bots,
+            games=default_games(wanted.format, seats) if wanted.games is None else wanted.games,
+            seats=seats,
+            seating=default_seating(wanted.format) if wanted.seating is None else wanted.seating,
+            first_to=wanted.first_to,
+            rounds=wanted.rounds,
+            options=options,
+            maps={stage: list(maps) for stage, maps in wanted.maps.items()},
+            time=game.time if wanted.time is None else wanted.time,
+            limits=wanted.limits,
+            encodings=wanted.encodings,
+            version=game.version,
+        )
+        checked(plan)
+        folder.mkdir(parents=True, exist_ok=True)
+        for each in found:
+            store(each, folder)
+        write_plan(plan, folder / PLAN)
+    return plan
+
+
+def _guest(case: str, game: str) -> Entry:
+    with finding([f"@{case}"], game) as (found,):
+        return msgspec.structs.replace(found.entry, guest=True)
+
+
+def add(folder: Path, specs: Sequence[str]) -> Plan:
+    """Puts further bots on the list of a tournament. Nobody's games change by it."""
+    plan = read_plan(folder / PLAN)
+    if plan.format in ("self", "play-self", "two-player", "judged", "groups"):
+        raise UsageError(f"{plan.format} takes no further bots")
+    with finding(specs, plan.game) as found:
+        guests = [entry for entry in plan.bots if entry.guest]
+        bots = [entry for entry in plan.bots if not entry.guest]
+        new = identified([*bots, *(each.entry for each in found)])
+        for each in found:
+            store(each, folder)
+        plan = checked(plan.replaced(bots=(*new, *guests)))
+        write_plan(plan, folder / PLAN)
+    return plan
+
+
+def programs(
+    plan: Plan, folder: Path, forfeit: bool = False, told: Callable[[str], None] = lambda text: None
+) -> tuple[Plan, list[wire.Program]]:
+    """The bots' programs, built where they say how, and the plan: with `forfeit` those that cannot be built are
+    absent. RunError, with all of them, otherwise."""
+    ready, failures, entries = [], [], []
+    for number, entry in enumerate(plan.bots, start=1):
+        told(f"bot {number}/{len(plan.bots)}: {entry.name}")
+        if not entry.absent:
+            try:
+                ready.append(program(entry, folder, plan.game, plan.limits))
+            except (RunError, UsageError) as error:
+                failures.append((entry.name, str(error)))
+                entry = msgspec.structs.replace(entry, absent=True)
+        entries.append(entry)
+    if failures and not forfeit:
+        lines = "\n".join(f"{name}: {why}" for name, why in failures)
+        what = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
+        raise RunError(f"{what}; --forfeit plays without\n{lines}")
+    if failures:
+        for name, why in failures:
+            told(f"{name} does not show up: {why}")
+        plan = checked(plan.replaced(bots=tuple(entries)))
+        write_plan(plan, folder / PLAN)
+    return plan, ready

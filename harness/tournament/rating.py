@@ -1,0 +1,444 @@
+"""One rating for every bot of a tournament, from all games at once, with intervals and the chance of every rank.
+
+Every game counts as its pairs "finished ahead of", a tie as half of one, for two seats as for four (Bradley and Terry
+1952). The pairs of an orbit share their luck, so that what each orbit adds up to counts as one observation: the
+covariance is the sandwich clustered by orbit (Liang and Zeger 1986). `docs/statistics.md` tells the formulas.
+"""
+
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from operator import mul
+
+from msgspec import Struct
+
+from referee.harness.tournament.stats import FEW, TAIL, Interval, Z
+
+ELO = 400 / math.log(10)
+"""Elo of one unit of the natural logarithm of the odds."""
+DRAWS = 10_000
+"""Of the ratings from their distribution, for the chance of every rank: those chances are good to a hundredth."""
+STEP = 2.0
+"""The furthest that a step of Newton may move a rating; further away the curvature says little."""
+
+Vector = list[float]
+Matrix = list[list[float]]
+Pairs = tuple[tuple[int, int, float, int], ...]
+"""Of an orbit, for every two bots that met: both, in their order in the field, how often the first finished ahead of
+the second (a tie is half), and how often they met."""
+
+
+class Game(Struct, frozen=True, gc=False):
+    """A game, in the order of its seats."""
+
+    bots: tuple[int, ...]
+    """Their places in the field."""
+    ranks: tuple[int, ...]
+    """1 = best; ties share a rank."""
+    content: int = 0
+    """The hash of all that happened, without names and times; 0 = unknown."""
+    faulty: bool = False
+    """Somebody was at fault, or forfeited."""
+
+
+class Rating(Struct, frozen=True):
+    """A bot among the others of its field."""
+
+    elo: Interval
+    """Against the average of the field, with both ends of its interval of 95 %."""
+    p_rank: tuple[float, ...]
+    """The chance that it is the best, the second, … of those that have played. Empty if it was not asked for."""
+    note: str
+    """`few` orbits, `no information` on how far its rating is from the truth, or empty."""
+
+
+class Part(Struct, frozen=True):
+    """What orbits of one shape come to, for one of the two ratings."""
+
+    number: int
+    """Of its own, to count by."""
+    places: tuple[int, ...]
+    """Which of the orbit's games count."""
+    bots: tuple[tuple[int, ...], ...]
+    """Who sat where in these."""
+    pairs: "Pairs"
+
+
+class Shape(Struct, frozen=True):
+    """Orbits in which the same bots came to the same ranks: of a million there are few shapes."""
+
+    faulty: int
+    """Games with a fault."""
+    whole: Part
+    sound: Part | None
+    """Of the games in which nobody was at fault, if there are any."""
+
+
+class Tally:
+    """Counts orbits, in any order and as many as there may be: of a million games it keeps what came how often."""
+
+    def __init__(self, bots: int) -> None:
+        self.bots = bots
+        self.faulty = 0
+        """Games with a fault. Where there are any, the two ratings below may differ."""
+        self._all = _Clusters()
+        self._sound: _Clusters | None = None  # until the first fault it is the same
+        self._shapes: dict[tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...], Shape] = {}
+
+    def add(self, orbit: Sequence[Game]) -> None:
+        """Counts the games of one orbit that were played, all of them at once."""
+        self.count(self.shape(orbit), tuple([game.content for game in orbit]))
+
+    def shape(self, orbit: Sequence[Game]) -> Shape:
+        """What is to be counted of every orbit that differs from this one in its contents alone."""
+        what = tuple((game.bots, game.ranks, game.faulty) for game in orbit)
+        shape = self._shapes.get(what)
+        if shape is None:
+            number = 2 * len(self._shapes)
+            sound = [place for place, game in enumerate(orbit) if not game.faulty]
+            whole = _part(number, orbit, range(len(orbit)))
+            without = whole if len(sound) == len(orbit) else _part(number + 1, orbit, sound) if sound else None
+            shape = self._shapes[what] = Shape(len(orbit) - len(sound), whole, without)
+        return shape
+
+    def count(self, shape: Shape, contents: tuple[int, ...]) -> None:
+        """Counts an orbit of that shape, given the contents of its games."""
+        if shape.faulty and self._sound is None:
+            self._sound = self._all.copy()
+        self.faulty += shape.faulty
+        self._all.add(shape.whole, contents)
+        if self._sound is not None and shape.sound is not None:
+            self._sound.add(shape.sound, tuple([contents[place] for place in shape.sound.places]))
+
+    def ratings(self, without_faults: bool = False, seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
+        """Every bot's rating, in the order of the field. `without_faults`: from the games in which nobody was at fault,
+        for what the bots play rather than how often they break down."""
+        clusters = self._sound if without_faults and self._sound is not None else self._all
+        return rate(self.bots, clusters.weights(), seed, draws)
+
+
+def _part(number: int, orbit: Sequence[Game], places: Iterable[int]) -> Part:
+    places = tuple(places)
+    games = [orbit[place] for place in places]
+    return Part(number, places, tuple(game.bots for game in games), _pairs(games))
+
+
+def _pairs(orbit: Iterable[Game]) -> Pairs:
+    """What came of the games, by two bots each; a bot that met itself does not count."""
+    met: dict[tuple[int, int], list[float]] = {}
+    for game in orbit:
+        seated = list(zip(game.bots, game.ranks, strict=True))
+        while len(seated) > 1:
+            first, rank = seated.pop()
+            for second, other in seated:
+                if first == second:
+                    continue
+                ahead = 1.0 if rank < other else 0.5 if rank == other else 0.0
+                key, ahead = ((first, second), ahead) if first < second else ((second, first), 1.0 - ahead)
+                so_far = met.setdefault(key, [0.0, 0.0])
+                so_far[0] += ahead
+                so_far[1] += 1
+    return tuple((first, second, ahead, int(times)) for (first, second), (ahead, times) in sorted(met.items()))
+
+
+class Weight(Struct):
+    """How often the same came of an orbit."""
+
+    orbits: int = 0
+    squares: int = 0
+    """The sum over different orbits of the square of how often each was played: copies are no news, so that all copies
+    of one orbit count as one observation of that weight."""
+    different: int = 0
+
+
+class _Clusters:
+    """What came of orbits, how often."""
+
+    def __init__(self) -> None:
+        self._counted: dict[int, tuple[Part, Weight]] = {}
+        self._played: dict[int, int] = {}
+
+    def add(self, part: Part, contents: tuple[int, ...]) -> None:
+        before = 0
+        if 0 not in contents:
+            key = hash((part.bots, contents))
+            before = self._played.get(key, 0)
+            self._played[key] = before + 1
+        counted = self._counted.get(part.number)
+        if counted is None:
+            counted = self._counted[part.number] = part, Weight()
+        weight = counted[1]
+        weight.orbits += 1
+        weight.squares += 2 * before + 1
+        weight.different += before == 0
+
+    def copy(self) -> "_Clusters":
+        """One that goes its own way from here."""
+        other = _Clusters()
+        other._counted = {number: (part, copy(weight)) for number, (part, weight) in self._counted.items()}
+        other._played = dict(self._played)
+        return other
+
+    def weights(self) -> dict[Pairs, Weight]:
+        """By what came of them."""
+        found: dict[Pairs, Weight] = {}
+        for part, weight in self._counted.values():
+            total = found.setdefault(part.pairs, Weight())
+            total.orbits += weight.orbits
+            total.squares += weight.squares
+            total.different += weight.different
+        return found
+
+
+def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
+    """The joint fit. `seed` and the number of `draws`, a whole number of mirrored pairs, are for the chances of ranks;
+    0 draws leave them out, as for a table that is shown four times a second.
+
+    Bots that have not played are no part of the field: they have no rating but 0, and take nobody's rank.
+    """
+    played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
+    places = {bot: place for place, bot in enumerate(played)}
+    own = {  # in an order of its own: what is played first must not show in the last digits
+        tuple((places[a], places[b], won, met) for a, b, won, met in pairs): weights[pairs] for pairs in sorted(weights)
+    }
+    rated = dict(zip(played, _rate(len(played), own, seed, draws), strict=True))
+    absent = Rating(Interval(0.0, None, None), (), "no information")
+    return tuple(rated.get(bot, absent) for bot in range(bots))
+
+
+def _rate(bots: int, weights: Mapping[Pairs, Weight], seed: int, draws: int) -> list[Rating]:
+    if not bots:
+        return []
+    results = _results(bots, weights)
+    ratings, information = _fit(*_sums(bots, weights))
+    covariance = _centred(_sandwich(ratings, information, weights, results))
+    mean = sum(ratings) / bots
+    ratings = [rating - mean for rating in ratings]
+    chances = _rank_chances(ratings, covariance, seed, draws)
+    return [
+        Rating(_interval(bot, ratings, covariance, result), chances[bot], result.note())
+        for bot, result in enumerate(results)
+    ]
+
+
+class _Result(Struct):
+    """What came of one bot's orbits."""
+
+    orbits: int = 0
+    low: float = 1.0
+    """The least share of its rivals that it finished ahead of in an orbit."""
+    high: float = 0.0
+    met: dict[int, int] = {}
+    """How often it met each rival."""
+
+    @property
+    def all_equal(self) -> bool:
+        return self.low >= self.high
+
+    def note(self) -> str:
+        if self.all_equal and 0 < self.low < 1:
+            return "no information"
+        return "few" if self.orbits < FEW else ""
+
+
+def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
+    results = [_Result() for _ in range(bots)]
+    for pairs, weight in weights.items():
+        ahead: dict[int, float] = {}
+        times: dict[int, int] = {}
+        for first, second, won, met in pairs:
+            for bot, rival, share in ((first, second, won), (second, first, met - won)):
+                ahead[bot] = ahead.get(bot, 0.0) + share
+                times[bot] = times.get(bot, 0) + met
+                rivals = results[bot].met
+                rivals[rival] = rivals.get(rival, 0) + met * weight.orbits
+        for bot, total in ahead.items():
+            result, score = results[bot], total / times[bot]
+            result.orbits += weight.different
+            result.low, result.high = min(result.low, score), max(result.high, score)
+    return results
+
+
+def _sums(bots: int, weights: Mapping[Pairs, Weight]) -> tuple[Vector, Matrix]:
+    """How often each bot finished ahead of another, and how often each two met."""
+    ahead = [0.0] * bots
+    met = [[0.0] * bots for _ in range(bots)]
+    for pairs, weight in weights.items():
+        for first, second, won, times in pairs:
+            ahead[first] += won * weight.orbits
+            ahead[second] += (times - won) * weight.orbits
+            met[first][second] += times * weight.orbits
+            met[second][first] += times * weight.orbits
+    return ahead, met
+
+
+# The fit. Ratings are in units of the natural logarithm of the odds until they are told.
+
+
+def _fit(ahead: Vector, met: Matrix) -> tuple[Vector, Matrix]:
+    """The likeliest ratings, with the matrix of information at them, by Newton's steps.
+
+    The prior is half a win and half a loss of every bot against an average one: so a bot that has won everything has a
+    finite rating, and fields that never met have a common scale.
+    """
+    bots = range(len(ahead))
+    ratings = [0.0] * len(ahead)
+    while True:
+        slopes, information = [], []
+        for bot in bots:
+            own = _chance(ratings[bot])
+            slope, row = ahead[bot] + 0.5 - own, [0.0] * len(ahead)
+            row[bot] = own * (1 - own)
+            for rival, times in enumerate(met[bot]):
+                if times:
+                    chance = _chance(ratings[bot] - ratings[rival])
+                    slope -= times * chance
+                    row[rival] = -times * chance * (1 - chance)
+                    row[bot] -= row[rival]
+            slopes.append(slope)
+            information.append(row)
+        steps = _solve(_cholesky(information), slopes)
+        furthest = max(map(abs, steps))
+        if furthest < 1e-9:
+            return ratings, information
+        shorter = min(1.0, STEP / furthest)
+        ratings = [rating + step * shorter for rating, step in zip(ratings, steps, strict=True)]
+
+
+def _sandwich(
+    ratings: Vector, information: Matrix, weights: Mapping[Pairs, Weight], results: Sequence[_Result]
+) -> Matrix:
+    """The covariance of the ratings: the inverse information on both sides of what orbits really scatter.
+
+    An orbit pulls on each rating by how far it came out from what was expected; the squares of these pulls are the
+    scatter, whatever luck its games share. It is scaled up by the freedom that the fit has used. Where all orbits of a
+    bot are equal there is no scatter to see; there the model's own counts, with the games of an orbit as one.
+    """
+    bots = len(ratings)
+    scatter = [[0.0] * bots for _ in range(bots)]
+    orbits = 0
+    for pairs, weight in weights.items():
+        orbits += weight.different
+        pulls: dict[int, float] = {}
+        for first, second, won, met in pairs:
+            chance = _chance(ratings[first] - ratings[second])
+            if results[first].all_equal or results[second].all_equal:
+                _spread(scatter, {first: met, second: -met}, weight.squares * chance * (1 - chance))
+            else:
+                pulls[first] = pulls.get(first, 0.0) + won - met * chance
+                pulls[second] = pulls.get(second, 0.0) - won + met * chance
+        _spread(scatter, pulls, weight.squares)
+    scale = orbits / max(orbits - bots + 1, 1)
+    inverse = _inverse(information)
+    left = [_times(scatter, row) for row in inverse]  # symmetric: rows serve as columns
+    return [[scale * sum(map(mul, row, column)) for column in inverse] for row in left]
+
+
+def _spread(scatter: Matrix, pulls: Mapping[int, float], weight: float) -> None:
+    """Adds the products of these pulls."""
+    for bot, pull in pulls.items():
+        row = scatter[bot]
+        for other, second in pulls.items():
+            row[other] += weight * pull * second
+
+
+def _centred(covariance: Matrix) -> Matrix:
+    """The covariance of ratings less their mean."""
+    count = len(covariance)
+    means = [sum(row) / count for row in covariance]
+    mean = sum(means) / count
+    return [
+        [value - means[bot] - means[other] + mean for other, value in enumerate(row)]
+        for bot, row in enumerate(covariance)
+    ]
+
+
+def _interval(bot: int, ratings: Vector, covariance: Matrix, result: _Result) -> Interval:
+    """The rating in Elo with its ends, by the normal approximation, except where all orbits are equal: see
+    `stats.strength`."""
+    value = ratings[bot] * ELO
+    if result.all_equal and 0 < result.low < 1:
+        return Interval(value, None, None)
+    if result.all_equal and result.low >= 1:
+        return Interval(value, _expecting(TAIL ** (1 / result.orbits), ratings, result) * ELO, math.inf)
+    if result.all_equal:
+        return Interval(value, -math.inf, _expecting(1 - TAIL ** (1 / result.orbits), ratings, result) * ELO)
+    width = Z * math.sqrt(max(covariance[bot][bot], 0.0)) * ELO
+    return Interval(value, value - width, value + width)
+
+
+def _expecting(score: float, ratings: Vector, result: _Result) -> float:
+    """The rating that is expected to score so much against the rivals that were met."""
+    games = sum(result.met.values())
+    low, high = min(ratings) - 50, max(ratings) + 50
+    for _ in range(60):
+        middle = (low + high) / 2
+        wins = sum(times * _chance(middle - ratings[rival]) for rival, times in result.met.items())
+        low, high = (low, middle) if wins > score * games else (middle, high)
+    return low
+
+
+def _rank_chances(ratings: Vector, covariance: Matrix, seed: int, draws: int) -> list[tuple[float, ...]]:
+    """For every bot the chance of each rank, from draws of all ratings at once; each draw counts with its mirror."""
+    bots = range(len(ratings))
+    if draws < 2:
+        return [() for _ in bots]
+    factor = [row[: bot + 1] for bot, row in enumerate(_cholesky(covariance))]
+    normal = random.Random(seed).gauss
+    ranks = [[0] * len(ratings) for _ in bots]
+    for _ in range(draws // 2):
+        luck = [normal(0.0, 1.0) for _ in bots]
+        moves = [sum(map(mul, row, luck)) for row in factor]
+        for sign in (1.0, -1.0):
+            drawn = [rating + sign * move for rating, move in zip(ratings, moves, strict=True)]
+            for rank, bot in enumerate(sorted(bots, key=drawn.__getitem__, reverse=True)):
+                ranks[bot][rank] += 1
+    return [tuple(times / (draws // 2 * 2) for times in row) for row in ranks]
+
+
+# Small matrices, as lists of rows: a field has tens of bots, for which numpy would cost more to load than it saves.
+
+
+def _chance(difference: float) -> float:
+    """Of finishing ahead, at a difference in ratings."""
+    return 1 / (1 + math.exp(-difference)) if difference > -700 else 0.0
+
+
+def _cholesky(matrix: Matrix) -> Matrix:
+    """The lower triangle whose product with its transpose is `matrix`: symmetric and without negative directions, of
+    which some may be flat; there the column is 0."""
+    count = len(matrix)
+    lower = [[0.0] * count for _ in range(count)]
+    for row in range(count):
+        own = lower[row]
+        for column in range(row):
+            pivot = lower[column][column]
+            if pivot > 0:
+                own[column] = (matrix[row][column] - sum(map(mul, own[:column], lower[column]))) / pivot
+        rest = matrix[row][row] - sum(value * value for value in own[:row])
+        own[row] = math.sqrt(rest) if rest > 1e-12 * matrix[row][row] else 0.0
+    return lower
+
+
+def _solve(lower: Matrix, right: Vector) -> Vector:
+    """The x with L Lᵀ x = `right`, for a triangle without zeros on its diagonal."""
+    count = len(lower)
+    values: Vector = []
+    for row in range(count):
+        values.append((right[row] - sum(map(mul, lower[row], values))) / lower[row][row])
+    for row in reversed(range(count)):
+        values[row] /= lower[row][row]
+        value = values[row]
+        for column in range(row):
+            values[column] -= lower[row][column] * value
+    return values
+
+
+def _inverse(matrix: Matrix) -> Matrix:
+    lower = _cholesky(matrix)
+    return [_solve(lower, [float(row == column) for row in range(len(matrix))]) for column in range(len(matrix))]
+
+
+def _times(matrix: Matrix, vector: Vector) -> Vector:
+    return [sum(map(mul, row, vector)) for row in matrix]

@@ -1,0 +1,300 @@
+"""How sure a score is: Elo and normalised Elo with both ends of their intervals, and the likelihood ratio of two
+hypotheses.
+
+The unit is the orbit: the games of one seed with the bots at all rows of seats. Its games share their luck, so that
+only whole orbits are independent; a sample counts how often each score of an orbit came. Nothing here reads or plays
+anything; `docs/statistics.md` tells the formulas with their sources.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+Z = 1.959963984540054
+"""A normal variable lies within so many standard deviations in 95 of 100 cases."""
+TAIL = 0.025
+"""What an interval of 95 % leaves out on either side."""
+FEW = 20
+"""Below so many orbits the normal approximation behind an interval is not to be trusted."""
+NELO = 800 / math.log(10)
+"""Normalised Elo of a mean that lies one standard deviation of a game above a half."""
+
+
+class Sample(Struct, frozen=True):
+    """How often each score of a unit came.
+
+    A unit's score is the mean over its games of the share of rivals that the bot finished ahead of, a tie counting
+    half: 0 = always last, 1 = always first.
+    """
+
+    scores: tuple[float, ...]
+    """Every score that a unit can have, ascending, from 0 to 1."""
+    counts: tuple[float, ...]
+    """How many units had it."""
+    games: int
+    """In a unit."""
+
+    @property
+    def units(self) -> float:
+        return sum(self.counts)
+
+
+class Interval(Struct, frozen=True):
+    """A figure with both ends of its interval of 95 %. An end is None where there is no information about it; it and
+    the figure itself may be infinite."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Strength(Struct, frozen=True):
+    """What a sample says about one bot against its rivals."""
+
+    units: float
+    score: float
+    """Mean, 0 … 1."""
+    elo: Interval
+    nelo: Interval
+    los: float | None
+    """Likelihood of superiority, 0 … 1: how surely the mean is above a half. None without information."""
+    draw_ratio: float
+    """The share of units with a score of exactly a half: pairs 1–1, or drawn games where a unit is one game."""
+    note: str
+    """`few` units, `no information` on how far the score is from the truth, or empty."""
+
+
+def pentanomial(counts: Sequence[float]) -> Sample:
+    """Orbits of two games by the bot's points in them: 0, ½, 1, 1½, 2."""
+    return orbits(2, 2, counts)
+
+
+def trinomial(wins: float, draws: float, losses: float) -> Sample:
+    """Single games that are independent of each other: the form for games that were not paired."""
+    return orbits(2, 1, (losses, draws, wins))
+
+
+def orbits(seats: int, games: int, counts: Sequence[float]) -> Sample:
+    """Orbits of so many games, for one bot, by the rivals that it finished ahead of, a tie counting half: 0, ½, 1 …
+    up to all rivals in all games. ValueError for another number of counts than there are scores, or none."""
+    steps = 2 * (seats - 1) * games
+    if len(counts) != steps + 1:
+        raise ValueError(f"{len(counts)} counts; orbits of {games} games with {seats} seats have {steps + 1} scores")
+    if min(counts) < 0 or sum(counts) <= 0:
+        raise ValueError(f"counts {list(counts)}: none may be below 0, and one must be above")
+    return Sample(tuple(step / steps for step in range(steps + 1)), tuple(counts), games)
+
+
+def counted(scores: Iterable[float], seats: int, games: int) -> Sample:
+    """The sample of these orbits' scores, each 0 … 1 in whole steps of half a rival. ValueError if there are none."""
+    steps = 2 * (seats - 1) * games
+    counts = [0] * (steps + 1)
+    for score in scores:
+        counts[round(score * steps)] += 1
+    return orbits(seats, games, counts)
+
+
+def elo(score: float) -> float:
+    """The difference in Elo at which that score is expected; infinite at 0 and 1, and beyond them."""
+    if score <= 0:
+        return -math.inf
+    if score >= 1:
+        return math.inf
+    return 400 * math.log10(score / (1 - score))
+
+
+def expected(difference: float) -> float:
+    """The score, 0 … 1, that is expected at a difference in Elo, which may be infinite."""
+    if difference < 0:
+        return 1 - expected(-difference)
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+def strength(sample: Sample) -> Strength:
+    """Elo, normalised Elo and likelihood of superiority of a sample."""
+    units = sample.units
+    mean, deviation = _moments(sample.scores, [count / units for count in sample.counts])
+    draws = sum(count for score, count in zip(sample.scores, sample.counts, strict=True) if score == 0.5)
+    if deviation > 0:
+        error = deviation / math.sqrt(units)
+        low, high = mean - Z * error, mean + Z * error
+        unit = NELO / (deviation * math.sqrt(sample.games))
+        elos = Interval(elo(mean), elo(low), elo(high))
+        nelos = Interval((mean - 0.5) * unit, (low - 0.5) * unit, (high - 0.5) * unit)
+        los: float | None = normal_cdf((mean - 0.5) / error)
+    else:
+        elos, nelos, los = _all_equal(mean, units)
+    note = "no information" if los is None else "few" if units < FEW else ""
+    return Strength(units, mean, elos, nelos, los, draws / units, note)
+
+
+def _all_equal(mean: float, units: float) -> tuple[Interval, Interval, float | None]:
+    """All units had one score, so that nothing shows how far it may be from the truth.
+
+    Except when all were won, or all lost: a bot whose true score is s wins n of n with a chance of s**n at most.
+    Normalised Elo knows no such end: without a spread it has no unit.
+    """
+    if mean == 1:
+        return (
+            Interval(math.inf, elo(TAIL ** (1 / units)), math.inf),
+            Interval(math.inf, None, math.inf),
+            1 - 0.5**units,
+        )
+    if mean == 0:
+        high = elo(1 - TAIL ** (1 / units))
+        return Interval(-math.inf, -math.inf, high), Interval(-math.inf, -math.inf, None), 0.5**units
+    nelo = 0.0 if mean == 0.5 else math.copysign(math.inf, mean - 0.5)
+    return Interval(elo(mean), None, None), Interval(nelo, None, None), None
+
+
+def normal_cdf(z: float) -> float:
+    """The chance that a standard normal variable is below `z`."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+# The likelihood ratio of two hypotheses.
+
+
+class Bounds(Struct, frozen=True):
+    """Two hypotheses on a difference: H0, it is `low` or less; H1, it is `high` or more."""
+
+    low: float
+    high: float
+    normalised: bool = False
+    """In normalised Elo rather than in logistic."""
+
+
+def llr(sample: Sample, bounds: Bounds) -> float:
+    """The logarithm of how much likelier the sample is under H1 than under H0, each taken at its likeliest.
+
+    The exact generalised ratio: under a hypothesis every distribution of scores is possible that has its mean (or its
+    mean in standard deviations), and the likeliest of them counts. No normal approximation: that one believes a few
+    equal orbits, which show no spread, without bound.
+    """
+    under_low, under_high = (_log_ratios(sample, bounds, value) for value in (bounds.low, bounds.high))
+    return sum(
+        count * (high - low) for count, low, high in zip(sample.counts, under_low, under_high, strict=True) if count > 0
+    )
+
+
+def _log_ratios(sample: Sample, bounds: Bounds, value: float) -> list[float]:
+    """For every score the logarithm of its likeliest probability under the hypothesis, over its share of the sample."""
+    units = sample.units
+    shares = [count / units for count in sample.counts]
+    if bounds.normalised:
+        tilted = _at_deviations(sample.scores, shares, value / NELO * math.sqrt(sample.games))
+    else:
+        mean = expected(value)
+        tilted = _tilt(shares, [score - mean for score in sample.scores])
+    return [-math.log(weight) if weight > 0 else 0.0 for weight in tilted]
+
+
+def _tilt(shares: Sequence[float], values: Sequence[float]) -> list[float]:
+    """The likeliest distribution under which `values` have the mean 0, as divisors of the shares.
+
+    With a multiplier x it is share / (1 + x value), and x solves sum(share value / (1 + x value)) = 0 (Owen 2001,
+    2.9). No divisor may be below 0, that of a value without a share neither: where it becomes 0 that value takes what
+    the others leave, for the likeliest distribution may hold values that never came.
+    """
+    seen = [(share, value) for share, value in zip(shares, values, strict=True) if share > 0]
+    low, high = -1 / max(values), -1 / min(values)
+    x = _multiplier(seen, low, high)
+    return [1 + x * value for value in values]
+
+
+def _multiplier(seen: Sequence[tuple[float, float]], low: float, high: float) -> float:
+    """The x from `low` to `high` where sum(share value / (1 + x value)), which falls, is 0, or the end next to it.
+
+    Newton's steps; where one leaves what is known to hold the root, half of that instead.
+    """
+    x = 0.0
+    for _ in range(100):
+        total = slope = 0.0
+        for share, value in seen:
+            term = value / (1 + x * value)
+            total += share * term
+            slope += share * term * term
+        if total > 0:
+            low = x
+        else:
+            high = x
+        if slope == 0 or abs(total / slope) <= 1e-14 * abs(x) or high - low <= 1e-15 * abs(x):
+            break
+        x = x + total / slope if low < x + total / slope < high else (low + high) / 2
+    return x
+
+
+def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations: float) -> list[float]:
+    """The divisors of the likeliest distribution whose mean lies so many of its standard deviations above a half.
+
+    For any m and d > 0, deviation <= (d + E(score - m)^2 / d) / 2, equal at the distribution's own mean and deviation.
+    So with those of the last distribution the condition is that of a tilt, which gives the next, until they stay. From
+    a sample whose mean is too low every distribution on the way keeps the condition and is likelier than the one
+    before; but the end may be one of several, so that each score above a half is tried as what had come more often.
+    """
+    if deviations < 0:
+        mirrored = [1 - score for score in reversed(scores)]
+        return _at_deviations(mirrored, shares[::-1], -deviations)[::-1]
+    if deviations == 0:
+        return _tilt(shares, [score - 0.5 for score in scores])
+    mean, spread = _moments(scores, shares)
+    if mean > 0.5 and mean - 0.5 >= deviations * spread:
+        return _settled(scores, shares, deviations, mean, spread or (mean - 0.5) / deviations)
+    seen = [score for score, share in zip(scores, shares, strict=True) if score > 0.5 and (share > 0 or score == 1)]
+    starts = [start for more in seen if (start := _mixed(mean, spread, more, deviations)) is not None]
+    ends = [_settled(scores, shares, deviations, *start) for start in starts]
+    return min(ends, key=lambda divisors: _surprise(shares, divisors))
+
+
+def _settled(
+    scores: Sequence[float], shares: Sequence[float], deviations: float, mean: float, deviation: float
+) -> list[float]:
+    """The divisors where tilts do not move any more, from a mean and a deviation to begin with."""
+    for _ in range(500):
+        half = deviations * deviation / 2
+        values = [score - 0.5 - half * (1 + ((score - mean) / deviation) ** 2) for score in scores]
+        divisors = _tilt(shares, values)
+        before = mean, deviation
+        mean, deviation = _moments(scores, _distribution(shares, divisors))
+        if abs(mean - before[0]) + abs(deviation - before[1]) < 1e-10:
+            break
+    return divisors
+
+
+def _mixed(mean: float, spread: float, more: float, deviations: float) -> tuple[float, float] | None:
+    """Mean and deviation of the sample with just as much of one score mixed in as brings the mean so many deviations
+    above a half; None if that would have to be all of it."""
+    low, high = 0.0, 1.0
+    found = None
+    for _ in range(30):
+        mix = (low + high) / 2
+        mixed = mean + mix * (more - mean)
+        deviation = math.sqrt((1 - mix) * (spread**2 + mix * (more - mean) ** 2))
+        if mixed - 0.5 >= deviations * deviation:
+            high, found = mix, (mixed, deviation)
+        else:
+            low = mix
+    return found
+
+
+def _surprise(shares: Sequence[float], divisors: Sequence[float]) -> float:
+    """How much less likely the sample is than under its own shares, as a logarithm for one unit."""
+    return sum(share * math.log(divisor) for share, divisor in zip(shares, divisors, strict=True) if share > 0)
+
+
+def _distribution(shares: Sequence[float], divisors: Sequence[float]) -> list[float]:
+    """The probabilities; what the seen scores leave goes to the one that was not seen and whose divisor is 0."""
+    chances = [share / divisor if share > 0 else 0.0 for share, divisor in zip(shares, divisors, strict=True)]
+    rest = 1 - sum(chances)
+    if rest > 1e-9:
+        unseen = [index for index, share in enumerate(shares) if share == 0]
+        chances[min(unseen, key=lambda index: divisors[index])] += rest
+    return chances
+
+
+def _moments(scores: Sequence[float], chances: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    mean = sum(chance * score for score, chance in zip(scores, chances, strict=True))
+    variance = sum(chance * (score - mean) ** 2 for score, chance in zip(scores, chances, strict=True))
+    return mean, math.sqrt(variance)

@@ -1,0 +1,447 @@
+"""What a ledger says: standings and crosstable, as text, JSON, CSV and Markdown. Everything comes from the plan and the
+ledger alone."""
+
+import csv
+import io
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from operator import itemgetter
+
+import msgspec
+from msgspec import Struct
+
+from referee.games.dice import derive_seed
+from referee.harness.tournament import rating
+from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, shares
+from referee.harness.tournament.ledger import Book, Game, Kind
+from referee.harness.tournament.markdown import escaped
+from referee.harness.tournament.plan import Keys, Plan, due_games
+from referee.harness.tournament.rating import Tally
+from referee.harness.tournament.run import Results
+from referee.harness.tournament.stats import FEW, Interval
+
+
+class Row(Struct):
+    """A bot's line."""
+
+    name: str
+    ident: str
+    rank: int = 0
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    points: float = 0.0
+    """The sum over its games of the part of its rivals that it finished ahead of, a tie counting half."""
+    score: float = 0.0
+    """The sum of what the game itself paid."""
+    faults: int = 0
+    """Games in which it was at fault."""
+    noise: int = 0
+    """Of these, in how many the machine may have been: no core was free for the call that was late."""
+    forfeits: int = 0
+    """Games that were not played, because it or a rival was out."""
+    different: int = 0
+    """Games that are no copies of another one."""
+    byes: int = 0
+    absent: bool = False
+    elo: Interval | None = None
+    """Against the average of the field, from all games at once; see `rating`."""
+    p_first: float | None = None
+    """The chance that it is the best."""
+    note: str = ""
+    """What is to be known of the rating: `few`, `no information`."""
+    sound: Interval | None = None
+    """The rating without the games in which somebody was at fault; None if there are no such games."""
+
+
+class Cell(Struct):
+    """What one took from another."""
+
+    games: int = 0
+    points: float = 0.0
+    penta: list[int] = []
+    """Games of two: how many pairs, one seed with both at both seats, brought it 0, ½, 1, 1½ and 2 points."""
+
+
+class Standings(Struct):
+    """The whole."""
+
+    game: str
+    format: str
+    due: int | None
+    """Games in all; None where that depends on results."""
+    played: int
+    different: int
+    voids: int
+    copies_of_lines: int
+    """Second lines of a game, which count for nothing."""
+    rows: list[Row]
+    """Best first."""
+    cross: dict[str, dict[str, Cell]]
+    """By name, what the first took from the second."""
+    notes: list[str]
+
+
+def counted(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind]]:
+    """Every game of the plan's bots and conditions: bots by seat, how it ended. Others in the ledger are no part of
+    it: they were played under another plan."""
+    for orders, games in _tables(plan, book):
+        for number, game in games.items():
+            yield orders[number % Book.ROWS], game.kind
+
+
+def alike(
+    plan: Plan, book: Book, contents: dict[tuple[int, ...], set[int]]
+) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
+    """Bots by seat, how games ended, and how many did so: of a million games there are few kinds.
+
+    `contents` gets what was played, by the bots' seats.
+    """
+    rows = Book.ROWS
+    for orders, games in _tables(plan, book):
+        kinds = Counter([game.kind.number * rows + number % rows for number, game in games.items()])
+        for row in sorted({code % rows for code in kinds}):
+            seen = {game.content for number, game in games.items() if number % rows == row}
+            contents[orders[row]] = contents.get(orders[row], set()) | seen
+        for code, times in kinds.items():
+            yield orders[code % rows], book.kinds[code // rows], times
+
+
+def _tables(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
+    """By table: the bots by seat, for each row, and the games."""
+    at = {entry.ident: place for place, entry in enumerate(plan.bots)}
+    conditions = {plan.conditions(stage) for stage in plan.stages}
+    for table, games in book.tables.items():
+        condition, _, bots = table.partition("/")
+        idents = bots.split("-")
+        if condition in conditions and all(ident in at for ident in idents):
+            yield _orders(idents, at), games
+
+
+def _orders(idents: Sequence[str], at: dict[str, int]) -> list[tuple[int, ...]]:
+    return [tuple(at[ident] for ident in order) for order in permutations(idents)]
+
+
+def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
+    """Reads the book as the plan's format ranks. Without `chances` nobody's to be the best is drawn."""
+    entries = plan.bots
+    rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
+    crossing: dict[tuple[int, int], Cell] = {}
+    contents: dict[tuple[int, ...], set[int]] = {}
+    total = 0
+    for seats, kind, times in alike(plan, book, contents):
+        total += times
+        best = kind.r.count(1)
+        parts = shares(kind.r)
+        for seat, bot in enumerate(seats):
+            row = rows[bot]
+            row.games += times
+            row.points += parts[seat] * times
+            row.score += kind.p[seat] * times
+            row.faults += (kind.faults >> seat & 1) * times
+            row.noise += (kind.noise >> seat & 1) * times
+            row.forfeits += (kind.forfeit) * times
+            if kind.r[seat] > 1:
+                row.losses += times
+            elif best > 1:
+                row.draws += times
+            else:
+                row.wins += times
+            for other, rival in enumerate(seats):
+                if rival != bot:
+                    cell = crossing.setdefault((bot, rival), Cell())
+                    cell.games += times
+                    mine, theirs = kind.r[seat], kind.r[other]
+                    cell.points += times * (1.0 if mine < theirs else 0.5 if mine == theirs else 0.0)
+    for seats, found in contents.items():
+        for bot in seats:
+            rows[bot].different += len(found)
+    _rate(plan, book, rows, crossing, chances)
+    order = _order(plan, book, rows, crossing)
+    for rank, equal in _numbered(order):
+        for bot in equal:
+            rows[bot].rank = rank
+    cross: dict[str, dict[str, Cell]] = {}
+    for (bot, rival), cell in sorted(crossing.items(), key=itemgetter(0)):
+        cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
+    ranked = [rows[bot] for _, equal in _numbered(order) for bot in equal]
+    different = sum(map(len, contents.values()))
+    return Standings(
+        game=plan.game,
+        format=plan.format,
+        due=due_games(plan),
+        played=total,
+        different=different,
+        voids=book.voids,
+        copies_of_lines=book.doubles,
+        rows=ranked,
+        cross=cross,
+        notes=[*_noise(ranked, book.voids), *_notes(plan, total, different, ranked)],
+    )
+
+
+def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[str]:
+    notes = []
+    if total and different < 0.9 * total:
+        notes.append(
+            f"only {different} of {total} games are different: the rest are copies and prove nothing more; "
+            "an option that varies the start, such as `opening`, makes them differ"
+        )
+    few = [row.name for row in rows if row.note == "few"]
+    if few:
+        of = "a bot" if len(few) == len(rows) else f"of {', '.join(few)}"
+        notes.append(f"fewer than {FEW} orbits {of}: intervals are rough yet")
+    sound = [f"{row.name} {elo(row.sound)}" for row in rows if row.sound is not None and row.sound != row.elo]
+    if sound:
+        notes.append(f"Elo without the games in which somebody was at fault: {', '.join(sound)}")
+    if plan.format == "judged":
+        notes.append("points are what the cases of the judged run paid, 100 a run")
+    return notes
+
+
+def _noise(rows: Sequence[Row], voids: int) -> list[str]:
+    """How far the machine had a hand in the faults."""
+    faults, noise = sum(row.faults for row in rows), sum(row.noise for row in rows)
+    notes = []
+    if faults:
+        of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
+        notes.append(
+            f"{noise} of {faults} faults may be the machine's, which had no core free for the call"
+            + (f": {of}" if of else "")
+        )
+    if voids:
+        notes.append(f"{voids} games were played again for that reason; those do not count")
+    return notes
+
+
+def _numbered(order: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
+    rank = 1
+    for equal in order:
+        yield rank, equal
+        rank += len(equal)
+
+
+def _rate(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int], Cell], chances: bool) -> None:
+    """The joint fit of all games, and the pentanomials. A judged run has none: its opponents are tests."""
+    if plan.format == "judged":
+        return
+    tally = Tally(len(rows))
+    pairs: dict[tuple[tuple[int, ...], int], int] = {}
+    for orbit, contents in _orbits(plan, book):
+        shape = tally.shape(orbit)
+        for each in contents:
+            tally.count(shape, each)
+        if plan.seats == len(orbit) == 2:
+            there, back = orbit
+            if there.bots == back.bots[::-1]:
+                key = there.bots, _half_points(there.ranks) + 2 - _half_points(back.ranks)
+                pairs[key] = pairs.get(key, 0) + len(contents)
+    for ((one, other), half_points), times in pairs.items():
+        for pair, place in (((one, other), half_points), ((other, one), 4 - half_points)):
+            cell = crossing.get(pair)
+            if cell is not None:
+                cell.penta = cell.penta or [0] * 5
+                cell.penta[place] += times
+    sound = tally.ratings(without_faults=True, draws=0) if tally.faulty else None
+    for bot, (row, found) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
+        if row.games:
+            row.elo, row.note = found.elo, found.note
+            row.p_first = found.p_rank[0] if found.p_rank else None
+            row.sound = None if sound is None else sound[bot].elo
+
+
+def _half_points(ranks: tuple[int, ...]) -> int:
+    """What the first of two has made of a game."""
+    return (ranks[0] < ranks[1]) + (ranks[0] <= ranks[1])
+
+
+def _orbits(plan: Plan, book: Book) -> Iterator[tuple[list[rating.Game], list[tuple[int, ...]]]]:
+    """What has been played of every orbit: those that ended alike together, with the contents of the games of each."""
+    rows = Book.ROWS
+    for orders, games in _tables(plan, book):
+        found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        orbit = -1
+        codes: list[int] = []
+        contents: list[int] = []
+        for number in sorted(games):
+            game = games[number]
+            if number // rows != orbit:
+                if codes:
+                    found.setdefault(tuple(codes), []).append(tuple(contents))
+                orbit, codes, contents = number // rows, [], []
+            codes.append(game.kind.number * rows + number % rows)
+            contents.append(game.content)
+        if codes:
+            found.setdefault(tuple(codes), []).append(tuple(contents))
+        for ended, each in found.items():
+            kinds = [(orders[code % rows], book.kinds[code // rows]) for code in ended]
+            yield [rating.Game(seats, kind.r, 0, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], each
+
+
+# How a format ranks.
+
+
+def _order(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int], Cell]) -> list[list[int]]:
+    """The bots' places, best first; those of one list share a rank. Guests have none."""
+    bots = [place for place, entry in enumerate(plan.bots) if not entry.guest]
+    if plan.format == "series":
+        won = {pair: round(cell.points) for pair, cell in _won(plan, book).items()}
+        return series_ranking(len(bots), won)
+    if plan.format == "groups":
+        return _groups(plan, book, bots)
+    if plan.format == "judged":
+        paid = dict.fromkeys(bots, 0)
+        for seats, kind in counted(plan, book):
+            for bot in seats:
+                if bot in paid and kind.judged > 0:
+                    paid[bot] += kind.judged
+        for bot in bots:
+            rows[bot].points = float(paid[bot])
+    if plan.format == "swiss":
+        _byes(plan, book, rows, bots)
+    worth = {bot: rows[bot].points for bot in bots}
+    return [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+
+
+def _won(plan: Plan, book: Book) -> dict[tuple[int, int], Cell]:
+    """Games won, draws apart, as the card competition counts them."""
+    won: dict[tuple[int, int], Cell] = {}
+    for seats, kind in counted(plan, book):
+        if kind.r[0] != kind.r[1]:
+            winner = seats[kind.r.index(1)]
+            cell = won.setdefault((winner, seats[1 - seats.index(winner)]), Cell())
+            cell.points += 1
+    return won
+
+
+def _byes(plan: Plan, book: Book, rows: list[Row], bots: list[int]) -> None:
+    """A bye is a won orbit: every bot that has played fewer rounds than the most is given what it lacks."""
+    results = Results(Keys(plan), book)
+    rounds: dict[int, int] = dict.fromkeys(bots, 0)
+    seen: set[frozenset[int]] = set()
+    for slot in plan.slots(results):
+        if slot is None:
+            break
+        if frozenset(slot.seats) not in seen:
+            seen.add(frozenset(slot.seats))
+            for bot in slot.seats:
+                rounds[bot] += 1
+    most = max(rounds.values(), default=0)
+    for bot in bots:
+        if not plan.bots[bot].absent:
+            rows[bot].byes = most - rounds[bot]
+            rows[bot].points += rows[bot].byes * plan.games
+
+
+def _groups(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
+    """The final first, then by the place in the group, then by the score there."""
+    results = Results(Keys(plan), book)
+    by_stage: dict[str, dict[tuple[int, ...], list[tuple[Slot, Outcome]]]] = {FIRST: {}, FINAL: {}}
+    for slot in plan.slots(results):
+        if slot is None:
+            break
+        outcome = results.get(slot)
+        if outcome is not None:
+            by_stage[slot.stage].setdefault(tuple(sorted(slot.seats)), []).append((slot, outcome))
+    keys: dict[int, tuple[float, ...]] = {}
+    for stage, tables in by_stage.items():
+        for table, played in tables.items():
+            for bot in table:
+                ranks = sum(outcome.ranks[slot.seats.index(bot)] for slot, outcome in played) / len(played)
+                score = sum(outcome.points[slot.seats.index(bot)] for slot, outcome in played) / len(played)
+                key = (0.0 if stage == FINAL else 1.0, ranks, -score)
+                keys[bot] = min(keys.get(bot, key), key)
+    order = sorted(bots, key=lambda bot: (*keys.get(bot, (2.0, 0.0, 0.0)), derive_seed(plan.seed, "lot", bot)))
+    last = [bot for bot in order if bot not in keys]
+    return [[bot] for bot in order if bot in keys] + ([last] if last else [])
+
+
+# As text.
+
+
+HEADERS = ("#", "bot", "Elo [low, high]", "P(#1)", "points", "games", "W", "D", "L", "different", "faults")
+
+
+def cells(row: Row) -> tuple[str, ...]:
+    """A row's texts, by HEADERS."""
+    return (
+        str(row.rank),
+        f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
+        elo(row.elo),
+        "" if row.p_first is None else f"{row.p_first:.0%}",
+        f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
+        str(row.games),
+        str(row.wins),
+        str(row.draws),
+        str(row.losses),
+        str(row.different),
+        str(row.faults + row.forfeits),
+    )
+
+
+def elo(interval: Interval | None) -> str:
+    """A rating with both ends of its interval; an end that nothing is known of is a question mark."""
+    if interval is None:
+        return ""
+    low, high = ("?" if end is None else _signed(end) for end in (interval.low, interval.high))
+    return f"{_signed(interval.value)} [{low}, {high}]"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.0f}" if math.isfinite(value) else "∞" if value > 0 else "−∞"
+
+
+def summary(found: Standings) -> str:
+    """How far it is, in a line."""
+    of = f" of {found.due}" if found.due else ""
+    faults = sum(row.faults for row in found.rows)
+    return f"{found.game}, {found.format}: {found.played}{of} games, {found.different} different, {faults} with faults"
+
+
+def markdown(found: Standings) -> str:
+    """For a page or a pull request."""
+    head = "| " + " | ".join(HEADERS) + " |"
+    rule = "| " + " | ".join("---" if column == 1 else "---:" for column in range(len(HEADERS))) + " |"
+    body = ["| " + " | ".join(_in_markdown(cells(row))) + " |" for row in found.rows]
+    return "\n".join([summary(found), "", head, rule, *body, *(f"\n{note}" for note in found.notes)])
+
+
+def _in_markdown(row: tuple[str, ...]) -> list[str]:
+    """The figures are ours, the name is not."""
+    return [escaped(cell) if head == "bot" else cell for head, cell in zip(HEADERS, row, strict=True)]
+
+
+def as_csv(found: Standings) -> str:
+    """For spreadsheets: a line a bot, all figures."""
+    written = io.StringIO()
+    rows = [_flat(row) for row in found.rows]
+    names = [field.name for field in msgspec.structs.fields(Row)]
+    at = names.index("elo") + 1
+    writer = csv.DictWriter(written, [*names[:at], "elo_low", "elo_high", *names[at:]], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_defused(row) for row in rows)
+    return written.getvalue().rstrip("\n")
+
+
+def _flat(row: Row) -> dict[str, object]:
+    values: dict[str, object] = msgspec.structs.asdict(row)
+    interval = row.elo
+    ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
+    return values | dict(zip(("elo", "elo_low", "elo_high"), ends, strict=True))
+
+
+def _defused(row: dict[str, object]) -> dict[str, object]:
+    """A name that begins like a formula is none: spreadsheets run those."""
+    name = str(row["name"])
+    return row | {"name": "'" + name if name[:1] in ("=", "+", "-", "@") else name}
+
+
+def as_json(found: Standings) -> str:
+    """For programs."""
+    return msgspec.json.encode(found).decode()
+
+
+FORMS = {"json": as_json, "csv": as_csv, "markdown": markdown}

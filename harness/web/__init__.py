@@ -1,0 +1,1 @@
+"""Pages: a match to look at, in one file that opens from disk."""

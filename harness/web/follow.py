@@ -1,0 +1,125 @@
+"""The frames of one record, made once for all who look at it, and more of them as the record grows.
+
+Each client has an index into one list: a browser that stops reading holds nothing up and makes nothing grow.
+"""
+
+from time import perf_counter
+
+import trio
+
+from referee.games.api import State
+from referee.harness.errors import UsageError
+from referee.harness.record.frames import Eyes, Framer
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference
+from referee.harness.web.page import Closing, about, conclusion, encoded, is_painted
+from referee.harness.web.shelf import Source
+
+POLL_S = 0.03
+"""So often a record that grows is looked at."""
+SLICE_S = 0.01
+"""So long at a time frames are made before others have a turn."""
+
+
+class Bell:
+    """Wakes all who wait for something new; each looks for itself what that is."""
+
+    def __init__(self) -> None:
+        self._news = trio.Event()
+
+    def ring(self) -> None:
+        self._news.set()
+        self._news = trio.Event()
+
+    async def wait(self) -> None:
+        await self._news.wait()
+
+
+class Followed:
+    """A record as somebody's eyes see it. `run` makes `lines`, which a page reads from the first on."""
+
+    def __init__(self, source: Source, eyes: Eyes, bell: Bell) -> None:
+        self.source = source
+        self.eyes = eyes
+        self.lines: list[bytes] = []
+        self.over = False
+        """There will be no more lines."""
+        self.replay: Replay | None = None
+        self._framer: Framer | None = None
+        self._rest: list[bytes] = []  # what came after the last position
+        self._wrong = ""
+        self._read = 0
+        self._torn = b""
+        self._bell = bell
+
+    @property
+    def state(self) -> State | None:
+        """The position so far; only to be looked at."""
+        return None if self._framer is None else self._framer.simulation.state
+
+    @property
+    def turns(self) -> int:
+        return 0 if self._framer is None else self._framer.simulation.turns
+
+    async def run(self) -> None:
+        """Reads the record to its end, however long that takes to come."""
+        try:
+            while True:
+                grows = self.source.grows()  # asked first: what is written after that is read in the next round
+                data = self.source.read(self._read)
+                self._read += len(data)
+                *whole, self._torn = (self._torn + data).split(b"\n")
+                if not grows and not data and self._torn:
+                    whole, self._torn = [self._torn], b""
+                await self._take(whole)
+                if not grows and not data:
+                    break
+                await trio.sleep(POLL_S if grows else 0)
+            self._conclude()
+        except UsageError as error:
+            self._add(encoded(Closing(str(error))))
+        except OSError as error:
+            self._add(encoded(Closing(f"the record cannot be read: {error.strerror or error}")))
+        self.over = True
+        self._bell.ring()
+
+    async def _take(self, whole: list[bytes]) -> None:
+        until = perf_counter() + SLICE_S
+        for line in whole:
+            self._line(line)
+            if perf_counter() > until:
+                self._bell.ring()
+                await trio.sleep(0)
+                until = perf_counter() + SLICE_S
+        if whole:
+            self._bell.ring()
+
+    def _line(self, line: bytes) -> None:
+        if self._framer is None:
+            self.replay = Replay(self.source.path, line)
+            drawn = not is_painted(self.replay.game.name)
+            self._framer = Framer(self.replay, seats=True, eyes=self.eyes, drawn=drawn)
+            self._add(encoded(about(self.replay, self.eyes, self.source.grows())))
+            self._add(self._framer.begin())
+        elif self._rest:
+            self._rest.append(line)
+        elif not self._wrong:
+            try:
+                frame = self._framer.take(line)
+            except Difference as difference:
+                self._wrong = str(difference)
+                return
+            if frame is None:
+                self._rest.append(line)
+            else:
+                self._add(frame)
+
+    def _conclude(self) -> None:
+        if self._framer is None:
+            raise UsageError(f"{self.source.name} is empty, not a replay")
+        seats = range(len(self._framer.simulation.state.setup.names)) if self.eyes is None else ()
+        words = {player: self.source.stderr(player) for player in seats}
+        self.lines += conclusion(self._framer, self._rest, self._wrong, words)
+
+    def _add(self, line: bytes) -> None:
+        self.lines.append(line)

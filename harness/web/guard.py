@@ -1,0 +1,106 @@
+"""Who may look: requests for us alone, from our own pages, with a token that no other account and no page can read.
+
+A page of somebody else's may send requests to any port of this machine, and a name of its own may lead there (DNS
+rebinding): so `Host` and `Origin` are looked at first, and a token stands in a header of its own, never in a cookie.
+A token comes to the page in the fragment of an address, which no request, log or Referer holds.
+"""
+
+import secrets
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from hmac import compare_digest
+from html import escape
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEADER = "x-referee-token"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+def new_token() -> str:
+    """256 bits."""
+    return secrets.token_urlsafe(32)
+
+
+def allowed_hosts(host: str, port: int) -> frozenset[str]:
+    """What `Host` may say of a server that listens at `host`. Port 80 is left out by browsers."""
+    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
+
+
+class Guarded:
+    """Answers 403 to whatever is not for us by its `Host`, or comes from another origin's page. Adds `HEADERS`."""
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # nothing here speaks WebSocket
+        if (wrong := _foreign(scope, self.hosts)) is not None:
+            await PlainTextResponse(f"{wrong}\n", 403)(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                there = {name for name, _ in message["headers"]}
+                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in there]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        await self.app(scope, receive, guarded)
+
+
+def _foreign(scope: Scope, hosts: frozenset[str]) -> str | None:
+    """Why a request is none of ours; None = it is."""
+    named = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+    origins = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"origin"]
+    if len(named) != 1 or named[0] not in hosts:
+        return "this server has another name"
+    if any(origin.removeprefix("http://") != named[0] for origin in origins):
+        return "this page may not ask here"
+    return None
+
+
+def shown_host(host: str) -> str:
+    """As it stands in an address."""
+    return f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+
+
+def bearer(request: Request, tokens: Mapping[str, object]) -> str | None:
+    """Which of the tokens a request holds, compared without telling how much of one was right; None = none of them."""
+    given = request.headers.get(HEADER, "").encode()
+    found = [token for token in tokens if compare_digest(token.encode(), given)]
+    return found[0] if found else None
+
+
+def redirect_file(url: str) -> Path:
+    """A page that only we can read and that leads to `url`: a browser's command line would show a token to all."""
+    with tempfile.NamedTemporaryFile("w", prefix="referee-", suffix=".html", delete=False) as file:  # mode 0600
+        file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(url)}"><title>referee</title>\n')
+    return Path(file.name)
+
+
+def forget(file: Path) -> None:
+    """Removes such a page."""
+    with suppress(OSError):
+        file.unlink()

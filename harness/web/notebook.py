@@ -1,0 +1,68 @@
+"""What a notebook shows of a verdict and of a record: its page, in a frame that reaches nothing outside."""
+
+import html
+from pathlib import Path
+
+from referee.games import registry
+from referee.harness.errors import RunError, UsageError
+from referee.harness.match.verdict import Verdict
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import Difference, positions
+from referee.harness.web.page import is_there, page
+from referee.protocol.errors import printable
+
+HEIGHT_PX = 680
+HEADINGS = ("seat", "bot", "rank", "score", "calls", "time", "CPU", "memory")
+
+
+def replay_html(replay: Replay) -> str:
+    """The record to be stepped through; where there is no viewer, its last position as text."""
+    if is_there():
+        content = html.escape(page(replay).decode(), quote=True)
+        frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
+        return f'<iframe sandbox="allow-scripts" srcdoc="{content}" style="{frame}></iframe>'
+    return _last_position(replay)
+
+
+def _last_position(replay: Replay) -> str:
+    drawn = ""
+    try:
+        for _, state, _ in positions(replay):
+            drawn = str(state)
+    except Difference as difference:
+        drawn += f"\n{difference}"
+    shown = "\n".join(printable(line) for line in drawn.split("\n"))
+    return f"<pre>{html.escape(shown)}</pre><p>This installation has no viewer; <code>make viewer</code> builds it.</p>"
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """Who won and why, what everybody used, the faults, and the record if one was kept."""
+    best = [seat.name for seat in verdict.seats if seat.rank == 1]
+    rest = [seat.name for seat in verdict.seats if seat.rank > 1]
+    what = f"{_and(best)} beat{'s' if len(best) == 1 else ''} {_and(rest)}" if rest else f"a draw between {_and(best)}"
+    title = registry.game(verdict.game).title
+    parts = [f"<p><b>{_text(f'{title}: {what}')}</b>: {_text(verdict.result.reason)}, seed {verdict.seed}</p>"]
+    parts.append(f"<table><tr>{''.join(f'<th>{name}</th>' for name in HEADINGS)}</tr>")
+    for player, seat in enumerate(verdict.seats):
+        memory = f"{seat.peak_memory_bytes / (1 << 20):.1f} MiB"
+        used = (str(seat.calls), f"{seat.wall_s:.3f} s", f"{seat.cpu_s:.2f} s", memory)
+        cells = (str(player), seat.name, str(seat.rank), f"{seat.score:g}", *used)
+        parts.append(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>")
+    parts.append("</table>")
+    for fault in verdict.faults:
+        where = f"{fault.kind} by seat {fault.player} ({fault.name}), call {fault.call} {fault.method}"
+        parts.append(f"<p><b>fault:</b> {_text(f'{where}: {fault.detail}; {fault.penalty}')}</p>")
+    if verdict.replay is not None:
+        try:
+            parts.append(replay_html(Replay(Path(verdict.replay))))
+        except (UsageError, RunError) as error:  # it was moved or removed meanwhile
+            parts.append(f"<p>{_text(str(error))}</p>")
+    return "".join(parts)
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(names)
+
+
+def _text(words: str) -> str:
+    return html.escape(printable(words))

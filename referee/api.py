@@ -1,0 +1,208 @@
+"""What `import referee` offers, beside the types: games, setups, matches, records. Documented in docs/api.md."""
+
+import os
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
+
+import trio
+
+from referee.games import registry
+from referee.games.api import Game, Setup, State, TimeControl
+from referee.harness.bots.launch import Entrant, check_seats, entrants
+from referee.harness.bots.limits import Limits
+from referee.harness.errors import RunError, UsageError
+from referee.harness.match import maps, setups
+from referee.harness.match.referee import Match, Watcher
+from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.match.verdict import Verdict
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import positions, verify
+from referee.harness.web import notebook
+from referee.protocol.messages import Encoding
+
+__all__ = [
+    "Conditions",
+    "game",
+    "game_names",
+    "new",
+    "play",
+    "play_async",
+    "play_games",
+    "play_games_async",
+    "positions",
+    "read_replay",
+    "setup",
+    "verify",
+]
+
+# Notebooks ask values to show themselves. The page stands above matches and records, so it is given to them from here.
+setattr(Verdict, "_repr_html_", notebook.verdict_html)  # noqa: B010 - no attribute that their types have
+setattr(Replay, "_repr_html_", notebook.replay_html)  # noqa: B010
+
+Bot = str | os.PathLike[str]
+"""As on the command line: a path, `@random` and the like, `cmd:COMMAND LINE`; `NAME=` in front names it."""
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def game_names() -> list[str]:
+    """The names of all installed games, sorted."""
+    return registry.names()
+
+
+def game(name: str) -> Game:
+    """The game of that name. UsageError, with the names there are, for any other."""
+    try:
+        return registry.game(name)
+    except KeyError as error:
+        raise UsageError(error.args[0]) from error
+
+
+def setup(
+    name: str, *, seed: int = 0, names: Sequence[str] | None = None, map: str | None = None, **options: Any
+) -> Setup:
+    """What a match of that game follows from.
+
+    `names`: one a seat; as many as the game needs at least unless given. `map`: a file, or the name of a map that comes
+    along. `options`: those of the rules, by name. UsageError for whatever cannot be.
+    """
+    found = game(name)
+    seats = tuple(f"player {player}" for player in range(found.seats.start)) if names is None else tuple(names)
+    setups.check_count(found, len(seats))
+    return Setup(seed, seats, _options(found, map, options, len(seats)))
+
+
+def new(name: str, **given: Any) -> State:
+    """The first position of a match: `setup` with these arguments, and the engine on it."""
+    return game(name).new(setup(name, **given))
+
+
+def read_replay(path: str | os.PathLike[str]) -> Replay:
+    """The record of a match. UsageError if it is none, or of other rules than ours."""
+    return Replay(Path(path))
+
+
+class Conditions(TypedDict, total=False):
+    """Under which conditions matches are played: what `play` and `play_games` take by name beside their own."""
+
+    seed: int | None
+    """Of all luck; drawn unless given."""
+    map: str | None
+    """As for `setup`."""
+    options: Mapping[str, Any] | None
+    """As for `setup`."""
+    time: TimeControl | None
+    """How long a bot may think; the game's own unless given."""
+    limits: Limits | None
+    """What a bot may use; the referee's own unless given."""
+    encodings: Sequence[Encoding]
+    """What bots may speak; all unless given."""
+    replay: str | os.PathLike[str] | None
+    """Where the record goes, written over if it is there; without it there is none, and standard error of the bots is
+    not kept either."""
+    watcher: Watcher | None
+    """Is told of every turn when it has been played, and must be quick: the clocks wait for it."""
+
+
+Played = Callable[[Verdict, tuple[int, ...]], None]
+"""Is told of a game when it is over, with the place on the list of the bot at each seat."""
+
+
+def play(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Verdict:
+    """Plays one match between programs, one for each seat, and gives what became of it.
+
+    By name, all of them optional, the `Conditions`: `seed`, `map`, `options`, `time`, `limits`, `encodings`, `replay`
+    and `watcher`.
+
+    A bot's fault stands in the verdict. UsageError for what cannot be, before anything is started; RunError if the run
+    itself fails: a build, a program that cannot be started, a record that cannot be written.
+    """
+    return _run(play_async, name, bots, **conditions)
+
+
+async def play_async(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Verdict:
+    """As `play`, for whoever runs trio already."""
+    outcome = await play_games_async(name, bots, **conditions)
+    return outcome.matches[0]
+
+
+def play_games(
+    name: str,
+    bots: Sequence[Bot],
+    *,
+    games: int = 1,
+    swap: bool = False,
+    played: Played | None = None,
+    **conditions: Unpack[Conditions],
+) -> Outcome:
+    """Plays several games between the same bots, under the same conditions as `play`.
+
+    `swap`: the seats are turned by one in every second game. `played` is told of each game. Records are numbered, as in
+    `match-07.jsonl`.
+    """
+    return _run(play_games_async, name, bots, games=games, swap=swap, played=played, **conditions)
+
+
+async def play_games_async(
+    name: str,
+    bots: Sequence[Bot],
+    *,
+    games: int = 1,
+    swap: bool = False,
+    played: Played | None = None,
+    **conditions: Unpack[Conditions],
+) -> Outcome:
+    """As `play_games`, for whoever runs trio already."""
+    if unknown := conditions.keys() - Conditions.__annotations__.keys():
+        raise TypeError(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(Conditions.__annotations__)}")
+    found, limits = game(name), conditions.get("limits") or Limits()
+    specs = [os.fspath(bot) for bot in bots]
+    setups.check_count(found, len(specs))
+    if games < 1:
+        raise UsageError(f"games={games}: there must be one at least")
+    check_seats(specs, found.name, every_seat=swap)
+    seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
+    match = Match(
+        game=found,
+        entrants=await _built(specs, found.name, limits),
+        seed=secrets.randbits(64) if seed is None else seed,
+        options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
+        time=found.time if time is None else time,
+        encodings=tuple(conditions.get("encodings", Encoding)),
+        replay=None if replay is None else Path(replay),
+    )
+    return await play_series(Series(match, games, swap), limits, conditions.get("watcher"), played)
+
+
+def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int) -> Any:
+    if map is not None:
+        if "map" not in setups.option_names(found):
+            raise UsageError(f"map={map!r}: {found.name} has no maps")
+        given = {**given, "map": maps.read(found.name, map)}
+    return setups.options(found, given, seats)
+
+
+async def _built(specs: Sequence[str], game: str, limits: Limits) -> tuple[Entrant, ...]:
+    """Builds beside the loop, so that whoever shares it is not held up."""
+    return await trio.to_thread.run_sync(entrants, specs, game, limits)
+
+
+def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+    """`trio.run`; an error of ours comes out as it is, not in a group."""
+
+    async def main() -> R:
+        return await function(*args, **kwargs)
+
+    try:
+        return trio.run(main)
+    except BaseExceptionGroup as group:
+        raise (_ours(group) or group) from group
+
+
+def _ours(error: BaseException) -> BaseException | None:
+    """The first of our errors, in however many groups it is wrapped."""
+    if isinstance(error, BaseExceptionGroup):
+        return next(filter(None, map(_ours, error.exceptions)), None)
+    return error if isinstance(error, RunError | UsageError) else None

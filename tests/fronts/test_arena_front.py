@@ -1,0 +1,436 @@
+"""The Arena's front with the clients that it is for: whole evaluations, every library, every ruling of part C."""
+
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import requests
+import trio
+from noughts import FLIP
+from teams import LIBRARIES, Team, lines, team
+
+from referee.games.api import Setup
+from referee.games.arena import Battle
+from referee.games.dice import Dice
+from referee.harness.fronts.arena import Arena, Settings, games, path_of
+from referee.harness.fronts.serve import open_arena
+from referee.harness.match.judge import COURSES
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import verify
+
+pytestmark = pytest.mark.trio
+in_thread = trio.to_thread.run_sync
+
+
+class Front:
+    """An Arena that listens, and a team that does nothing by itself."""
+
+    def __init__(self, address: str, arena: Arena, team: Team) -> None:
+        self.url = f"http://{address}"
+        self.address = address
+        self.arena = arena
+        self.team = team
+
+    async def post(self, path: str, value: Any = None, **options: Any) -> requests.Response:
+        send = partial(requests.post, self.url + path, timeout=30, **({"json": value} | options))
+        return await in_thread(send)
+
+    async def get(self, path: str) -> requests.Response:
+        return await in_thread(partial(requests.get, self.url + path, timeout=30))
+
+    async def order(self, case: str | None = None, run: str = "run", game: str = "tic-tac-toe") -> list[str]:
+        """The battles of a new run."""
+        told = {"runId": run, "teamUrl": self.team.url, "callbackUrl": f"{self.team.url}/callback", "caseType": case}
+        answer = await self.post(f"/{game}/evaluate", told)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["errors"] == {}
+        return list(answer.json()["battleIds"])
+
+    async def view(self, battle: str, game: str = "tic-tac-toe") -> dict[str, Any]:
+        answer = await self.get(f"/{game}/admin/view/{battle}")
+        return dict(answer.json())
+
+    async def play(self, battle: str, action: Any, **options: Any) -> requests.Response:
+        return await self.post(f"/tic-tac-toe/play/{battle}", action, **options)
+
+    async def listen(self, battle: str, game: str = "tic-tac-toe") -> "Events":
+        """A stream; its first event is there."""
+        return Events(partial(lines, f"{self.url}/{game}/start/{battle}"))
+
+    async def report(self) -> dict[str, Any]:
+        """What the coordinator was told."""
+        assert await in_thread(self.team.reported.wait, 30)
+        return self.team.reports[0][0]
+
+
+class Events:
+    """A stream that is read one event at a time."""
+
+    def __init__(self, open_stream: Any) -> None:
+        self._lines = open_stream()
+
+    async def next(self) -> Any:
+        """The next event; None: the stream was closed."""
+        line = await in_thread(partial(next, self._lines, None))
+        return None if line is None else json.loads(line)
+
+    async def rest(self) -> list[Any]:
+        found = []
+        while (event := await self.next()) is not None:
+            found.append(event)
+        return found
+
+
+@pytest.fixture
+async def front(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Front]:
+    options = getattr(request, "param", {})
+    settings = Settings(callback_token="ours", replays=tmp_path, seed=5)
+    with team(lambda url, battle: None, lambda: "") as idle:
+        async with open_arena("127.0.0.1:0", settings, **options) as (address, arena):
+            yield Front(address, arena, idle)
+
+
+def put(cell: str) -> dict[str, str]:
+    return {"action": "putSymbol", "position": cell}
+
+
+original = pytest.mark.parametrize("front", [{"compat": "original"}], indirect=True, ids=["original"])
+in_test = pytest.mark.parametrize("front", [{"compat": "original", "test": True}], indirect=True, ids=["test"])
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["replies at once", "replies when it has played"])
+async def test_a_team_that_plays_well_has_all_points(front: Front, tmp_path: Path, waits: bool) -> None:
+    with team(LIBRARIES["requests"], lambda: front.url, waits) as strong:
+        front.team = strong
+        battles = await front.order()
+        report = await front.report()
+    assert (report["runId"], report["score"]) == ("run", 100), [(await front.view(battle)) for battle in battles]
+    assert report["message"] == "\n".join(
+        f"{battle}: scored {20 if number < 4 else 4}" for number, battle in enumerate(battles)
+    )
+    assert strong.reports == [(report, "ours")], "the coordinator is called once, with our token"
+    assert sorted(strong.battles) == sorted(battles)
+    for battle in battles:
+        assert verify(Replay(tmp_path / f"tic-tac-toe-{battle}.jsonl")) is not None
+    views = [await front.view(battle) for battle in battles]
+    assert [view["caseType"] for view in views[:2]] == ["BASE_AI_O", "BASE_AI_X"]
+    assert [view["result"] for view in views[4:]] == ["FLIPPED"] * 5
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+async def test_the_libraries_of_the_time_play_whole_battles(front: Front, library: str) -> None:
+    for case in ("AB_AI_X", "C_AI_X_FIRST"):
+        (battle,) = await front.order(case, run=case)
+        with trio.fail_after(30):
+            heard = await in_thread(LIBRARIES[library], f"{front.url}/tic-tac-toe", battle, abandon_on_cancel=True)
+        assert heard[0] == {"youAre": "O", "id": battle}
+        assert heard[-1] == ({"winner": "draw"} if case == "AB_AI_X" else {"player": "O", "action": FLIP})
+
+
+@pytest.fixture(scope="module")
+def node_team(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The team's program, beside the packages that it needs."""
+    folder = tmp_path_factory.mktemp("node")
+    for file in (Path(__file__).parent / "node").iterdir():
+        if file.is_file():
+            shutil.copy(file, folder)
+    installed = subprocess.run(["npm", "ci", "--ignore-scripts", "--silent"], cwd=folder, timeout=120)
+    if installed.returncode:
+        pytest.skip("npm cannot install the team's packages here")
+    return folder / "team.mjs"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("npm") is None, reason="the team needs node and npm")
+async def test_a_team_in_node_has_all_points_and_moves_as_the_one_in_python(front: Front, node_team: Path) -> None:
+    moves = []
+    with subprocess.Popen(["node", str(node_team), front.url], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            in_node = Team((await in_thread(process.stdout.readline)).strip())
+            with team(LIBRARIES["requests"], lambda: front.url) as in_python:
+                for service in (in_node, in_python):
+                    service.reported = front.team.reported
+                    front.team.reported.clear()
+                    told = {"runId": service.url, "teamUrl": service.url, "callbackUrl": f"{front.team.url}/callback"}
+                    battles = (await front.post("/tic-tac-toe/evaluate", told)).json()["battleIds"]
+                    assert await in_thread(front.team.reported.wait, 60)
+                    moves.append([(await front.view(battle))["moves"] for battle in battles])
+        finally:
+            process.kill()
+    assert [report["score"] for report, _ in front.team.reports] == [100, 100]
+    assert moves[0] == moves[1], "two clients from one description behave alike"
+
+
+@pytest.mark.parametrize("name", [path_of(game) for game in games()])
+async def test_every_arena_game_that_is_installed_is_played(front: Front, tmp_path: Path, name: str) -> None:
+    """With any legal answers, against the first opponent of the game's judged run."""
+    (battle, *others) = await front.order(game=name)
+    ordered = front.arena.battles[battle]
+    course = COURSES[ordered.game.name]
+    position = ordered.game.new(Setup(0, ("a", "b"), ordered.game.options(**course.options)))
+    assert isinstance(position, Battle)
+    dice, events = Dice(1), await front.listen(battle, name)
+    me = position.SIDES.index((await events.next())["youAre"])
+    with trio.fail_after(100):
+        while True:
+            if me in position.awaited:
+                legal = msgspec.to_builtins(position.sample(me, dice))
+                answer = await front.post(f"/{name}/play/{battle}", legal)
+                assert answer.status_code == 200
+            event = await events.next()
+            if event is None or "winner" in event or "player" not in event:
+                break
+            answer = {key: value for key, value in event.items() if key != "player"}
+            position.apply({position.SIDES.index(event["player"]): answer})
+    while "score" not in (view := await front.view(battle, name)):
+        await trio.sleep(0.01)
+    assert view["result"] == "DRAW" or view["result"].endswith("_WIN")
+    assert verify(Replay(tmp_path / f"{name}-{battle}.jsonl")) == position.result
+    assert len(others) == len(course.cases) - 1
+
+
+async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: Front) -> None:
+    answers = [
+        (await front.post("/tic-tac-toe/evaluate", {"runId": "r", "teamUrl": "http://127.0.0.1"}), 400),
+        (await front.get("/tic-tac-toe/start/nothing"), 404),
+        (await front.play("nothing", put("C")), 404),
+        (await front.post("/quoridor/tryout", {}), 400),
+        (await front.get("/quoridor/result/nothing"), 404),
+    ]
+    assert [(answer.status_code, answer.json()) for answer, _ in answers] == [
+        (status, {"error": text})
+        for (_, status), text in zip(
+            answers,
+            (
+                "missing runId, callbackUrl or teamUrl",
+                "battle not found",
+                "Battle not found",
+                "missing teamUrl",
+                "run not found",
+            ),
+            strict=True,
+        )
+    ]
+    assert (await front.get("/quoridor/admin/view/nothing")).json() is None
+    assert (await front.get("/tic-tac-toe/hi")).json() == {"hi": "hi"}
+    assert (await front.post("/quoridor")).text == "OK"
+    assert (await front.get("/quoridor")).url == f"{front.url}/"
+
+
+async def test_each_event_is_a_chunk_of_its_own_and_the_head_comes_at_once(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_O")
+    with socket.create_connection(("127.0.0.1", int(front.url.rpartition(":")[2]))) as raw:
+        raw.settimeout(10)
+        raw.sendall(f"GET /tic-tac-toe/start/{battle} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        received = b""
+        while received.count(b"data: ") < 2:
+            received += await in_thread(raw.recv, 4096)
+        head, _, chunks = received.partition(b"\r\n\r\n")
+        assert b"text/event-stream" in head.lower() and b"access-control-allow-origin: *" in head.lower()
+        greeting = b'data: {"youAre":"X","id":"%b"}\n\n' % battle.encode()
+        move = b'data: {"player":"O","action":"putSymbol","position":"NW"}\n\n'
+        assert chunks == b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in (greeting, move))
+
+
+async def test_a_move_is_echoed_answered_and_paid_by_the_clock(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_O")
+    events = await front.listen(battle)
+    assert await events.next() == {"youAre": "X", "id": battle}
+    assert await events.next() == {"player": "O", **put("NW")}
+    answer = await front.play(battle, put("C"))
+    assert answer.status_code == 200 and answer.json()["message"] == "received your command"
+    assert 18_000 < answer.json()["clock"] <= 20_000
+    assert [await events.next(), await events.next()] == [{"player": "X", **put("C")}, {"player": "O", **put("N")}]
+    assert (await front.view(battle))["clock"] == answer.json()["clock"]
+    assert "result" not in await front.view(battle), "what is not decided is absent"
+
+
+async def test_two_moves_in_a_row_come_too_soon(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_O")
+    events = await front.listen(battle)
+    await events.next(), await events.next()
+    answers: list[requests.Response] = []
+
+    async def post(cell: str) -> None:
+        answers.append(await front.play(battle, put(cell)))
+
+    front.arena.switch.hold()  # however slow this machine is just now
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(post, "N")
+        nursery.start_soon(post, "NE")
+    assert [answer.status_code for answer in answers] == [200, 200]
+    front.arena.switch.release()
+    *echoes, flip = await events.rest()
+    assert sorted(echo["position"] for echo in echoes) == ["N", "NE"] and flip == {"player": "O", "action": FLIP}
+    assert (await front.report())["score"] == 0
+    view = await front.view(battle)
+    assert (view["flippedBy"], view["flippedReason"]) == ("O", "send move before arena replies")
+
+
+async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_O")
+    events = await front.listen(battle)
+    await events.next(), await events.next()
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    broken = await front.play(battle, None, data="{no json", headers={"Content-Type": "application/json"})
+    assert broken.status_code == 400, "no move"
+    assert (await front.play(battle, None, data="some text", headers=form)).status_code == 200
+    assert await events.rest() == [{"player": "X", "some text": ""}, {"player": "O", "action": FLIP}]
+    assert (await front.view(battle))["flippedReason"] == "unknown action type"
+    ended = await front.play(battle, put("C"))
+    assert (ended.status_code, ended.json()) == (423, {"error": "Battle already ended"})
+    again = await front.listen(battle)
+    assert await again.rest() == [{"youAre": "X", "id": battle}], "also when all is over"
+
+
+async def test_connect_four_is_played_at_its_own_address_in_its_own_words(front: Front) -> None:
+    """The original's example of a win against the baseline; then a column that there is not, to a cheat's flip."""
+    (battle,) = await front.order("BASE_AI_R", game="connect4")
+    events = await front.listen(battle, "connect4")
+    assert await events.next() == {"youAre": "🟡", "id": battle}
+    for column in "CCACC":
+        assert await events.next() == {"player": "🔴", "action": "putToken", "column": "A"}
+        await front.post(f"/connect4/play/{battle}", {"action": "putToken", "column": column})
+        assert await events.next() == {"player": "🟡", "action": "putToken", "column": column}
+    assert await events.rest() == [{"winner": "🟡"}]
+    view = await front.view(battle, "connect4")
+    assert (view["result"], view["score"], view["externalPlayer"]) == ("YELLOW_WIN", 10, "🟡")
+    (battle,) = await front.order("C_AI_Y_FIRST", run="second", game="connect4")
+    events = await front.listen(battle, "connect4")
+    assert await events.next() == {"youAre": "🔴", "id": battle}
+    assert await events.next() == {"player": "🟡", "action": "putToken", "column": "D"}
+    await front.post(f"/connect4/play/{battle}", {"action": "putToken", "column": "H"})
+    *_, flip = await events.rest()
+    assert flip == {"player": "🟡", "action": FLIP}
+    view = await front.view(battle, "connect4")
+    assert view["flippedReason"] == "H is not a valid column\nYou should have flipped the table now"
+
+
+async def test_a_move_is_judged_though_nobody_listens(front: Front) -> None:
+    battles = await front.order()
+    for battle in battles:
+        assert (await front.play(battle, {"action": FLIP})).status_code == 200
+    report = await front.report()
+    assert report["score"] == 0
+    views = [await front.view(battle) for battle in battles]
+    assert {view["flippedReason"] for view in views[1:2]} == {"You are not supposed to flip the table now"}
+    assert views[0]["flippedReason"] == "You are not supposed to flip the table now\nNot your turn"
+
+
+async def test_to_start_again_after_a_move_is_an_offence_and_before_it_is_none(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_X")
+    first, second = await front.listen(battle), await front.listen(battle)
+    assert await first.next() == await second.next() == {"youAre": "O", "id": battle}
+    await front.play(battle, put("C"))
+    assert [await first.next(), await first.next()] == [await second.next(), await second.next()]
+    third = await front.listen(battle)
+    assert await third.rest() == [{"youAre": "O", "id": battle}, {"player": "X", "action": FLIP}]
+    view = await front.view(battle)
+    assert (view["flippedReason"], view["score"]) == ("game already started", 0)
+    assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
+
+
+@original
+async def test_the_original_shouts_and_gives_the_first_move_away(front: Front) -> None:
+    (battle,) = await front.order("AB_AI_X")
+    heard = await in_thread(LIBRARIES["requests"], f"{front.url}/tic-tac-toe", battle)
+    assert heard[-1] == {"winner": "DRAW"}
+    (battle,) = await front.order("AB_AI_X", run="again")
+    events = await front.listen(battle)
+    await events.next()
+    await trio.sleep(0.3)
+    assert (await front.play(battle, put("C"))).json()["clock"] == 20_000
+
+
+@in_test
+async def test_in_test_mode_the_time_is_what_requests_say(front: Front) -> None:
+    now = 1_700_000_000_000
+
+    def at(ms: int) -> dict[str, str]:
+        return {"X-Referee-Now": str(now + ms)}
+
+    async def sweep(battle: str, ms: int) -> Any:
+        return (await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers=at(ms))).json()
+
+    await front.post("/test/resume", headers=at(0))
+    (battle,) = await front.order("BASE_AI_O")
+    assert await sweep(battle, 299_999) == {}
+    assert await sweep(battle, 300_000) == {battle: "didnt start game with 300000"}
+    while "score" not in (view := await front.view(battle)):
+        await trio.sleep(0.01)
+    assert (view["clock"], view["flippedReason"], view["score"]) == (18_000, "didnt start game with 300000", 0)
+
+    await front.post("/test/resume", headers=at(0))
+    (battle,) = await front.order("BASE_AI_O", run="second")
+    events = await front.listen(battle)
+    await events.next(), await events.next()
+    assert (await front.play(battle, put("C"), headers=at(18_000))).json()["clock"] == 2_000, "exactly 0 is in time"
+    await events.next(), await events.next()
+    assert (await front.play(battle, put("SE"), headers=at(20_001))).json()["clock"] == -1
+    assert await events.rest() == [{"player": "X", **put("SE")}, {"player": "O", "action": FLIP}]
+    assert (await front.view(battle))["flippedReason"] == "You ran out of time"
+
+    (battle,) = await front.order("BASE_AI_O", run="third")
+    events = await front.listen(battle)
+    await events.next(), await events.next()
+    assert await sweep(battle, 20_001 + 18_000) == {}
+    assert await sweep(battle, 20_001 + 18_001) == {battle: "You ran out of time"}
+    assert await events.rest() == [{"player": "O", "action": FLIP}]
+    assert (await front.view(battle))["clock"] == 18_000, "left as it was"
+
+
+async def test_without_test_mode_nobody_sets_the_time(front: Front) -> None:
+    for path in ("/test/sweep/tic-tac-toe/x", "/test/pause", "/test/resume"):
+        assert (await front.post(path)).status_code == 404
+    (battle,) = await front.order("BASE_AI_X")
+    await front.play(battle, put("C"), headers={"X-Referee-Now": "1"})
+    assert front.arena.terms.real
+
+
+async def test_a_team_that_refuses_and_one_that_is_not_there_end_the_run(front: Front) -> None:
+    with team(lambda url, battle: None, lambda: "", status=503) as refusing:
+        for url in (refusing.url, "http://127.0.0.1:9"):
+            told = {"runId": url, "teamUrl": url, "callbackUrl": f"{front.team.url}/callback"}
+            answer = (await front.post("/quoridor/evaluate", told)).json()
+            assert len(answer["battleIds"]) == 13
+            (error,) = set(answer["errors"].values())
+            assert error.startswith(f"{url}/quoridor: ")
+            assert await in_thread(front.team.reported.wait, 30)
+            front.team.reported.clear()
+    assert [(report["score"], token) for report, token in front.team.reports] == [(0, "ours")] * 2
+    assert front.team.reports[0][0]["message"].endswith("/quoridor: answered with status 503")
+
+
+async def test_only_allowed_hosts_are_called(front: Front) -> None:
+    for url in (
+        "http://example.org",
+        "http://169.254.169.254/x",
+        "file:///etc/passwd",
+        "http://u:p@127.0.0.1",
+        "x",
+        "http://[::",
+    ):
+        for told in ({"teamUrl": url, "callbackUrl": front.team.url}, {"teamUrl": front.team.url, "callbackUrl": url}):
+            answer = await front.post("/tic-tac-toe/evaluate", {"runId": "r", **told})
+            assert answer.status_code == 400, url
+    assert front.team.battles == []
+
+
+async def test_a_team_tries_itself_out(front: Front) -> None:
+    with team(LIBRARIES["requests"], lambda: front.url) as strong:
+        answer = (await front.post("/tic-tac-toe/tryout", {"teamUrl": strong.url})).json()
+        assert answer["errors"] == {}
+        with trio.fail_after(30):
+            while "message" in (result := (await in_thread(requests.get, answer["resultUrl"])).json()):
+                assert result == {"message": "no result yet"}
+                await trio.sleep(0.05)
+    assert sorted(result.values()) == ["scored 20"] * 4 + ["scored 4"] * 5
+    assert strong.reports == []

@@ -1,0 +1,15 @@
+"""Writes into every descriptor that it was given, its own apart."""
+
+#: kind = "crash"
+#: detail = "ended by itself, exit code 6"
+
+greet()
+put('NW')
+call()
+for name in os.listdir('/proc/self/fd'):
+    if int(name) > 2:
+        try:
+            os.write(int(name), b'forged\n')
+        except OSError:
+            pass
+os._exit(6)

@@ -1,0 +1,15 @@
+"""Takes every right away from its scratch folder."""
+
+#: kind = "crash"
+#: detail = "ended by itself, exit code 6"
+
+greet()
+put('NW')
+call()
+home = os.environ['HOME']
+os.makedirs(home + '/a/b')
+os.chmod(home + '/a', 0)
+os.mkfifo(home + '/pipe')
+os.symlink('/', home + '/root')
+os.chmod(home, 0)
+os._exit(6)

@@ -1,0 +1,12 @@
+"""Burns time in many threads for ever."""
+
+#: kind = "timeout"
+#: call_s = 0.3
+
+import threading
+greet()
+put('NW')
+call()
+for _ in range(4):
+    threading.Thread(target=lambda: [None for _ in iter(int, 1)]).start()
+signal.pause()

@@ -1,0 +1,9 @@
+"""Writes blank lines in the place of a greeting."""
+
+#: kind = "output"
+#: method = "initialize"
+#: [limits]
+#: call_output_bytes = 524288
+
+while True:
+    write(b'\n' * 65536)

@@ -1,0 +1,65 @@
+"""Tournaments for tests: bots of a few lines whose games follow from the seed, and the command line in a process."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from defects import bot
+from scripted import PYTHON
+
+from referee.harness.tournament import ledger
+from referee.harness.tournament.ledger import Line
+
+DRAWS = """
+def choose():
+    global seed
+    seed = (seed * 6364136223846793005 + 1442695040888963407 + SALT) % 2**64
+    return cell(free[(seed >> 33) % len(free)])
+"""
+"""Any free cell; which follows from the seed of the match."""
+
+
+def drawing_bot(folder: Path, name: str, salt: int, more: str = "") -> str:
+    """What names a bot that starts within 10 ms and plays the same in the same match."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.py"
+    file.write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
+    return f"{name}=cmd:{shlex.join([*PYTHON, str(file)])}"
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Of a command line whose caches and locks are its own."""
+    (folder / "run").mkdir(parents=True, exist_ok=True)
+    return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "referee.harness.cli.main", "tournament", *map(str, arguments)]
+
+
+def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
+    """Runs a command line to its end, and gives what it printed."""
+    done = subprocess.run(
+        command(*arguments), cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stdout + done.stderr
+
+
+def table(folder: Path) -> Any:
+    """The standings, without what says how they came about."""
+    return json.loads(tournament(folder.parent, "show", folder, "--form", "json"))
+
+
+def games(folder: Path) -> dict[str, Line]:
+    """Every game that counts, by key."""
+    return {line.k: line for _, line in ledger.counted_lines(folder)}
+
+
+def course(line: Line) -> tuple[object, ...]:
+    """What a game was, without when and where and how long."""
+    return line.b, line.s, line.r, line.p, line.why, line.t, line.a, line.f

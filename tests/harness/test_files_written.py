@@ -1,0 +1,85 @@
+"""What a bot may write: its scratch folder has room for so much, whoever keeps that, and one file for so much."""
+
+import msgspec
+import pytest
+from scripted import Arena
+
+from referee.games.api import FaultKind
+from referee.harness.bots import scratch
+from referee.harness.bots.limits import Limits
+from referee.harness.sandbox import layers
+from referee.harness.sandbox.layers import OFF, Isolation
+from referee.harness.sandbox.namespaces import INODES
+
+LIMITS = Limits(scratch_bytes=8 << 20)
+WRITES = """
+greet(); put('NW'); call()
+for number in range(16):
+    with open(f"{os.environ['HOME']}/{number}", "wb") as file:
+        file.write(bytes(1 << 20))
+time.sleep(20)
+"""
+
+
+def inside(arena: Arena, mode: str) -> Limits:
+    """Those limits, and a folder in which the rival may keep what it heard."""
+    return msgspec.structs.replace(LIMITS, isolation=Isolation(mode, writable=(str(arena.folder),)))
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("mode", ["auto", "off"])
+async def test_many_small_files_are_too_much_together(arena: Arena, mode: str) -> None:
+    """Where the folder has a size the seventeenth cannot be written, of which the bot dies; else we count."""
+    duel = await arena.duel(WRITES, inside(arena, mode))
+    assert duel.fault.kind is FaultKind.FILES
+    if layers.table(Isolation(mode))["disk"] == "poll":
+        assert duel.fault.detail.startswith("wrote ")
+        assert duel.fault.detail.endswith(" into its scratch folder; the limit is 8.0 MiB")
+    else:
+        assert duel.fault.detail == "ended by itself, exit code 1, with its scratch folder full: the limit is 8.0 MiB"
+
+
+@pytest.mark.trio
+async def test_a_bot_that_takes_a_full_folder_as_it_is_plays_on(arena: Arena) -> None:
+    if layers.table(Isolation())["disk"] == "poll":
+        pytest.skip("nothing here gives a folder a size: `referee doctor` tells what to do")
+    full = """
+greet(); put('NW'); asked = call()
+try:
+    open(os.environ['HOME'] + '/1', 'wb').write(bytes(9 << 20))
+except OSError:
+    answer(asked, cell('W'))
+put('SW')
+"""
+    rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
+    verdict = await arena.play(arena.match(arena.bot(full), rival), inside(arena, "auto"))
+    assert (verdict.result.reason, verdict.faults) == ("O_WIN", ())
+
+
+@pytest.mark.trio
+async def test_a_file_that_is_too_large_is_the_fault_of_whoever_wrote_it(arena: Arena) -> None:
+    body = "greet(); put('NW'); call(); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
+    write = "open(os.environ['HOME'] + '/1', 'wb').write(bytes(3 << 20))"
+    duel = await arena.duel(body + write, Limits(file_bytes=1 << 20, isolation=OFF))
+    assert duel.fault.kind is FaultKind.FILES
+    assert duel.fault.detail == "wrote a file of more than 1.0 MiB, which is the limit"
+
+
+def test_files_are_counted_by_what_they_take_and_no_link_is_followed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder, other = tmp_path_factory.mktemp("scratch"), tmp_path_factory.mktemp("other")
+    (other / "large").write_bytes(bytes(1 << 20))
+    (folder / "link").symlink_to(other)
+    (folder / "inside").mkdir()
+    (folder / "inside" / "file").write_bytes(b"x" * 10_000)
+    with (folder / "sparse").open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    held, files = scratch.count(folder)
+    assert 10_000 <= held < 1 << 20
+    assert files == 4
+
+
+def test_counting_ends_at_so_many_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("scratch")
+    for number in range(INODES + 9):
+        (folder / str(number)).touch()
+    assert scratch.count(folder)[1] == INODES + 1

@@ -1,0 +1,295 @@
+"""Bots written for the original competitions play as they are (reantics.md 11, aiarena21.md 12, cardgame.md 13)."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scripted import Arena
+
+from referee.harness.bots import originals
+from referee.harness.bots.launch import Entrant, entrant, entrants
+from referee.harness.bots.limits import Limits
+from referee.harness.errors import UsageError
+from referee.harness.match.series import Series, play_series
+from referee.harness.match.verdict import Verdict
+from referee.harness.sandbox.layers import OFF
+
+AGENTS = Path(__file__).with_name("agents")
+WALKER, SEARCHER = "2 Random Walker.py", "Food Searcher.py"
+ANTS = {"getPlacement": "return [(i % 10, i // 10) for i in range(11)]", "getMove": "return Move(END, None, None)"}
+
+Run = Callable[[str, str], Entrant]
+
+
+@pytest.fixture
+def agents(arena: Arena) -> Path:
+    """A copy of the sample agents, which write files beside themselves."""
+    return Path(shutil.copytree(AGENTS, arena.folder / "AI"))
+
+
+def original(game: str, spec: str, folder: Path = Path()) -> Entrant:
+    found = originals.read(spec, folder)
+    return Entrant(found.path.stem, found.argv(game), found.path.parent)
+
+
+def agent(folder: Path, **methods: str) -> str:
+    """A ReAntics agent that places its anthill, ends its turns, and does what `methods` say; its file's name."""
+    bodies = ANTS | methods
+    arguments = {"getAttack": "state, ant, enemies", "registerWin": "won", "__init__": "number"}
+    lines = ["from Player import *", "from AIPlayerUtils import *", "class AIPlayer(Player):"]
+    bodies.setdefault("__init__", "Player.__init__(self, number, 'Sample')")
+    for name, body in bodies.items():
+        lines += [f"    def {name}(self, {arguments.get(name, 'state')}):", f"        {body}"]
+    (folder / "sample.py").write_text("\n".join(lines) + "\n")
+    return str(folder / "sample.py")
+
+
+def said(verdict: Verdict, player: int) -> str:
+    log = verdict.seats[player].stderr
+    return "" if log is None else Path(log).read_text()
+
+
+# ReAntics.
+
+
+@pytest.mark.trio
+async def test_a_walker_and_a_searcher_play_a_whole_game_and_print_as_they_like(arena: Arena, agents: Path) -> None:
+    bots = [original("reantics", name, agents) for name in (WALKER, SEARCHER)]
+    verdict = await arena.play(arena.match(*bots, game="reantics", seed=7), granted_s=20)
+    assert verdict.faults == ()
+    assert [seat.program for seat in verdict.seats] == ["Random Walker original", "Searcher original"]
+    assert verdict.result.reason == "food_goal"
+    assert said(verdict, 0).startswith("loading with prints\npicked <Move: ")
+    assert (agents / "walker_memory.txt").read_text() == "0 False\n"
+
+
+@pytest.mark.trio
+async def test_the_seed_of_the_match_gives_the_same_game_again_and_a_seed_of_ones_own_another(
+    arena: Arena, agents: Path
+) -> None:
+    async def played(spec: str) -> str:
+        match = arena.match(original("reantics", spec, agents), entrant("@random"), game="reantics", draw_after=40)
+        return said(await arena.play(match, granted_s=20), 0)
+
+    first, again, other = [await played(spec) for spec in (WALKER, WALKER, f"--seed 5 {WALKER}")]
+    assert first == again != other
+
+
+@pytest.mark.trio
+async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_board_and_in_its_inventory(
+    arena: Arena,
+) -> None:
+    body = """
+        own = state.inventories[state.whoseTurn]
+        assert self.playerId == state.whoseTurn == 1
+        hill = own.getAnthill()
+        assert type(hill) is Building and state.board[hill.coords[0]][hill.coords[1]].constr is hill
+        assert type(hill.coords) is tuple and all(state.board[a.coords[0]][a.coords[1]].ant is a for a in own.ants)
+        assert [len(i.constrs) for i in state.inventories] == [2, 2, 22] and UNIT_STATS[WORKER][HEALTH] == 2
+        assert str(listAllLegalMoves(state)[-1]) == "<Move: END  >" and listAllLegalMoves(state)[0].coordList
+        assert random and CONSTR_STATS[ANTHILL] == (1, 3, None) and addCoords((1, 2), (3, 4)) == (4, 6)
+        return Move(END)"""
+    spec = agent(arena.folder, getMove=body.strip(), getPlacement="return " + PLACES)
+    match = arena.match(entrant("@random"), original("reantics", spec), game="reantics", draw_after=6, worker_health=2)
+    verdict = await arena.play(match, granted_s=20)
+    assert [fault for fault in verdict.faults if fault.player == 1] == []
+
+
+PLACES = (
+    "[(i % 10, i // 10) for i in range(11)] if state.phase == SETUP_PHASE_1 else "
+    "[(x, y) for x in range(10) for y in range(6, 10) if getConstrAt(state, (x, y)) is None][:2]"
+)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("move", "kind", "detail"),
+    [
+        ("raise ValueError('lost my way')", "crash", "ended by itself, exit code 1"),
+        ("import sys; sys.exit(3)", "crash", "ended by itself, exit code 1"),
+        ("return None", "illegal", "null"),
+        ("return Move(MOVE_ANT, [(0, 0), 'x'], None)", "illegal", "x"),
+        ("return Move(7)", "illegal", "7"),
+        ("return Move(UNDO)", "illegal", "3"),
+    ],
+)
+async def test_a_wrong_answer_is_judged_by_the_rules_and_an_exception_ends_the_agent(
+    arena: Arena, move: str, kind: str, detail: str
+) -> None:
+    spec = agent(arena.folder, getMove=move, getPlacement="return " + PLACES)
+    verdict = await arena.play(arena.match(original("reantics", spec), entrant("@random"), game="reantics"), None, 10)
+    (fault,) = verdict.faults
+    assert (fault.player, fault.kind) == (0, kind)
+    assert detail in fault.detail
+    assert kind != "crash" or "Error" in said(verdict, 0) or "SystemExit" in said(verdict, 0)
+
+
+@pytest.mark.trio
+async def test_an_agent_works_in_its_own_folder_or_in_the_one_that_is_named(arena: Arena, agents: Path) -> None:
+    den = arena.folder / "den"
+    den.mkdir()
+    match = arena.match(
+        original("reantics", f"--folder '{den}' {WALKER}", agents), entrant("@random"), game="reantics", draw_after=4
+    )
+    await arena.play(match, granted_s=20)
+    assert (den / "walker_memory.txt").is_file()
+    assert not (agents / "walker_memory.txt").exists()
+
+
+@pytest.mark.trio
+async def test_one_agent_object_plays_all_matches_of_its_process(arena: Arena) -> None:
+    """Learning agents keep what they know from game to game."""
+    spec = agent(
+        arena.folder,
+        __init__="Player.__init__(self, number, 'Sample'); self.games = 0",
+        registerWin="self.games += 1; print('games', self.games)",
+        getPlacement="return " + PLACES,
+    )
+    match = arena.match(original("reantics", spec), entrant("@random"), game="reantics", draw_after=4)
+    outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
+    assert [said(verdict, 0) for verdict in outcome.matches] == ["games 1\n", "games 2\n"]
+
+
+@pytest.mark.trio
+async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exchanged_seats(arena: Arena) -> None:
+    """reantics.md 10: two instances, which keep what they know apart from each other."""
+    spec = agent(
+        arena.folder,
+        __init__="Player.__init__(self, number, 'Sample'); self.games = 0",
+        registerWin="import os; self.games += 1; print(os.getpid(), self.playerId, self.games)",
+        getPlacement="return " + PLACES,
+    )
+    both = (f"one={spec}", f"two={spec}")
+    match = arena.match(*entrants(both, "reantics"), game="reantics", draw_after=4)
+    outcome = await play_series(Series(match, games=3, swap=True), Limits(isolation=OFF))
+    told = [[said(verdict, seat).split() for seat in (0, 1)] for verdict in outcome.matches]
+    one, two = [told[0][0], told[1][1], told[2][0]], [told[0][1], told[1][0], told[2][1]]
+    assert [games for _, _, games in one] == [games for _, _, games in two] == ["1", "2", "3"]
+    assert [seat for _, seat, _ in one] == ["0", "1", "0"], "the player's number is its seat in this game"
+    assert len({pid for pid, _, _ in one}) == len({pid for pid, _, _ in two}) == 1
+    assert one[0][0] != two[0][0]
+
+
+# AI Arena 21.
+
+
+@pytest.mark.trio
+async def test_four_functions_are_a_bot_and_an_exception_is_that_calls_fault_alone(arena: Arena, agents: Path) -> None:
+    match = arena.match(original("aiarena21", "fruit_walker.py", agents), entrant("@greedy"), game="aiarena21", turns=8)
+    verdict = await arena.play(match, granted_s=20)
+    faults = {(fault.method, fault.kind) for fault in verdict.faults}
+    assert faults == {("play_powerup", "illegal"), ("play_turn", "error")}  # None is no word for "nothing"
+    assert sum(fault.method == "play_turn" for fault in verdict.faults) == 1
+    assert verdict.seats[0].calls == 16
+
+
+@pytest.mark.trio
+async def test_a_file_without_one_of_the_four_functions_says_which(arena: Arena) -> None:
+    (arena.folder / "half.py").write_text("def play_turn(*args): return '0,0'\ndef play_powerup(*args): return ''\n")
+    match = arena.match(original("aiarena21", "half.py", arena.folder), entrant("@random"), game="aiarena21", turns=2)
+    verdict = await arena.play(match, granted_s=10)
+    assert "half.py has no play_auction, play_transport; a bot of AI Arena 21 has play_powerup" in said(verdict, 0)
+
+
+# The card game.
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("spec", ["rusher", "rusher/agent.py"])
+async def test_a_folder_with_an_agent_is_a_package_and_its_tuples_are_answers(
+    arena: Arena, agents: Path, spec: str
+) -> None:
+    match = arena.match(original("cardgame", spec, agents), entrant("@random"), game="cardgame", seed=3)
+    verdict = await arena.play(match, granted_s=10)
+    assert verdict.seats[0].program == "rusher original"
+    assert [fault for fault in verdict.faults if fault.player == 0] == []
+    assert said(verdict, 0) == "hello\nend True\n"
+
+
+@pytest.mark.trio
+async def test_an_exception_in_play_ends_the_turn_and_one_class_with_the_functions_will_do(arena: Arena) -> None:
+    den = arena.folder / "my-deck"
+    den.mkdir()
+    (den / "agent.py").write_text(
+        "class Thinker:\n"
+        "    def start(self): self.asked = 0\n"
+        "    def play(self, state):\n"
+        "        self.asked += 1\n"
+        "        assert 'EX1_538t' not in str(state)\n"
+        "        if self.asked == 2: raise ValueError('no idea')\n"
+        "        return 4, None\n"
+        "    def end(self, victory): print('asked', self.asked)\n"
+    )
+    match = arena.match(original("cardgame", "my-deck", arena.folder), entrant("@trader"), game="cardgame")
+    verdict = await arena.play(match, Limits(), granted_s=10)
+    assert [fault.kind for fault in verdict.faults] == ["illegal"]
+    assert "no idea" in said(verdict, 0)
+    assert f"asked {verdict.seats[0].calls - 2}" in said(verdict, 0)  # start and end apart
+
+
+# How they are named.
+
+
+def test_a_file_is_recognised_by_what_it_defines() -> None:
+    assert originals.recognised(AGENTS / WALKER, "reantics")
+    assert originals.recognised(AGENTS / "fruit_walker.py", "aiarena21")
+    assert originals.recognised(AGENTS / "rusher", "cardgame")
+    assert originals.recognised(AGENTS / "rusher" / "agent.py", "cardgame")
+    assert not originals.recognised(AGENTS / WALKER, "aiarena21")
+    assert not originals.recognised(AGENTS / "rusher" / "helper.py", "cardgame")
+    assert not originals.recognised(AGENTS / WALKER, "quoridor")
+
+
+def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_path: Path, agents: Path) -> None:
+    named = entrant(f"original:{agents / WALKER}", "reantics")
+    assert named == entrant(str(agents / WALKER), "reantics")
+    assert (named.name, named.cwd) == ("2 Random Walker", agents)
+    assert entrant(str(agents / "rusher"), "cardgame").name == "rusher"
+    (agents / "bot.toml").write_text(f"name = 'Walker'\noriginal = '--seed 5 {WALKER}'\n")
+    assert entrant(str(agents), "reantics").argv[-3:] == ("--seed", "5", str(agents / WALKER))
+    assert entrant(str(agents), "reantics").name == "Walker"
+    with pytest.raises(UsageError, match="a game must be named with it"):
+        entrant(f"original:{agents / WALKER}")
+
+
+def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_quotes(tmp_path: Path) -> None:
+    (tmp_path / "My Agent.py").touch()
+    read = originals.read("--python python3 --seed=7 --original-ids --folder . My Agent.py", tmp_path)
+    assert read.path == tmp_path / "My Agent.py"
+    assert (read.seed, read.original_ids, read.folder) == (7, True, tmp_path)
+    assert read.argv("cardgame")[1:] == (
+        str(originals.RUNNER),
+        "cardgame",
+        "--seed",
+        "7",
+        "--folder",
+        str(tmp_path),
+        "--original-ids",
+        str(tmp_path / "My Agent.py"),
+    )
+    assert originals.read("'My Agent.py'", tmp_path) == originals.Original(tmp_path / "My Agent.py", sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "wanted is a file"),
+        ("no.py", "there is no such file or folder: no.py"),
+        ("--seed x here.py", "--seed x: wanted is a whole number"),
+        ("--folder nowhere here.py", "--folder nowhere: there is no such folder"),
+        ("--python nothing-like-it here.py", "--python nothing-like-it: there is no such program"),
+        ("--seed", "--seed: its value is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_told(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "here.py").touch()
+    with pytest.raises(UsageError, match=message):
+        originals.read(text, tmp_path)
+
+
+def test_a_game_without_originals_in_python_says_so(tmp_path: Path) -> None:
+    (tmp_path / "here.py").touch()
+    with pytest.raises(UsageError, match="quoridor has no bots of that kind; aiarena21, cardgame, reantics have"):
+        originals.read("here.py", tmp_path).argv("quoridor")

@@ -1,0 +1,56 @@
+"""The lines of a bot's own files that compilers and traces name, in the words of each language."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.harness.check.places import Place, places
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("/x/.cache/referee/1/tree/src/bot.cpp:10:5: error: no ';'", ("src/bot.cpp", 10, 5, "error: no ';'")),
+        ("bot.c:3:1: fatal error: no such file", ("bot.c", 3, 1, "fatal error: no such file")),
+        ("./main.go:7:2: undefined: x", ("main.go", 7, 2, "undefined: x")),
+        ("\t/tmp/1/main.go:12 +0x1d", ("main.go", 12, None, "+0x1d")),
+        ("   --> src/main.rs:4:9", ("src/main.rs", 4, 9, "")),
+        ("thread 'main' panicked at src/main.rs:5:3:", ("src/main.rs", 5, 3, "")),
+        ("src/MyBot.java:8: error: ';' expected", ("src/MyBot.java", 8, None, "error: ';' expected")),
+        ("[ERROR] /1/tree/src/MyBot.java:[8,20] ';' expected", ("src/MyBot.java", 8, 20, "';' expected")),
+        ("bot.ts(2,7): error TS2304: Cannot find name 'x'.", ("bot.ts", 2, 7, "error TS2304: Cannot find name 'x'.")),
+        ("    at play (file:///1/tree/bot.ts:9:3)", ("bot.ts", 9, 3, ")")),
+        ("bot.rb:6:in `play': no method (NoMethodError)", ("bot.rb", 6, None, "in `play': no method (NoMethodError)")),
+        ("lua: bot.lua:4: attempt to call a nil value", ("bot.lua", 4, None, "attempt to call a nil value")),
+    ],
+)  # fmt: skip
+def test_each_language_has_its_own_way_to_name_a_line(
+    tmp_path: Path, said: str, wanted: tuple[str, int, int, str]
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / wanted[0]).touch()
+    assert places([said], tmp_path) == (Place(*wanted),)
+
+
+def test_a_trace_names_the_innermost_line_first_and_no_line_of_others(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").touch()
+    trace = [
+        'File "/run/1/bot.py", line 20, in <module>',
+        'File "/usr/lib/python3/kit.py", line 3, in run',
+        'File "/run/1/bot.py", line 11, in play',
+    ]
+    assert [place.line for place in places(trace, tmp_path)] == [11, 20]
+
+
+def test_errors_come_before_warnings(tmp_path: Path) -> None:
+    (tmp_path / "bot.c").touch()
+    said = ["bot.c:1:1: warning: unused", "bot.c:9:1: note: see here", "bot.c:5:1: error: no"]
+    assert [place.line for place in places(said, tmp_path)] == [5, 1, 9]
+
+
+@pytest.mark.parametrize(
+    "said", ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", ""]
+)
+def test_what_names_no_line_of_the_bot_names_nothing(tmp_path: Path, said: str) -> None:
+    (tmp_path / "bot.c").touch()
+    assert places([said], tmp_path) == ()

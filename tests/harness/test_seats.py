@@ -1,0 +1,60 @@
+"""Seats that are no program: the engine with its dice."""
+
+import json
+from pathlib import Path
+
+import pytest
+from scripted import Arena
+
+from referee.games import registry
+from referee.games.api import Setup
+from referee.games.dice import Dice, derive_seed
+from referee.harness.bots.launch import check_seats, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.seat import EngineSeat, Table
+from referee.harness.match.loop import shown_limits
+from referee.protocol.messages import Encoding, Initialize
+
+pytestmark = pytest.mark.trio
+
+
+async def test_random_plays_a_game_that_was_installed_beside_the_referee(arena: Arena) -> None:
+    check_seats(["@random", "@random"], "rounds", every_seat=True)
+    match = arena.match(entrant("@random"), entrant("@random"), game="rounds", rounds=9)
+    first, again = await arena.play(match), await arena.play(match)
+    assert first.faults == ()
+    assert first.result == again.result, "its luck follows from the seed"
+    assert [(seat.program, seat.command, seat.encoding) for seat in first.seats] == [("random", ("@random",), "")] * 2
+    assert [seat.calls for seat in first.seats] == [10, 10], "nine throws and the closing call"
+
+
+async def test_random_plays_against_a_program_there_and_the_two_seats_have_luck_of_their_own(arena: Arena) -> None:
+    bot = arena.bot("greet()\nfor _ in range(9): throw('rock')\nanswer(call(), None); call()")
+    verdict = await arena.play(arena.match(entrant("@random"), bot, game="rounds", rounds=9))
+    assert verdict.faults == ()
+    match = arena.match(entrant("@random"), entrant("@random"), game="rounds", rounds=9)
+    await arena.play(match)
+    lines = [json.loads(line) for line in Path(str(match.replay)).read_text().splitlines()]
+    throws = [line["answers"] for line in lines if "turn" in line][:9]
+    assert len({throw["0"] for throw in throws}) > 1
+    assert any(throw["0"] != throw["1"] for throw in throws)
+
+
+@pytest.mark.parametrize("name", registry.names())
+async def test_the_engine_plays_every_game_to_its_end(name: str) -> None:
+    """Until the board is as full as 300 turns make it."""
+    game = registry.game(name)
+    names = tuple("abcd"[: game.seats.start])
+    setup = Setup(5, names, game.options())
+    table = Table(game.new(setup))
+    seats = [EngineSeat(Dice(derive_seed(5, player))) for player in range(len(names))]
+    for player, seat in enumerate(seats):
+        limits = shown_limits(Limits(), game, game.time)
+        hello = Initialize(1, name, setup.options, player, names, tuple(Encoding), limits, 1)
+        assert await seat.greet(hello, table) is None
+    for _ in range(300):
+        if not table.state.awaited:
+            break
+        answers = {call.player: await seats[call.player].ask(call, None, 1.0) for call in table.state.calls()}  # type: ignore[arg-type]
+        assert all(table.state.check(player, answer) is None for player, answer in answers.items())
+        table.state.apply(answers)

@@ -1,0 +1,165 @@
+"""People at the terminal, and bots of lines: the game's own notation, lists, completion, hidden hands."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.games import registry
+from referee.games.api import Game, Setup, State
+from referee.harness.bots.launch import entrants
+from referee.harness.bots.reading import Answers, Unclear
+from referee.harness.errors import UsageError
+
+REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
+OURS = [registry.game(name) for name in registry.own_names()]
+
+
+def play(folder: Path, lines: Sequence[str], *argv: str) -> tuple[dict[str, Any], str]:
+    """A match with these lines on standard input: its verdict, and what was shown to the people."""
+    command = [*REFEREE, *argv, "--seed", "3", "--replay", "match.jsonl", "--json"]
+    done = subprocess.run(command, cwd=folder, input="\n".join(lines), capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    (match,) = json.loads(done.stdout)["matches"]
+    return match, done.stderr
+
+
+def moves(folder: Path) -> list[Any]:
+    return [json.loads(line)["answers"] for line in (folder / "match.jsonl").read_text().splitlines()[2:-1]]
+
+
+def new(game: Game, **options: Any) -> State:
+    return game.new(Setup(5, ("one", "two", "three", "four")[: game.seats.start], game.options(**options)))
+
+
+def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
+    lines = ["? n", "nw", "nope", "#99", '{"action":"putSymbol","position":"C"}', "o to n", "*", "*", "*", "*"]
+    match, shown = play(tmp_path, lines, "--game", "tictactoe", "Ada=human", "@random")
+    assert (match["seats"][0]["name"], match["seats"][0]["human"], match["faults"]) == ("Ada", True, [])
+    assert "  #1 O to NW  #2 O to N   #3 O to NE\n" in shown, "words narrow the list"
+    assert "'nope' names no legal answer" in shown
+    assert "#99: the answers are #1 to #8" in shown or "#99: the answers are #1 to #7" in shown
+    assert "cells as on a map, N at the top; seat 0 is O" in shown
+    first, second = [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers][:2]
+    assert (first, second) == ("NW", "C")
+
+
+@pytest.mark.parametrize("name", [name for name in registry.own_names() if name != "tictactoe"])
+def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -> None:
+    game = registry.game(name)
+    options = [f"--{key}={json.dumps(value)}" for key, value in msgspec.to_builtins(game.short).items()]
+    bots = ["human", *["@random"] * (game.seats.start - 1)]
+    match, shown = play(tmp_path, ["*"] * 3000, "--game", name, *options, *bots)
+    assert match["result"]["reason"] and match["faults"] == []
+    assert "human> " in shown
+
+
+def test_whoever_closes_the_input_has_left_the_table(tmp_path: Path) -> None:
+    match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
+    assert match["result"]["ranks"] == [2, 1]
+    assert [fault["kind"] for fault in match["faults"]] == ["crash"]
+
+
+def test_an_illegal_answer_is_told_and_asked_for_again(tmp_path: Path) -> None:
+    lines = ["nw", '{"action":"putSymbol","position":"NW"}', *["*"] * 9]
+    match, shown = play(tmp_path, lines, "--game", "tictactoe", "human", "@random")
+    assert "not legal: location 0,0 is not empty" in shown
+    assert match["faults"] == []
+
+
+def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
+    """Two people at one terminal: each looks alone, and no hand of the other nor a deck is ever printed."""
+    _, shown = play(tmp_path, ["", "*"] * 200, "--game", "cardgame", "Ada=human", "Bob=human")
+    assert "Ada, press Enter when you look alone" in shown and "Bob, press Enter when you look alone" in shown
+    boards = shown.split("look alone")[1:]
+    assert all(board.count(" cards\n") == 3 for board in boards if "  hand  " in board)
+    _, shown = play(tmp_path, ["*"] * 2, "--game", "reantics", "--draw-after=1", "human", "human")
+    first = shown.index("answers\n")
+    assert "answers\n" in shown and "anthill (" not in shown[first : shown.index("\n", first)]
+
+
+@pytest.mark.parametrize("game", OURS, ids=lambda game: game.name)
+def test_what_a_player_is_shown_does_not_depend_on_what_it_may_not_see(game: Game) -> None:
+    state, dice = new(game), new(game).dice
+    for _ in range(40):
+        if not state.awaited:
+            break
+        player = next(iter(state.awaited))
+        assert state.copy(77).shown_to(player) == state.shown_to(player)
+        state.apply({each: state.sample(each, dice) for each in state.awaited})
+
+
+def test_a_line_names_an_answer_by_enough_of_its_words() -> None:
+    quoridor = registry.game("quoridor")
+    answers = Answers(quoridor, new(quoridor), 0)
+    assert answers.read("e2") == {"action": "move", "position": "e2"}
+    assert answers.read("first wall E3h") == {"action": "putWall", "position": "e3h"}
+    with pytest.raises(Unclear, match="may be 3 answers: first to e2, first to f1, first to d1"):
+        answers.read("to")
+    with pytest.raises(Unclear, match="'z9' names no legal answer"):
+        answers.read("z9")
+    with pytest.raises(Unclear, match="that is no JSON"):
+        answers.read('{"action":')
+    ants = registry.game("reantics")
+    read = Answers(ants, new(ants), 0).read("anthill (0,0) tunnel 1,0 grass 2,0 3,0")
+    assert read == [[0, 0], [1, 0], [2, 0], [3, 0]]
+
+
+def test_a_script_plays_its_lines_and_then_the_first_legal(tmp_path: Path) -> None:
+    (tmp_path / "opening.txt").write_text('# mine\n\nC\n{"action":"putSymbol","position":"NW"}\n')
+    match, _ = play(tmp_path, [], "--game", "tictactoe", "script:opening.txt", "@random")
+    mine = [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers]
+    assert mine[:2] == ["C", "NW"] and mine[2] in ("N", "NE")
+    assert match["seats"][0]["name"] == "opening"
+
+
+def test_a_line_of_a_script_that_names_nothing_is_the_scripts_fault(tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_text("C\nfly\n")
+    match, _ = play(tmp_path, [], "--game", "tictactoe", "script:bad.txt", "@random")
+    (fault,) = match["faults"]
+    assert (fault["kind"], fault["detail"]) == ("error", "line 2 of the script: 'fly' names no legal answer")
+
+
+def test_people_and_scripts_are_in_no_contest(tmp_path: Path) -> None:
+    for spec in ("human", f"script:{tmp_path}/x.txt"):
+        with pytest.raises(UsageError, match="single matches only"):
+            entrants([spec])
+    with pytest.raises(UsageError, match=r"script:no\.txt: cannot be read: No such file"):
+        entrants(["script:no.txt"], people=True)
+
+
+def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    env = os.environ | {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
+    command = [*REFEREE, "--game", "quoridor", "human", "@random", "--seed", "3", "--no-replay"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+
+    def until(words: bytes) -> None:
+        """Reads up to these words, which come after all that was waited for before."""
+        nonlocal shown
+        while words not in shown:
+            shown += os.read(ours, 65536)
+        shown = shown.partition(words)[2]
+
+    try:
+        until(b"human> ")
+        os.write(ours, b"first wall a1\t\t")
+        until(b"a1h")
+        os.write(ours, b"h\n")
+        for words in (b"first wall a1h", b"play: Your turn", b"human> "):
+            until(words)
+        os.write(ours, b"\x04")
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)

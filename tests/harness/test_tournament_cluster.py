@@ -1,0 +1,224 @@
+"""A real cluster of Dask on this machine: workers die in the middle, bots are built where they play."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from contests import DRAWS, command, course, environment, games, tournament
+from defects import bot
+
+distributed = pytest.importorskip("distributed")
+
+
+SLOW = "plain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\n"
+
+
+def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
+    """A bot that is built: what it plays with is made by its build."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "source.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
+    (folder / name / "bot.toml").write_text(
+        f'name = "{name}"\nbuild = "mkdir -p build && cp source.py build/bot.py"\n'
+        f'run = ["{sys.executable}", "-I", "-S", "-B", "build/bot.py"]\n'
+    )
+    return folder / name
+
+
+class Cluster:
+    """A scheduler and workers, each a process of this machine with a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.log = (folder / "cluster.log").open("wb")
+        self.port = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A scheduler, at the port of the one before it if there was one."""
+        file = self.folder / "scheduler.json"
+        file.unlink(missing_ok=True)
+        self.scheduler = self._start(
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
+        )
+        self.address = self._address(file)
+        self.port = int(self.address.rpartition(":")[2])
+
+    def worker(self, name: str) -> "subprocess.Popen[bytes]":
+        """Another worker, as on a machine of its own."""
+        own = self.folder / name
+        own.mkdir(exist_ok=True)
+        worker = self._start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0",
+            "--death-timeout", "20", "--local-directory", str(own), name=name,
+        )  # fmt: skip
+        self.workers.append(worker)
+        return worker
+
+    def close(self) -> None:
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+        self.log.close()
+
+    def _start(self, *arguments: str, name: str = "scheduler") -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]],
+            env=environment(self.folder) | {"XDG_CACHE_HOME": str(self.folder / name / "cache")},
+            stdout=self.log,
+            stderr=self.log,
+        )
+        self.processes.append(process)
+        return process
+
+    def _address(self, file: Path) -> str:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if file.exists() and file.read_text().endswith("}"):
+                return str(json.loads(file.read_text())["address"])
+            time.sleep(0.05)
+        raise AssertionError((self.folder / "cluster.log").read_text())
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+def wait_for_lines(folder: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and driver.poll() is None:
+        if sum(file.read_bytes().count(b"\n") for file in folder.glob("ledger/*.jsonl")) > count:
+            return
+        time.sleep(random.uniform(0.02, 0.05))
+
+
+@pytest.mark.timeout(280)
+def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_killed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "600", "--seed", "5"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "here", "--jobs", "1")
+    first = cluster.worker("first")
+    cluster.worker("second")
+    there = tmp_path / "there"
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command(*start, "--ledger", there, "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
+        )  # fmt: skip
+        wait_for_lines(there, 60, driver)
+        children = psutil.Process(first.pid).children(recursive=True)
+        first.kill()  # with its lane in the middle of a job
+        wait_for_lines(there, 200, driver)
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
+        cluster.begin()
+        cluster.worker("third")
+        assert driver.wait(200) == 0, (tmp_path / "log").read_text() + (tmp_path / "cluster.log").read_text()
+    expected, found = games(tmp_path / "here"), games(there)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive, "its lane and bots have ended with the worker"
+
+
+@pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])
+def test_beyond_this_machine_only_certificates_are_taken(address: str, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, 1) for name in ("ann", "bob")]
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", address, code=2)
+    assert "--cluster" in said and ("tls" in said)
+
+
+def test_a_command_line_does_not_travel(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)
+    assert "bob" in said and "cmd:" in said
+
+
+def some(pids: list[int], dice: random.Random) -> None:
+    """Kills one of them, if there is any."""
+    if pids:
+        try:
+            os.kill(dice.choice(pids), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """Driver, scheduler, workers and their lanes, at random moments; whatever is gone is started again."""
+    dice, kills, done = random.Random(3), int(os.environ.get("REFEREE_KILLS", "10")), 0
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "100", "--seed", "5"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "here")
+    there = tmp_path / "there"
+    arguments = [*start, "--ledger", there, "--cluster", cluster.address]
+    deadline = time.monotonic() + 900
+    for name in ("w0", "w1"):
+        cluster.worker(name)
+    while True:
+        with (tmp_path / "log").open("ab") as log:
+            driver = subprocess.Popen(
+                command(*arguments), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log
+            )
+        while driver.poll() is None and time.monotonic() < deadline:
+            try:
+                driver.wait(dice.uniform(0.5, 3.0))
+            except subprocess.TimeoutExpired:
+                pass
+            if done >= kills or not (there / "ledger").exists():
+                continue
+            what = dice.random()
+            done += 1
+            if what < 0.25:
+                driver.kill()
+            elif what < 0.4:
+                cluster.scheduler.kill()
+            elif what < 0.7:
+                some([worker.pid for worker in cluster.workers if worker.poll() is None], dice)
+            else:
+                some([lane for worker in cluster.workers if worker.poll() is None for lane in lanes(worker.pid)], dice)
+            if cluster.scheduler.poll() is not None:
+                cluster.begin()
+                for worker in cluster.workers:
+                    worker.kill()
+                    worker.wait()
+            for number in range(2 - sum(worker.poll() is None for worker in cluster.workers)):
+                cluster.worker(f"w{done}-{number}")
+        code = driver.wait(60)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in (tmp_path / "log").read_text())
+        arguments = ["--resume", "--ledger", there, "--cluster", cluster.address]
+    print(f"{done} kills")
+    assert done >= kills // 2
+    expected, found = games(tmp_path / "here"), games(there)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+
+
+def lanes(worker: int) -> list[int]:
+    """The lanes beside a worker."""
+    try:
+        return [child.pid for child in psutil.Process(worker).children()]
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,253 @@
+"""The command line of tournaments: what is asked for is played, once, and every way to end is told."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from contests import DRAWS, command, course, drawing_bot, environment, games, table, tournament
+from defects import bot
+
+from referee.games.dice import derive_seed
+from referee.harness.match import maps
+from referee.harness.tournament import ledger
+
+CRASHES = "def choose():\n    os._exit(3)\n"
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> list[str]:
+    return [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
+
+
+def started(folder: Path, *arguments: str | Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command(*arguments), cwd=folder, env=environment(folder),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def wait_for_games(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (folder / "ledger").exists() and ledger.read(folder).count >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError("no games")
+
+
+def test_one_lane_and_two_lanes_and_two_shards_play_the_same_games(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots, "--games", "6", "--seed", "3"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "one", "--jobs", "1")
+    tournament(tmp_path, *start, "--ledger", tmp_path / "two", "--jobs", "2", "--no-pin")
+    for part in ("1", "2"):
+        tournament(tmp_path, *start, "--ledger", tmp_path / f"part{part}", "--shard", f"{part}/2")
+    tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "part1", tmp_path / "part2")
+    one = {key: course(line) for key, line in games(tmp_path / "one").items()}
+    assert len(one) == 18 and len({line[1] for line in one.values()}) == 9  # a seed an orbit
+    for name in ("two", "whole"):
+        assert {key: course(line) for key, line in games(tmp_path / name).items()} == one
+    assert all(0 < len(games(tmp_path / f"part{part}")) < 18 for part in ("1", "2"))
+
+
+def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--games", "4", "--seed", "3", "--ledger", folder)
+    before = games(folder)
+    tournament(tmp_path, "add", folder, bots[2])
+    tournament(tmp_path, "--resume", "--ledger", folder)
+    after = games(folder)
+    assert len(after) == 12 and all(after[key] == line for key, line in before.items())
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "4", "--seed", "3", "--ledger", tmp_path / "fresh")
+    assert {key: course(line) for key, line in games(tmp_path / "fresh").items()} == {
+        key: course(line) for key, line in after.items()
+    }
+
+
+def test_ctrl_c_keeps_what_is_played_and_resume_goes_on(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "2000", "--ledger", folder)
+    wait_for_games(folder, 20)
+    run.send_signal(signal.SIGINT)
+    said, told = run.communicate(timeout=60)
+    assert run.returncode == 130 and "--resume" in told and "games" in said
+    played = len(games(folder))
+    assert 20 <= played < 6000
+    again = started(tmp_path, "--resume", "--ledger", folder, "--max-minutes", "0.05")
+    assert again.wait(60) in (0, 4) and len(games(folder)) > played
+    again.communicate()
+
+
+def test_a_folder_in_use_is_refused_and_can_be_shown(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "100000", "--ledger", folder)
+    wait_for_games(folder, 1)
+    assert "another run" in tournament(tmp_path, "--resume", "--ledger", folder, code=2)
+    assert 0 < table(folder)["played"] < 300000
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=60)
+
+
+def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, bad, "--games", "10", "--ledger", folder, "--expel", "5")
+    found = {row["name"]: row for row in table(folder)["rows"]}
+    assert found["bad"]["games"] == 30 and found["bad"]["rank"] == 4 and found["bad"]["points"] == 0
+    assert found["bad"]["faults"] >= 5 and found["bad"]["forfeits"] > 0
+    assert found["bad"]["faults"] + found["bad"]["forfeits"] == 30
+    lines = [line for line in games(folder).values() if line.forfeit]
+    assert all(line.z is None and line.why == "forfeit" for line in lines)
+
+
+def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    start = ["--game", "tictactoe", *bots[:2], bad, "--ledger", tmp_path / "t", "--replays", "faults", "--strict"]
+    tournament(tmp_path, *start, code=1)
+    for line in games(tmp_path / "t").values():
+        assert bool(line.z) == bool(line.f)
+    assert sum(bool(line.z) for line in games(tmp_path / "t").values()) == 4
+
+
+def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text('run = ["./bot"]\nbuild = "echo this is wrong; false"\n')
+    start = ["--game", "tictactoe", *bots[:2], tmp_path / "x", tmp_path / "y", "--ledger", tmp_path / "t"]
+    said = tournament(tmp_path, *start, code=3)
+    assert "2 bots cannot be played" in said and said.count("this is wrong") == 2
+    tournament(tmp_path, "--resume", "--ledger", tmp_path / "t", "--forfeit")
+    found = table(tmp_path / "t")
+    assert found["played"] == 2 and [row["name"] for row in found["rows"] if row["absent"]] == ["x", "y"]
+
+
+def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(bot(f"SALT = 1\n{DRAWS}"))
+        run = json.dumps([sys.executable, "-I", "-S", "-B", "bot.py"])
+        (tmp_path / name / "bot.toml").write_text(f'name = "{name}"\nrun = {run}\n')
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", tmp_path / "x", tmp_path / "y", "--ledger", folder)
+    (tmp_path / "x" / "bot.py").write_text("nonsense")
+    (tmp_path / "y" / "bot.py").unlink()
+    (folder / "ledger" / os.listdir(folder / "ledger")[0]).unlink()
+    tournament(tmp_path, "--resume", "--ledger", folder, "--strict")
+    assert len(games(folder)) == 2
+
+
+def test_equal_programs_play_under_idents_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", "@random", "@random", "--games", "4", "--ledger", folder)
+    found = table(folder)
+    assert [row["games"] for row in found["rows"]] == [4, 4]
+    assert {row["name"] for row in found["rows"]} == {"@random", "@random 2"}
+
+
+def test_a_judged_tournament_pays_what_judge_pays(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", "@advanced", "--format", "judged", "--ledger", folder)
+    (row,) = table(folder)["rows"]
+    assert row["points"] == 100 and row["games"] == 9
+
+
+def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(
+        'game = "aibg5"\nformat = "groups"\ngames = 1\nseed = 7\noptions = { rounds = 2 }\n'
+        'maps = { groups = "FirstRoundTopicAIBGaziBre", final = "FinalMapTopicAIBGaziBre" }\n'
+        'bots = [{ path = "@random", name = "Team A" }, "@random", "@trainer", "@trainer", '
+        '{ path = "@random", name = "late", absent = true }, "@random", "@random", "@random"]\n'
+    )
+    first, final = maps.names("aibg5")[:2]
+    text = (tmp_path / "cup.toml").read_text()
+    text = text.replace("FirstRoundTopicAIBGaziBre", first).replace("FinalMapTopicAIBGaziBre", final)
+    (tmp_path / "cup.toml").write_text(text)
+    folder = tmp_path / "t"
+    tournament(tmp_path, "cup.toml", "--ledger", folder)
+    played = games(folder)
+    assert len(played) == 3 and len({key.partition("/")[0] for key in played}) == 2  # the final has its own map
+    found = table(folder)
+    assert found["due"] == 3 and found["rows"][-1]["name"] == "late"
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (["--game", "tictactoe", "@random"], "2 bots at least"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "cup"], "there are round-robin"),
+        (["--game", "tictactoe", "@random", "@random", "--shard", "3/2"], "I/N"),
+        (["--game", "aibg5", "@random", "--format", "swiss"], "games of two"),
+        (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
+        (["--resume"], "--ledger"),
+        (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
+        (["show", "nowhere"], "holds no tournament"),
+        (["nowhere.toml"], "nowhere.toml"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
+    said = tournament(tmp_path, *arguments, code=2)
+    assert words in said and said.count("\n") <= 2, said
+    assert not (tmp_path / "tournaments").exists()
+
+
+def test_events_are_the_ledgers_lines(bots: list[str], tmp_path: Path) -> None:
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--events", "--ledger", tmp_path / "t")
+    told = [msgspec.json.decode(line, type=ledger.Line) for line in said.splitlines() if line.startswith('{"k"')]
+    assert {line.k: course(line) for line in told} == {key: course(line) for key, line in games(tmp_path / "t").items()}
+
+
+def test_games_of_a_match_side_by_side_are_those_one_after_the_other(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2], "--games", "9", "--swap", "--seed", "4", "--json", "--replay"]
+    match = [part for part in command(*start) if part != "tournament"]
+    outcomes = []
+    for name, more in (("one", ["--jobs", "1"]), ("two", ["--jobs", "2"])):
+        (tmp_path / name).mkdir()
+        done = subprocess.run(
+            [*match, tmp_path / name / "r.jsonl", *more], env=environment(tmp_path), capture_output=True, check=True
+        )
+        outcomes.append(msgspec.json.decode(done.stdout))
+        assert len(list((tmp_path / name).glob("r-*.jsonl"))) == 9
+    one, two = outcomes
+    assert one["standings"] == two["standings"] and one["seed"] == two["seed"]
+    assert [game["result"] for game in one["matches"]] == [game["result"] for game in two["matches"]]
+    assert [game["seed"] for game in one["matches"]] == [game["seed"] for game in two["matches"]]
+    assert [game["again"][:-2] for game in one["matches"]] == [game["again"][:-2] for game in two["matches"]]
+    assert [[seat["name"] for seat in game["seats"]] for game in two["matches"][:2]] == [["ann", "bob"], ["bob", "ann"]]
+
+
+def obey_interrupts() -> None:
+    """Whatever runs these tests may have told its children to ignore them, as a shell does behind an `&`."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+HANGS = """
+import time
+plain = begin
+def begin(params):
+    plain(params)
+    if params["seed"] != {first}: time.sleep(60)
+"""
+"""In every game but the one of that seed."""
+
+
+def test_games_side_by_side_that_are_broken_off_keep_their_standings(tmp_path: Path) -> None:
+    code = HANGS.format(first=derive_seed(1, "seat", 0))
+    start = ["--game", "tictactoe", drawing_bot(tmp_path, "ann", 1, code), drawing_bot(tmp_path, "bob", 2)]
+    options = ["--games", "6", "--jobs", "2", "--seed", "1", "--startup", "60s", "--no-replay"]
+    with subprocess.Popen(
+        [part for part in command(*start, *options) if part != "tournament"],
+        cwd=tmp_path, env=environment(tmp_path), start_new_session=True, preexec_fn=obey_interrupts,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as run:  # fmt: skip
+        assert run.stdout is not None
+        told = run.stdout.readline()
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 130 and told.startswith("Tic-tac-toe: ")
+    assert "Tic-tac-toe: 1 game of 6, seed 1" in told + out
+    assert err.count("\n") == 1

@@ -1,0 +1,190 @@
+"""What a bot's program prints before it plays, and what a program prints that uses a kit and never plays."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conformance import INITIALIZE
+from kits import WriteBot
+
+from referee.harness.bots.launch import Entrant, environment
+from referee.protocol.codec import JSON
+
+PROGRAMS = {
+    "c": """
+#include <referee/tictactoe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static Action play(Match* match, const char* id) { return (void)match, (void)id, (Action){FLIP, NULL}; }
+
+int main(void) {
+    printf("buffered");
+    if (getenv("ONLY_USES_THE_KIT")) return 0;
+    if (getenv("AT_ONCE")) fflush(stdout), write(1, "+ at once", 9);
+    return referee_run(&(TicTacToeBot){.name = "Prints", .play = play});
+}
+""",
+    "cpp": """
+#include <referee/tictactoe.hpp>
+#include <cstdlib>
+#include <iostream>
+
+struct Prints : referee::tictactoe::TicTacToeBot {
+    using TicTacToeBot::TicTacToeBot;
+    referee::tictactoe::Action play(const std::string&) override { return {referee::tictactoe::ActionType::FLIP}; }
+};
+
+int main() {
+    std::cout << "buffered";
+    if (std::getenv("ONLY_USES_THE_KIT")) return 0;
+    if (std::getenv("AT_ONCE")) std::cout << "+ at once" << std::endl;
+    return referee::run<Prints>("Prints");
+}
+""",
+    "go": """
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"referee.internal/referee"
+	"referee.internal/referee/tictactoe"
+)
+
+type prints struct{}
+
+func (prints) Event(tictactoe.ArenaEvent) {}
+
+func (prints) Play(string) tictactoe.Action { return tictactoe.Action{} }
+
+func main() {
+	if os.Getenv("ONLY_USES_THE_KIT")+os.Getenv("AT_ONCE") != "" {
+		fmt.Print("buffered+ at once")
+	}
+	if os.Getenv("ONLY_USES_THE_KIT") == "" {
+		tictactoe.Run("Prints", "1", func(*referee.Match) tictactoe.Bot { return prints{} })
+	}
+}
+""",
+    "java": """
+import referee.kit.Match;
+import referee.kit.tictactoe.TicTacToeBot;
+
+public class Prints extends TicTacToeBot {
+    public Prints(Match match) { super(match); }
+
+    public static void main(String[] args) {
+        new Prints(null); // the kit is loaded
+        if (System.getenv("ONLY_USES_THE_KIT") != null || System.getenv("AT_ONCE") != null) {
+            System.out.print("buffered+ at once");
+        }
+        if (System.getenv("ONLY_USES_THE_KIT") == null) {
+            run(Prints::new);
+        }
+    }
+
+    @Override public Action play(String id) { return null; }
+}
+""",
+    "javascript": """
+import { run, TicTacToeBot } from "referee-kit/tictactoe";
+
+class Prints extends TicTacToeBot {}
+
+if (process.env.ONLY_USES_THE_KIT || process.env.AT_ONCE) console.log("buffered+ at once");
+if (!process.env.ONLY_USES_THE_KIT) run(Prints);
+""",
+    "python": """
+import os
+from referee_kit.tictactoe import *
+
+class Prints(TicTacToeBot):
+    pass
+
+print("buffered", end="")
+if "AT_ONCE" in os.environ:
+    print("+ at once", flush=True)
+if "ONLY_USES_THE_KIT" not in os.environ:
+    run(Prints)
+""",
+    "rust": """
+use referee_kit::tictactoe::*;
+use referee_kit::Match;
+use std::env::var_os;
+
+struct Prints;
+
+impl TicTacToeBot for Prints {
+    fn new(_info: Match) -> Self {
+        Prints
+    }
+
+    fn play(&mut self, _id: String) -> Action {
+        Action::new(FLIP)
+    }
+}
+
+fn main() {
+    print!("buffered");
+    if var_os("AT_ONCE").is_some() {
+        println!("+ at once");
+    }
+    if var_os("ONLY_USES_THE_KIT").is_none() {
+        run::<Prints>("Prints");
+    }
+}
+""",
+}
+
+GREETING = JSON.frame(
+    {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": {**INITIALIZE, "game": "tictactoe", "encodings": ["json"]},
+    }
+)
+
+
+@pytest.fixture
+def program(kit: str, written: WriteBot) -> Entrant:
+    return written(kit, "Prints", PROGRAMS[kit])
+
+
+def ran(program: Entrant, given: bytes, env: dict[str, str]) -> tuple[bytes, bytes]:
+    """What it writes to standard output and to standard error."""
+    done = subprocess.run(
+        program.argv, input=given, env=env, cwd=program.cwd, capture_output=True, timeout=60, check=True
+    )
+    return done.stdout, done.stderr
+
+
+def alone() -> dict[str, str]:
+    """The environment of a program that no referee has started."""
+    return {name: value for name, value in environment(Path("/tmp")).items() if name != "REFEREE_BOT"}
+
+
+def test_a_program_that_uses_the_kit_and_does_not_run_a_bot_keeps_its_standard_output(program: Entrant) -> None:
+    """As in `echo | python uses_the_kit.py | cat`."""
+    env = alone() | {"ONLY_USES_THE_KIT": "1"}
+    said, _ = ran(program, b"\n", env)
+    assert said.startswith(b"buffered")
+
+
+def test_under_the_referee_nothing_that_was_ever_printed_is_on_the_wire(program: Entrant) -> None:
+    said, printed = ran(program, GREETING, environment(Path("/tmp")) | {"AT_ONCE": "1"})
+    assert (said.count(b"\n"), b"at once" in said) == (1, False)
+    assert b"buffered+ at once" in printed
+
+
+BUFFERED = ("c", "cpp", "python", "rust")
+"""The languages whose prints wait in a buffer."""
+
+
+def test_what_waits_in_a_buffer_when_the_bot_is_run_is_never_on_the_wire(kit: str, program: Entrant) -> None:
+    said, printed = ran(program, GREETING, alone())
+    assert said.startswith(b'{"') and said.count(b"\n") == 1
+    assert (b"buffered" in printed) == (kit in BUFFERED)

@@ -1,0 +1,57 @@
+"""A fault of a kit's bot happens again from its bundle, whatever the language, and is gone with its cause."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from kits import need
+
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.harness.new import write as new
+
+CAUSES = {
+    "python": ("bot.py", "random.choice(empty)", "CELLS[0]"),
+    "javascript": ("bot.ts", "empty[Math.floor(this.match.random() * empty.length)]", "CELLS[0]"),
+    "go": ("main.go", "&b.free[b.luck.IntN(len(b.free))]", "&tictactoe.CELLS[0]"),
+}
+"""In which file what is to be put for what, so that every answer is the first cell."""
+DEBUGGERS = {"python": "debugpy", "javascript": "node inspect -p", "go": "dlv attach"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", DEBUGGERS)
+def test_a_bot_does_the_same_again_until_its_bug_is_mended(
+    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It answers the first cell at every call: its second answer is illegal."""
+    if lang != "python":
+        need(lang)
+    monkeypatch.chdir(tmp_path)
+    new.write(registry.game("tictactoe"), lang, tmp_path / "mine")
+    file, right, wrong = CAUSES[lang]
+    source = tmp_path / "mine" / file
+    text = source.read_text()
+    assert text.count(right) == 1
+    source.write_text(text.replace(right, wrong))
+
+    assert main(["--game", "tictactoe", "--seed", "1", "mine", "@random", "--json"]) == 0
+    (fault,) = json.loads(capsys.readouterr().out)["matches"][0]["faults"]
+    assert (fault["kind"], fault["call"]) == ("illegal", 2)
+
+    assert main(["repro", fault["bundle"], "mine", "--json"]) == 1
+    now = json.loads(capsys.readouterr().out)
+    assert (now["same"], now["differs"], now["calls"]) == (True, None, 1)
+
+    read, write = os.pipe()
+    with open(read) as stdin, open(write, "w") as enter:
+        monkeypatch.setattr("sys.stdin", stdin)
+        enter.write("\n")
+        enter.flush()
+        assert main(["repro", fault["bundle"], "--debug"]) == 1
+    assert DEBUGGERS[lang] in capsys.readouterr().err
+
+    source.write_text(text)
+    assert main(["repro", fault["bundle"], "mine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["at_fault"] is False

@@ -1,0 +1,132 @@
+"""The public API: light to import, typed, and as docs/api.md says."""
+
+import asyncio
+import copy
+import doctest
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import referee
+from referee import api
+
+PAGE = Path(__file__).parent.parent / "docs" / "api.md"
+
+
+def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = [part.split("```")[0] for part in PAGE.read_text("utf-8").split("```python\n")[1:]]
+    source = "\n".join(block if ">>>" in block else f">>> {block}" for block in blocks)
+    flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+    test = doctest.DocTestParser().get_doctest(source, {}, "docs/api.md", str(PAGE), 0)
+    said: list[str] = []
+    results = doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
+    assert results.attempted > 25
+    assert results.failed == 0, "".join(said)
+
+
+def test_every_name_that_is_exported_is_there_and_once() -> None:
+    assert sorted(set(referee.__all__)) == sorted(referee.__all__)
+    for name in referee.__all__:
+        assert getattr(referee, name) is not None
+    assert set(api.__all__) <= set(referee.__all__)
+    assert set(referee.__all__) <= set(dir(referee))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        referee.nonsense  # noqa: B018
+
+
+def test_the_page_names_no_function_that_is_not_exported() -> None:
+    used = {word.split("(")[0] for word in PAGE.read_text("utf-8").replace("`", " ").split() if "referee." in word}
+    names = {name.strip("[],.…").removeprefix("referee.").split(".")[0] for name in used if name.startswith("referee.")}
+    assert names - {"games", "harness"} <= set(referee.__all__)
+
+
+@pytest.mark.parametrize(
+    ("imported", "absent"),
+    [
+        ("referee", ["trio", "rich", "cyclopts", "msgspec", "psutil"]),
+        ("referee.games.api", ["trio", "rich", "cyclopts", "psutil"]),
+        ("referee.api", ["rich", "cyclopts"]),
+    ],
+)
+def test_an_import_loads_nothing_that_it_does_not_need(imported: str, absent: list[str]) -> None:
+    program = f"import sys, {imported}; sys.exit(' '.join(sys.modules.keys() & {absent!r}) or 0)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_types_reach_whoever_imports_it(tmp_path: Path) -> None:
+    """`py.typed`: mypy sees the types of what is exported, without a stub."""
+    (tmp_path / "user.py").write_text(
+        "import referee\n"
+        "verdict: referee.Verdict = referee.play('tictactoe', ['@random', '@random'], seed=1)\n"
+        "reveal_type(verdict.result.ranks)\n"
+        "referee.play('tictactoe', 5)\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "user.py"]
+    env = os.environ | {"MYPYPATH": str(PAGE.parent.parent)}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert "tuple[" in done.stdout.splitlines()[0] and "int, ..." in done.stdout.splitlines()[0]
+    assert 'user.py:4: error: Argument 2 to "play" has incompatible type "int"' in done.stdout
+    assert "Found 1 error in 1 file" in done.stdout
+
+
+def test_an_argument_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    for play in (referee.play, referee.play_games):
+        with pytest.raises(TypeError, match=r"^unknown sed; there are seed, map, options, time, limits, "):
+            play("tictactoe", ["@random"] * 2, sed=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: referee.game("chess"), "unknown game 'chess'; there are "),
+        (lambda: referee.setup("tictactoe", names=["a"]), "tictactoe is played by 2 bots; 1 was named"),
+        (lambda: referee.setup("tictactoe", flop=1), "options of tictactoe: there is no flop; there are flip"),
+        (lambda: referee.setup("tictactoe", flip="x"), "options of tictactoe: Invalid enum value 'x'"),
+        (lambda: referee.setup("tictactoe", map="x"), "map='x': tictactoe has no maps"),
+        (lambda: referee.setup("aiarena21", map="none.txt"), "--map none.txt: there is no such file"),
+        (lambda: referee.play("tictactoe", ["@random", "@magnus"]), "unknown opponent '@magnus'"),
+        (lambda: referee.play_games("tictactoe", ["@random"] * 2, games=0), "games=0: there must be one at least"),
+        (lambda: referee.read_replay("none"), "the replay none cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_is_a_usage_error(call: object, words: str) -> None:
+    assert callable(call)
+    with pytest.raises(referee.UsageError) as failure:
+        call()
+    assert str(failure.value).startswith(words)
+
+
+def test_a_program_that_cannot_be_started_is_a_run_error_and_no_group(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "broken").chmod(0o755)
+    with pytest.raises(referee.RunError, match="broken cannot be started"):
+        referee.play("tictactoe", ["@random", tmp_path / "broken"])
+
+
+def test_asyncio_plays_in_a_thread() -> None:
+    async def main() -> referee.Verdict:
+        return await asyncio.to_thread(referee.play, "tictactoe", ["@random", "@random"], seed=11)
+
+    assert asyncio.run(main()).seed == 11
+
+
+@pytest.mark.parametrize("name", referee.game_names())
+def test_positions_and_views_can_be_pickled_and_copied(name: str) -> None:
+    state, dice = referee.new(name, seed=1), referee.Dice(1)
+    for _ in range(4):
+        state.apply({seat: state.sample(seat, dice) for seat in state.awaited})
+    for again in (pickle.loads(pickle.dumps(state)), copy.deepcopy(state)):
+        assert again.key() == state.key()
+        assert str(again) == str(state)
+        for seat in (None, *range(len(state.setup.names))):
+            view = state.view(seat)
+            assert msgspec.json.encode(copy.deepcopy(view)) == msgspec.json.encode(view)
+            assert msgspec.json.encode(pickle.loads(pickle.dumps(view))) == msgspec.json.encode(view)
+            assert msgspec.json.encode(again.view(seat)) == msgspec.json.encode(view)

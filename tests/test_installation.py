@@ -1,0 +1,249 @@
+"""The installed referee: what the wheel and the source distribution carry, and whose company it stands."""
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.games import registry
+from referee.harness.new import write as new
+from referee.tools.toolchains import missing
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits"]
+"""The folders that an installation is made of."""
+BUILT = ["cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"]
+"""What somebody may have built in the kits."""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The content of every file, by its path; what Python has compiled apart."""
+    found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def run(*command: str | Path, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=240)
+    if done.returncode != 0:
+        pytest.fail(f"{command}\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tree, with a few things that tools of the languages have left in the kits."""
+    folder = tmp_path_factory.mktemp("source")
+    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache")
+    for name in OURS:
+        shutil.copytree(ROOT / name, folder / name, ignore=made, symlinks=name == "referee")
+    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, folder)
+    for built in BUILT:
+        (folder / "starter_kits" / built).mkdir(parents=True)
+        (folder / "starter_kits" / built / "made").write_text("made")
+    (folder / "starter_kits" / "javascript" / "node_modules" / "referee-kit").symlink_to("..")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sdist(source: Path) -> Path:
+    build = "from setuptools import build_meta; build_meta.build_sdist('out')"
+    run(sys.executable, "-c", build, cwd=source)
+    (made,) = (source / "out").glob("*.tar.gz")
+    return made
+
+
+@pytest.fixture(scope="module")
+def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made from the source distribution, as a package index's users have it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    run(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", folder, sdist, cwd=folder)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own that the wheel is installed in; what it needs is borrowed from ours."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    program = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", program]
+    run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return program
+
+
+@pytest.fixture
+def referee(python: Path, tmp_path: Path) -> Run:
+    """The installed command line, in a folder where somebody else's packages have the names of our folders."""
+    strange = tmp_path / "theirs"
+    for name in ("games", "harness", "protocol", "maps", "starter_kits", "tools", "docs"):
+        (strange / name).mkdir(parents=True)
+        (strange / name / "__init__.py").write_text(f"raise ImportError('this is another {name}')\n")
+        (strange / f"{name}.py").write_text(f"raise ImportError('this is another {name}')\n")
+    for path in strange.iterdir():  # in the working folder too
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(strange)}
+
+    def run(*argv: str) -> subprocess.CompletedProcess[str]:
+        command = [str(python.parent / "referee"), *argv]
+        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=240)
+
+    return run
+
+
+# What is carried.
+
+
+def carried(names: list[str]) -> dict[str, bytes]:
+    """What each installation must hold, of the tree."""
+    return {f"{name}/{path}": data for name in names for path, data in files(ROOT / name).items()}
+
+
+def test_the_wheel_carries_kits_maps_pages_schemas_and_the_specification(source: Path, wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        for folder in ("maps", "docs", "starter_kits"):
+            ours = {f"referee/{folder}/{path}" for path in files(source / folder) if not path.endswith("/made")}
+            assert {name for name in names if name.startswith(f"referee/{folder}/")} == ours
+        for path, data in carried(["protocol/schemas"]).items():
+            assert archive.read(f"referee/{path}") == data
+        (man,) = [name for name in archive.namelist() if name.endswith("data/share/man/man1/referee.1")]
+        assert archive.read(man) == (ROOT / "docs" / "referee.1").read_bytes()
+        assert archive.read("referee/protocol/SPEC.md") == (ROOT / "protocol" / "SPEC.md").read_bytes()
+    assert "referee/py.typed" in names
+    assert {name.split("/")[0] for name in names} == {*("referee", "referee-0.1.0.dist-info", "referee-0.1.0.data")}, (
+        "it owns one name; the data is the page for man"
+    )
+
+
+def test_every_module_is_in_the_wheel(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    modules = {
+        f"referee/{name}/{path}"
+        for name in ("games", "harness", "protocol")
+        for path in files(ROOT / name)
+        if path.endswith(".py")
+    }
+    assert modules <= names
+    assert {"referee/__init__.py", "referee/api.py"} <= names
+
+
+def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    for folder in ("maps", "docs", "starter_kits"):
+        assert {f"{folder}/{path}" for path in files(source / folder) if not path.endswith("/made")} <= names
+    assert not [name for name in names if name.endswith("/made")]
+    assert {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
+
+
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, lang: str) -> None:
+    done = referee("new", "tictactoe", str(tmp_path / "theirs_too"), "--lang", lang)
+    assert done.returncode == 0, done.stderr
+    new.write(registry.game("tictactoe"), lang, tmp_path / "ours")
+    assert files(tmp_path / "theirs_too").keys() == files(tmp_path / "ours").keys()
+
+
+# In the company of packages with the names of our folders.
+
+
+def test_it_plays_checks_and_verifies_beside_somebody_elses_packages(referee: Run, tmp_path: Path) -> None:
+    assert referee("new", "reantics", "bot", "--lang", "python").returncode == 0
+    played = referee("--game", "reantics", "bot", "@random", "--seed", "7", "--json")  # what is borrowed lies elsewhere
+    assert (played.returncode, played.stderr) == (0, ""), played.stderr
+    (match,) = json.loads(played.stdout)["matches"]
+    assert match["faults"] == []
+    verified = referee("replay", "verify", match["replay"])
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert ": identical, " in verified.stdout
+    checked = referee("check", "bot", "--game", "reantics")
+    assert (checked.returncode, checked.stdout.splitlines()[-1].split(":")[0]) == (0, "passed"), checked.stdout
+    listed = referee("games", "aiarena21")
+    assert listed.returncode == 0
+    assert "1 2 3 4 5 6 7" in listed.stdout, "its maps came along"
+    rules = referee("rules", "quoridor")
+    assert rules.returncode == 0 and len(rules.stdout) > 1000
+
+
+def test_the_public_api_stands_beside_somebody_elses_packages(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "games.py").write_text("THEIRS = True\n")
+    program = "import referee, games; assert games.THEIRS; print(referee.play('tictactoe', ['@random'] * 2).game)"
+    done = subprocess.run([python, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "tictactoe\n"), done.stderr
+
+
+# Where nobody may write.
+
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+
+
+def bound_by_permissions() -> None:
+    """For a child before its program: root may then write only where its owner may."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+@pytest.fixture
+def sealed(python: Path) -> Iterator[Path]:
+    """The installed package, in which nobody may write."""
+    (package,) = python.parent.parent.glob("lib/python*/site-packages/referee")
+    tree = [package, *package.rglob("*")]
+    for path in tree:
+        path.chmod(path.stat().st_mode & ~0o222)
+    yield package
+    for path in tree:
+        path.chmod(path.stat().st_mode | 0o200)
+
+
+@pytest.mark.slow
+def test_everything_works_from_a_package_that_cannot_be_written(python: Path, sealed: Path, tmp_path: Path) -> None:
+    """Builds go to a cache, also those of the bots that the package itself holds."""
+
+    def ran(*command: str | Path) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        return subprocess.run(
+            [python, *command],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            preexec_fn=bound_by_permissions,
+        )
+
+    def referee(*argv: str | Path) -> str:
+        done = ran("-m", "referee.harness.cli.main", *argv)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    refused = ran("-c", f"open({str(sealed / 'here')!r}, 'w')")
+    assert "PermissionError" in refused.stderr, "it cannot be written indeed"
+    before = sorted(sealed.rglob("*"))
+    kits = sealed / "starter_kits"
+    bots = [kits / lang / "examples" / "connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
+    for bot in bots:
+        played = json.loads(referee("--game", "connectfour", bot, "@random", "--seed", "7", "--json"))
+        assert played["matches"][0]["faults"] == []
+        assert ": identical, " in referee("replay", "verify", played["matches"][0]["replay"])
+    referee("new", "connectfour", "bot", "--lang", "python")
+    (tmp_path / "single.py").write_bytes((tmp_path / "bot" / "bot.py").read_bytes())
+    assert "passed" in referee("check", "single.py", "--game", "connectfour")
+    referee("tournament", "--game", "connectfour", "bot", "single.py", "--games", "2", "--ledger", "ledger")
+    assert "four equal tokens" in referee("rules", "connectfour", "A3")
+    assert sorted(sealed.rglob("*")) == before

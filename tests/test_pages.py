@@ -1,0 +1,107 @@
+"""The pages: every citation has its section, every link its target, and `referee rules` finds what is cited."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.harness.errors import UsageError
+from referee.harness.rules import Section, section, sections
+
+ROOT = Path(__file__).resolve().parent.parent
+GAMES = tuple(registry.own_names())
+CITED = re.compile(rf"\b({'|'.join(GAMES)})\.md`?,? (?:sections? |parts? )?((?:[0-9.]*[0-9]|[A-C][0-9]?)(?![\w]))(.*)")
+MORE = re.compile(r"^(?:,| and|-|–) ?(?:sections? )?((?:[0-9.]*[0-9]|[A-C][0-9])(?![\w]))(.*)")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    found = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / line for line in found.stdout.splitlines() if not (ROOT / line).is_symlink()]
+
+
+def citations() -> Iterator[tuple[str, str, str]]:
+    """File, game and section of every citation in the sources and pages; `A4-B1` cites both ends."""
+    for path in tracked("games", "harness", "tools", "protocol/*.md", "docs/*.md", "README.md"):
+        if path.suffix in (".py", ".md") and path.is_file():
+            for found in CITED.finditer(path.read_text("utf-8")):
+                game, number, rest = found.groups()
+                yield str(path.relative_to(ROOT)), game, number
+                while more := MORE.match(rest):
+                    number, rest = more.groups()
+                    yield str(path.relative_to(ROOT)), game, number
+
+
+def test_every_citation_has_its_section() -> None:
+    cited = list(citations())
+    assert len(cited) > 20
+    known = {game: {part.number for part in sections(game)} for game in GAMES}
+    assert [citation for citation in cited if citation[2] not in known[citation[1]]] == []
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_function_of_a_game_cites_a_section_that_is_there(game: str) -> None:
+    for method in registry.game(game).methods.values():
+        if method.rules:
+            page, _, number = method.rules.partition(", ")
+            assert page == f"{game}.md"
+            assert section(game, number).number == number
+
+
+def anchor(part: Section) -> str:
+    """The address of a heading on a page, as GitHub makes it."""
+    heading = part.text.splitlines()[0].lstrip("# ")
+    return re.sub(r"[^\w\- ]", "", heading.casefold()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    lines = page.read_text("utf-8").splitlines()
+    return {anchor(Section(2, "", "", line)) for line in lines if re.match(r"#{1,4} ", line)}
+
+
+def test_every_link_of_a_page_leads_somewhere() -> None:
+    broken = []
+    for page in tracked("*.md"):
+        for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, place = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists() or (place and place not in anchors(file)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
+    attack = section("reantics", "5.2")
+    assert attack.text.startswith("### 5.2 Attack\nDirectly after each legal MOVE_ANT")
+    assert "5.3 BUILD" not in attack.text
+    assert section("reantics", "attack") == attack
+    assert "### 5.5 UNDO" in section("reantics", "5").text
+    assert section("quoridor", "a3").title == "Walls: names and what they block"
+    assert section("tictactoe", "B").title == "stdin/stdout protocol and built-in opponents"
+    assert section("aibg5").text.startswith("# AIBG 5.0")
+
+
+def test_an_unknown_section_or_game_is_told_with_what_there_is() -> None:
+    with pytest.raises(UsageError, match=r"no section '99'; there are 1 Constants, 2 Board, coordinates, frames"):
+        section("reantics", "99")
+    with pytest.raises(UsageError, match="no page with the rules of chess; there are aiarena21, aibg5, cardgame"):
+        section("chess")
+
+
+def test_the_bot_of_the_page_on_writing_one_plays_and_passes_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "writing-a-bot.md").read_text("utf-8")
+    (source,) = re.findall(r"```perl\n(.*?)```", page, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("mybot.pl").write_text(source)
+    for command in re.findall(r"^referee (.*mybot\.pl.*)$", page, flags=re.MULTILINE):
+        assert main([*shlex.split(command), "--seed", "1"]) == 0, capfd.readouterr()
+    assert "passed: nothing found" in capfd.readouterr().out

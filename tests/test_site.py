@@ -1,0 +1,98 @@
+"""The pages as a site, and pages that are followed to the letter."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+import pytest
+
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.tools.site import pages
+from referee.tools.toolchains import works
+
+ROOT = Path(__file__).resolve().parent.parent
+BOTS = Path(__file__).parent / "written_from_pages"
+
+
+class Page(HTMLParser):
+    """What a page links to, and what can be linked to on it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for name, value in attributes:
+            if value and name in ("href", "src"):
+                self.links.append(value)
+            elif value and name == "id":
+                self.anchors.add(value)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "referee.tools.site", tmp_path], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    made = {path: Page(path) for path in tmp_path.rglob("*.html")}
+    known = {path.relative_to(tmp_path).with_suffix(".md").as_posix() for path in made}
+    assert set(pages()) <= known
+    assert list(broken(made)) == []
+
+
+def broken(made: dict[Path, Page]) -> Iterator[str]:
+    for path, page in made.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or link.startswith("//"):
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            place = unquote(parts.fragment)
+            if not target.is_file() or (place and target in made and place not in made[target].anchors):
+                yield f"{path.name}: {link}"
+
+
+def test_the_quick_start_is_followed_to_the_letter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Every command but those that set the project up; the person answers with what the page says."""
+    page = (ROOT / "docs" / "quick-start.md").read_text("utf-8")
+    commands = [line for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
+    ours = [shlex.split(line)[1:] for line in commands if line.startswith("referee ")]
+    assert len(ours) == len(commands) - 2 == 9
+    monkeypatch.chdir(tmp_path)
+    answers = tmp_path / "answers"
+    answers.write_text("nw\n#1\n" + "*\n" * 9)
+    for argv in ours:
+        with answers.open() as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            assert main(argv) == 0, (argv, capfd.readouterr())
+    out, err = capfd.readouterr()
+    assert "passed: " in out
+    assert "match.jsonl: identical" in out
+    assert "human> " in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", registry.own_names())
+def test_a_bot_without_a_kit_written_from_the_pages_alone_passes_the_check(
+    game: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In Ruby, by README.md and docs/ and nothing else: whoever reads them needs not guess."""
+    if not works("ruby"):
+        pytest.skip("ruby is not on this machine")
+    shutil.copy(BOTS / f"{game}.rb", tmp_path / "bot.rb")
+    short = msgspec.to_builtins(registry.game(game).short)
+    rules = [word for name, value in short.items() for word in ("--set", f"{name}={json.dumps(value)}")]
+    assert main(["check", str(tmp_path / "bot.rb"), "--game", game, "--seed", "3", *rules]) == 0
+    assert "passed: " in capfd.readouterr().out

@@ -1,0 +1,306 @@
+"""The gate: what it decides, in which order it counts, how often it errs, what it tells."""
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+
+from referee.harness.errors import UsageError
+from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked, report
+from referee.harness.tournament.gate_report import junit, lines, markdown, warnings
+from referee.harness.tournament.stats import Bounds, expected, llr, pentanomial
+
+ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
+
+
+def orbit(*outcomes: float, content: int = 0) -> list[Game]:
+    """A pair of games by what the new bot makes of each: 1, ½ or 0."""
+    games = []
+    for seat, outcome in enumerate(outcomes):
+        ranks = {1.0: (1, 2), 0.5: (1, 1), 0.0: (2, 1)}[outcome]
+        points = (outcome, 1 - outcome)
+        games.append(Game(seat, ranks[:: 1 - 2 * seat], points[:: 1 - 2 * seat], content and content + seat))
+    return games
+
+
+def decided(gate: Gate, orbits: Sequence[Sequence[Game]]) -> Decision | None:
+    for number, games in enumerate(orbits):
+        if gate.add(number, games) is not None:
+            break
+    return gate.decision
+
+
+# Decisions.
+
+
+def test_a_bot_that_wins_is_accepted_and_one_that_loses_rejected() -> None:
+    assert decided(Gate(Terms(), 2), [orbit(1, 1), orbit(1, 0.5)] * 100) is ACCEPTED
+    assert decided(Gate(Terms(), 2), [orbit(0, 0), orbit(0, 0.5)] * 100) is REJECTED
+
+
+def test_a_copy_of_the_old_bot_is_rejected_although_no_orbit_shows_any_spread() -> None:
+    gate = Gate(Terms(), 2)
+    assert decided(gate, [orbit(1, 0)] * 100) is REJECTED
+    assert gate.orbits == 40  # 32 / 36 of the ratio's bound; at -0.09 an orbit
+
+
+def test_looks_are_taken_every_eight_orbits() -> None:
+    gate = Gate(Terms(low=0, high=200), 2)
+    decided(gate, [orbit(1, 1)] * 7)
+    assert (gate.orbits, gate.llr, gate.decision) == (7, 0, None)
+    assert decided(gate, [orbit(1, 1)] * 8) is ACCEPTED
+
+
+def test_the_ratio_is_that_of_the_pentanomial() -> None:
+    gate = Gate(Terms(low=-5, high=5), 2)
+    decided(gate, [orbit(1, 1), orbit(1, 0.5), orbit(0.5, 0.5), orbit(0, 0.5), orbit(1, 0), orbit(0, 0)] * 4)
+    assert gate.counts == [4, 4, 8, 4, 4]
+    assert gate.llr == pytest.approx(llr(pentanomial([4, 4, 8, 4, 4]), Bounds(-5, 5)))
+
+
+def test_a_cap_in_games_ends_it_without_a_decision_and_with_a_last_look() -> None:
+    gate = Gate(Terms(max_games=21), 2)
+    assert decided(gate, [orbit(1, 0.5), orbit(0.5, 0)] * 20) is INCONCLUSIVE
+    assert (gate.games, gate.llr != 0) == (20, True)
+
+
+def test_when_the_time_is_over_nothing_is_decided_that_was_not_before() -> None:
+    gate = Gate(Terms(), 2)
+    gate.add(0, orbit(1, 0))
+    assert gate.give_up() is INCONCLUSIVE
+    won = Gate(Terms(), 2)
+    decided(won, [orbit(1, 1)] * 100)
+    assert won.give_up() is ACCEPTED
+
+
+# Order.
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+def test_the_order_of_arrival_changes_nothing(anytime: bool) -> None:
+    luck = random.Random(1)
+    orbits = [orbit(luck.choice((1, 1, 0.5, 0)), luck.choice((1, 0.5, 0))) for _ in range(300)]
+    ends = []
+    for shuffled in (False, True):
+        gate = Gate(Terms(anytime=anytime, high=60), 2)
+        order = list(enumerate(orbits))
+        for start in range(0, len(order), 20):  # as from lanes: nobody is far ahead
+            part = order[start : start + 20]
+            if shuffled:
+                luck.shuffle(part)
+            for number, games in part:
+                if gate.decision is None:
+                    gate.add(number, games)
+        ends.append((gate.decision, gate.orbits, gate.counts, gate.llr, gate.wealth))
+    assert ends[0] == ends[1]
+    assert ends[0][0] is ACCEPTED
+
+
+def test_orbits_behind_a_gap_wait_and_those_behind_the_decision_count_for_nothing() -> None:
+    gate = Gate(Terms(high=200), 2)
+    for number in range(1, 12):
+        assert gate.add(number, orbit(1, 1)) is None
+    assert gate.orbits == 0
+    assert gate.add(0, orbit(1, 1)) is ACCEPTED
+    gate.add(12, orbit(0, 0))
+    assert (gate.orbits, gate.games, gate.decision) == (8, 16, ACCEPTED)
+
+
+# More seats.
+
+
+def test_with_four_seats_the_new_bot_is_compared_with_three_old_ones() -> None:
+    gate = Gate(Terms(), 4)
+    rows = []
+    for seat in range(4):
+        others = iter((2, 3, 4))
+        ranks = tuple(1 if place == seat else next(others) for place in range(4))
+        rows.append(Game(seat, ranks, tuple(4.0 - rank for rank in ranks)))
+    rows[3] = Game(3, (1, 2, 3, 3), (3.0, 2.0, 1.0, 1.0))  # behind two, level with one
+    gate.add(0, rows)
+    assert (gate.pairs, len(gate.counts), gate.counts.index(1)) == ([9, 1, 2], 25, 19)
+    strength = gate.strength()
+    assert strength is not None and strength.score == pytest.approx(19 / 24)
+
+
+# Points.
+
+
+def test_points_are_shared_out_pair_by_pair() -> None:
+    gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
+    gate.add(0, [Game(0, (1, 2), (300.0, 100.0)), Game(1, (1, 1), (0.0, 0.0))])
+    assert gate.share == pytest.approx((0.75 + 0.5) / 2)
+
+
+def test_points_decide_where_ranks_say_nothing() -> None:
+    """Always behind, by less and less: 40 points to 60 is no share above a half; 60 to 40 is."""
+    for own, decision in ((40.0, REJECTED), (60.0, ACCEPTED)):
+        gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
+        games = [Game(0, (1, 1), (own, 100 - own)), Game(1, (1, 1), (100 - own, own))]
+        assert decided(gate, [games] * 400) is decision
+
+
+def test_points_below_zero_have_no_shares() -> None:
+    with pytest.raises(UsageError, match="below 0"):
+        Gate(Terms(Unit.POINTS, 0, 3), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
+    Gate(Terms(), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
+
+
+# How often it errs.
+
+
+def played(luck: random.Random, difference: float, draws: float, shared: float) -> Callable[[], list[Game]]:
+    """Orbits of a bot that is better by so many Elo; in that share of them both games end alike for it."""
+    win = expected(difference) - draws / 2
+    chances = (win, draws, 1 - win - draws)
+    assert min(chances) >= 0
+
+    def game() -> float:
+        return luck.choices((1, 0.5, 0), chances)[0]
+
+    def next_orbit() -> list[Game]:
+        first = game()
+        return orbit(first, first if luck.random() < shared else game())
+
+    return next_orbit
+
+
+def decisions(terms: Terms, difference: float, draws: float, shared: float = 0.0, runs: int = 200) -> dict[str, int]:
+    luck = random.Random(runs)
+    ends: dict[str, int] = dict.fromkeys(Decision, 0)
+    for _ in range(runs):
+        gate, next_orbit, number = Gate(terms, 2), played(luck, difference, draws, shared), 0
+        while gate.add(number, next_orbit()) is None:
+            number += 1
+        ends[gate.decision or ""] += 1
+    return ends
+
+
+TERMS = {
+    "exact ratio": Terms(low=0, high=60),
+    "exact ratio, normalised": Terms(Unit.NELO, low=0, high=90),
+    "bets": Terms(low=0, high=60, anytime=True),
+    "bets on points": Terms(Unit.POINTS, low=0, high=8),
+}
+
+
+def rates(terms: Terms, difference: float, wrong: Decision) -> list[int]:
+    """How many of 200 gates decide wrongly, for games with few draws and many, with luck shared in orbits or not."""
+    found = []
+    for draws in (0.1, 0.6):
+        for shared in (0.0, 0.5):
+            ends = decisions(terms, difference, draws, shared)
+            assert ends[INCONCLUSIVE] == 0
+            found.append(ends[wrong])
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
+def test_of_equal_bots_no_more_than_one_in_twenty_is_accepted(terms: Terms) -> None:
+    """Of 200 runs 16 are still one in twenty with bad luck; of all 800 forty are to be the most."""
+    accepted = rates(terms, 0, ACCEPTED)
+    assert sum(accepted) <= 40 and max(accepted) <= 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("terms", [TERMS["exact ratio"], TERMS["bets"]], ids=["exact ratio", "bets"])
+def test_of_bots_at_the_upper_bound_no_more_than_one_in_twenty_is_rejected(terms: Terms) -> None:
+    rejected = rates(terms, 60, REJECTED)
+    assert sum(rejected) <= 40 and max(rejected) <= 16
+
+
+@pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
+def test_a_much_better_bot_is_always_accepted_and_a_worse_one_always_rejected(terms: Terms) -> None:
+    assert decisions(terms, 200, draws=0.2, runs=30)[ACCEPTED] == 30
+    assert decisions(terms, -200, draws=0.2, runs=30)[REJECTED] == 30
+
+
+# Terms.
+
+
+@pytest.mark.parametrize(
+    ("terms", "wanted"),
+    [
+        (Terms(low=30, high=0), "--elo 30 0: the first bound must be below the second"),
+        (Terms(low=0, high=math.inf), "--elo 0 inf: the bounds must be finite"),
+        (Terms(low=math.nan), "--elo nan 30: the first bound must be below the second"),
+        (Terms(Unit.POINTS, 0, 50), "--points 0 50: wanted are hundredths above one half, -50 … 50"),
+        (Terms(alpha=0), "--alpha 0: wanted is a chance above 0 and below 0.5"),
+        (Terms(beta=0.5), "--beta 0.5: wanted is a chance above 0 and below 0.5"),
+        (Terms(Unit.NELO, anytime=True), "--anytime --nelo: bets are on a mean"),
+        (Terms(max_games=1), "--max-games 1: an orbit has 2 games"),
+        (Terms(max_minutes=0), "--max-minutes 0: wanted is a time above 0"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused_with_what_is_wanted(terms: Terms, wanted: str) -> None:
+    with pytest.raises(UsageError) as error:
+        checked(terms, 2)
+    assert str(error.value).startswith(wanted)
+
+
+def test_terms_at_their_limits_are_taken() -> None:
+    for terms in (Terms(max_games=2), Terms(Unit.POINTS, -49, 49), Terms(alpha=0.49), Terms(max_minutes=None)):
+        assert checked(terms, 2) is terms
+
+
+# What it tells.
+
+
+def finished(terms: Terms, orbits: Sequence[Sequence[Game]], names: tuple[str, str] = ("new", "old")) -> Report:
+    gate = Gate(terms, 2)
+    decided(gate, orbits)
+    gate.give_up()
+    return report(gate, "Tic-tac-toe", names, seed=7, played=gate.games + 6, duration_s=61.5)
+
+
+def test_the_lines_are_those_that_testers_of_engines_read() -> None:
+    run = finished(Terms(low=0, high=5), [orbit(1, 1, content=4), orbit(1, 0, content=2), orbit(0.5, 0.5)] * 4)
+    run = msgspec.structs.replace(run, faults_old=3)
+    assert lines(run) == [
+        "Elo   | 120.4 [23.2, 240.9] (95 %) few",
+        "nElo  | 173.7 [34.7, 312.7] (95 %)",
+        f"Gate  | LLR {run.llr:.2f} (-2.94, 2.94) [0, 5] elo inconclusive",
+        "Games | 24: W 12 L 4 D 8, 12 different; faults new 0, old 3",
+        "Penta | [0, 0, 8, 0, 4]",
+    ]
+
+
+def test_copies_and_faults_are_warned_of() -> None:
+    run = finished(Terms(), [orbit(1, 0, content=2)] * 10)
+    assert warnings(run)[0].startswith("only 2 of 20 games are different")
+    run = msgspec.structs.replace(run, different=18, faults_new=2)
+    assert warnings(run) == ["faults count as the rules say: 2 of new, 0 of old"]
+
+
+def test_markdown_shows_names_as_they_are_and_lets_none_out() -> None:
+    text = markdown(finished(Terms(), [orbit(1, 1)] * 8, names=("a*b*\n```\n# <b>@you", "old")))
+    head, *_ = text.splitlines()
+    assert head == r"### a\*b\*  \`\`\`  \# \<b\>\@you against old at Tic\-tac\-toe: inconclusive".replace("  ", " ")
+    assert text.count("```\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("orbits", "failures", "skipped"), [([orbit(1, 1)] * 200, 0, 0), ([orbit(0, 0)] * 200, 1, 0), ([orbit(1, 0)], 0, 1)]
+)
+def test_junit_fails_for_a_rejected_bot_and_skips_an_open_question(
+    orbits: list[list[Game]], failures: int, skipped: int
+) -> None:
+    root = ElementTree.fromstring(junit(finished(Terms(), orbits, names=("a\x00<b>", "old"))))
+    (suite,) = root
+    (case,) = suite
+    assert (root.get("failures"), suite.get("skipped")) == (str(failures), str(skipped))
+    assert (len(case.findall("failure")), len(case.findall("skipped"))) == (failures, skipped)
+    assert case.get("name") == "a\\x00<b> against old"
+
+
+def test_json_has_the_whole_of_it() -> None:
+    run: Any = msgspec.json.decode(msgspec.json.encode(finished(Terms(), [orbit(1, 1)] * 200)))
+    assert run["decision"] == "accepted"
+    assert run["strength"]["elo"]["high"] is None  # infinite
+    assert run["surplus"] == 6
+    assert run["counts"] == [0, 0, 0, 0, run["orbits"]]

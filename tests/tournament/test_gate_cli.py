@@ -1,0 +1,102 @@
+"""`referee gate` from argv to exit code, with real lanes and bots."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from referee.harness.cli.main import main
+
+Run = Callable[..., tuple[int, str, str]]
+TICTACTOE = ("--game", "tictactoe", "--seed", "3", "--jobs", "2", "--no-pin")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `referee gate` in a folder of its own: exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = main(("gate", *argv))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_a_better_bot_is_accepted_and_the_files_say_so(run: Run, tmp_path: Path) -> None:
+    files = ("--markdown", "deep/pr.md", "--junit", "gate.xml")
+    code, out, _ = run("New=@advanced", "Old=@random", *TICTACTOE, "--elo", "0", "60", *files)
+    assert code == 0
+    first, *figures = out.splitlines()
+    assert first == "Tic-tac-toe: New against Old: accepted   (seed 3)"
+    text = (tmp_path / "deep" / "pr.md").read_text()
+    assert text.startswith("### New against Old at Tic\\-tac\\-toe: accepted\n")
+    assert all(line in text for line in figures)
+    assert ElementTree.parse(tmp_path / "gate.xml").getroot().get("failures") == "0"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "gate.xml"]  # the games are thrown away
+
+
+def test_a_worse_bot_is_rejected(run: Run) -> None:
+    code, out, _ = run("@random", "@advanced", *TICTACTOE, "--points", "0", "10", "--json")
+    found: Any = json.loads(out)
+    assert (code, found["decision"], found["terms"]["unit"]) == (1, "rejected", "points")
+    assert found["share"] < 0.4
+
+
+def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:
+    told = ("decision", "orbits", "counts", "llr", "different", "faults_new")
+    ends = []
+    for jobs in ("1", "2"):
+        argv = ("@baseline", "@random", "--game", "tictactoe", "--seed", "9", "--no-pin", "--jobs", jobs, "--json")
+        found = json.loads(run(*argv, "--elo", "0", "100")[1])
+        ends.append([found[name] for name in told])
+    assert ends[0] == ends[1]
+
+
+def test_a_cap_leaves_it_open_and_a_kept_folder_goes_on(run: Run, tmp_path: Path) -> None:
+    argv = ("@random", "@baseline", *TICTACTOE, "--elo", "0", "5", "--ledger", "kept")
+    code, out, _ = run(*argv, "--max-games", "20", "--json")
+    first = json.loads(out)
+    assert (code, first["decision"], first["games"], first["surplus"]) == (4, "inconclusive", 20, 0)
+    assert run(*argv, "--max-games", "20")[0] == 2  # there is one already
+    code, out, _ = run(*argv, "--max-games", "40", "--resume", "--json")
+    again = json.loads(out)
+    assert (code, again["games"]) == (4, 40)
+    ledgers = sorted((tmp_path / "kept" / "ledger").iterdir())
+    assert [file.read_bytes().count(b'{"k":') for file in ledgers] == [20, 20]  # nothing was played twice
+
+
+def test_the_time_may_be_over_first(run: Run) -> None:
+    code, out, _ = run("@random", "@baseline", *TICTACTOE, "--elo", "0", "0.5", "--max-minutes", "0.05")
+    assert code == 4
+    assert "inconclusive" in out
+
+
+def test_four_seats_are_one_new_bot_against_three_old_ones(run: Run) -> None:
+    argv = ("@trainer", "@random", "--game", "aibg5", "--rounds", "2", "--seed", "1", "--max-games", "8", "--no-pin")
+    code, out, _ = run(*argv, "--elo", "0", "30", "--json")
+    found = json.loads(out)
+    assert (code, found["games"], len(found["counts"])) == (4, 8, 25)
+    assert found["ahead"] + found["level"] + found["behind"] == 8 * 3
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (("--elo", "30", "0"), "--elo 30 0: the first bound must be below the second"),
+        (("--elo", "0", "30", "--nelo", "0", "30"), "--elo --nelo: one of them"),
+        (("--nelo", "0", "30", "--anytime"), "--anytime --nelo: bets are on a mean"),
+        (("--resume",), "--resume: needs --ledger"),
+        (("--max-games", "1"), "--max-games 1: an orbit has 2 games"),
+        (("--depth", "3"), "there is no option --depth"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_exit_code_2(run: Run, argv: tuple[str, ...], message: str) -> None:
+    code, out, err = run("@random", "@random", "--game", "tictactoe", *argv)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"referee: {message}")
+    assert err.count("\n") == 1

@@ -1,0 +1,151 @@
+"""What the tests of the pages share: a browser, and matches to look at."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+import trio
+from pages import Opened, Played, Viewing, Visited
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from referee.games import registry
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
+from referee.harness.match.referee import Match, play
+from referee.harness.record.replay import Replay
+from referee.harness.sandbox.layers import OFF
+from referee.harness.web.page import page as page_of
+from referee.tools.toolchains import missing
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def viewer() -> None:
+    """The viewer is built. Where it cannot be, its tests are skipped by name."""
+    if lacking := missing("viewer", tests=True):
+        pytest.skip(f"the viewer needs {', '.join(lacking)}")
+    with (ROOT / "viewer" / "package.json").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # several pytest processes would install over each other
+        subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
+
+
+@pytest.fixture(scope="session")
+def browser(viewer: None) -> Iterator[Browser]:
+    """Debian's chromium. It runs as root here, so without its own sandbox; it sees nothing but our pages."""
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opened]:
+    """Opens a page from disk, at an address in it. At the end of the test it must have had no error."""
+    errors: list[str] = []
+    pages: list[Page] = []
+
+    def open_page(file: Path, place: str = "") -> Page:
+        page = browser.new_page(viewport={"width": 1200, "height": 860})
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.goto(f"{file.as_uri()}{place}")
+        page.wait_for_selector(".timeline")
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert errors == []
+
+
+@pytest.fixture
+def visited(browser: Browser) -> Iterator[Visited]:
+    """Opens an address and waits for a part of the page. At the end of the test it must have had no error."""
+    errors: list[str] = []
+    pages: list[Page] = []
+
+    def visit(url: str, part: str) -> Page:
+        page = browser.new_page(viewport={"width": 1200, "height": 860})
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" and ours(said.text) else None)
+        page.goto(url)
+        page.wait_for_selector(part)
+        pages.append(page)
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+    assert errors == []
+
+
+def ours(text: str) -> bool:
+    """Chromium tells of every request that failed; ours fail where a test ends their server."""
+    return not text.startswith("Failed to load resource")
+
+
+@pytest.fixture(scope="session")
+def viewing(viewer: None) -> Viewing:
+    """Runs `referee view` for the length of a block, which has its address."""
+
+    @contextmanager
+    def run(*arguments: object, **environment: str) -> Iterator[str]:
+        command = [sys.executable, "-m", "referee.harness.cli.main", "view", *map(str, arguments), "--no-browser"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 0
+            process.stdout.close()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
+    """The record of a short match of `@random` at that game, or of other bots."""
+
+    @cache
+    def record(game: str, *bots: Entrant) -> Path:
+        found = registry.game(game)
+        path = tmp_path_factory.mktemp(game) / "match.jsonl"
+        seated = bots or (entrant("@random"),) * found.seats.start
+        match = Match(found, seated, 7, found.options(**found.short), found.time, replay=path)
+
+        async def run() -> None:
+            async with open_roster(Limits(isolation=OFF)) as roster:
+                await play(match, roster)
+
+        trio.run(run)
+        return path
+
+    return record
+
+
+@pytest.fixture(scope="session")
+def paged(played: Played, viewer: None) -> Played:
+    """The page of such a match."""
+
+    def write(game: str, *bots: Entrant) -> Path:
+        record = played(game, *bots)
+        file = record.with_suffix(".html")
+        if not file.exists():
+            file.write_bytes(page_of(Replay(record)))
+        return file
+
+    return write

@@ -1,0 +1,12 @@
+"""The kinds of what the fixtures of these tests give."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+Played = Callable[..., Path]
+Opened = Callable[[Path, str], Page]
+Viewing = Callable[..., AbstractContextManager[str]]
+Visited = Callable[[str, str], Page]

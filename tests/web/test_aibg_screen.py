@@ -1,0 +1,92 @@
+"""AIBG's page for viewers, under its front: a training game as it is played, by `referee serve aibg` itself."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from pages import Visited
+
+from referee.harness.fronts.users import add_user
+
+PASSWORD = "a password of everybody"
+
+
+@pytest.fixture
+def front(tmp_path: Path, viewer: None) -> Iterator[str]:
+    """The front's address; team1 may train, and there is a viewer."""
+    users = tmp_path / "users.json"
+    add_user(users, "team1", "player", PASSWORD)
+    add_user(users, "wall", "viewer", PASSWORD)
+    command = [sys.executable, "-m", "referee.harness.cli.main", "serve", "aibg", "--users", str(users)]
+    process = subprocess.Popen(
+        [*command, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True, bufsize=1
+    )
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().split()[1]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+class Trainee:
+    """A client that trains."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.headers: dict[str, str] = {}
+        token = self.post("/user/login", {"username": "team1", "password": PASSWORD})["token"]
+        self.headers = {"Authorization": token}
+        told = self.post("/game/train", {"mapName": "practice1.txt", "playerIdx": 1, "time": 5})
+        self.number = int(told["message"].rpartition(" ")[2])
+        self.state = json.loads(told["gameState"])
+
+    def post(self, path: str, value: Any) -> Any:
+        answer = requests.post(self.url + path, json=value, headers=self.headers, timeout=60)
+        assert answer.status_code == 202, answer.text
+        return answer.json()
+
+    def act(self, action: str) -> None:
+        self.state = json.loads(self.post("/game/actionTrain", {"action": action})["gameState"])
+
+
+def test_a_game_is_shown_at_the_old_address_to_whoever_has_the_viewers_password(front: str, visited: Visited) -> None:
+    trainee = Trainee(front)
+    page = visited(f"{front}/?gameId={trainee.number}", "form")
+    assert page.locator("svg.aibg5").count() == 0
+    page.get_by_label("the viewers' password").fill("something else")
+    page.keyboard.press("Enter")
+    page.get_by_text("the password is wrong").wait_for()
+    page.get_by_label("the viewers' password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.locator("svg.aibg5").wait_for()
+    assert page.get_by_text("live", exact=True).count() == 1
+    for action in ("move,-6,-7", "move,-7,-7"):
+        trainee.act(action)
+        for number in range(1, 5):
+            ship = trainee.state[f"player{number}"]
+            label = f"{ship['name']} on {ship['q']},{ship['r']}, health {ship['health']}, level {ship['level']}"
+            page.get_by_label(label).wait_for()
+    names = [ship["name"] for ship in trainee.state["scoreBoard"]["players"]]
+    assert page.locator("tbody th").all_inner_texts() == names
+    page.reload()
+    page.locator("svg.aibg5").wait_for()
+    assert PASSWORD not in page.evaluate("location.href") and not page.locator("form").count()
+
+
+def test_a_link_may_hold_the_password_and_loses_it_and_a_game_that_is_not_there_is_told(
+    front: str, visited: Visited
+) -> None:
+    page = visited(f"{front}/?gameId=77#password={PASSWORD.replace(' ', '%20')}", "form")
+    page.get_by_text("there is no such game").wait_for()
+    assert page.evaluate("location.href") == f"{front}/?gameId=77"
+    answer = requests.get(f"{front}/", timeout=10)
+    assert "default-src 'none'" in answer.headers["content-security-policy"]

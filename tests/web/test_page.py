@@ -1,0 +1,207 @@
+"""The page of a match: it opens from disk, steps to the end, shows what the rules give, and obeys nobody's text."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import Opened, Played
+
+from referee.games import registry
+from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.record.frames import frames
+from referee.harness.record.replay import Replay
+from referee.harness.record.simulation import positions
+from referee.harness.web.page import is_painted, lines
+from referee.harness.web.page import page as page_of
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_a_match_is_stepped_to_its_end(game: str, paged: Played, played: Played, opened: Opened) -> None:
+    page = opened(paged(game), "")
+    steps = list(positions(Replay(played(game))))
+    assert page.locator(".badge").inner_text() == "identical"
+    assert f"of {len(steps) - 1}" in page.locator(".controls").inner_text()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.input_value("#turn") == "3"
+    page.keyboard.press("End")
+    assert page.input_value("#turn") == str(len(steps) - 1)
+    result = steps[-1][1].result
+    assert result is not None
+    assert page.locator(".reason").inner_text() == result.reason
+    page.keyboard.press("Home")
+    assert "to answer" in page.locator(".seats").inner_text()
+
+
+def test_quoridors_pawns_and_walls_stand_where_the_rules_have_put_them(
+    paged: Played, played: Played, opened: Opened
+) -> None:
+    page = opened(paged("quoridor"), "")
+    for number, (_, state, _) in enumerate(positions(Replay(played("quoridor")))):
+        page.fill("#turn", str(number))
+        page.keyboard.press("Enter")
+        view = state.view(None)
+        assert sorted(page.locator(".wall").evaluate_all("all => all.map(e => e.ariaLabel)")) == sorted(
+            f"wall {wall}" for wall in view.walls
+        )
+        for seat, square in enumerate(view.pawns):
+            assert page.get_by_label(f"{square}, pawn of seat {seat}").count() == 1
+
+
+def test_connect_fours_tokens_lie_where_they_fell(paged: Played, played: Played, opened: Opened) -> None:
+    page = opened(paged("connectfour"), "")
+    last = list(positions(Replay(played("connectfour"))))[-1][1]
+    page.keyboard.press("End")
+    for index, sign in enumerate(last.view(None).board):
+        cell = f"{'ABCDEFG'[index % 7]}{6 - index // 7}"
+        label = {".": f"{cell} empty", "R": f"{cell} token of seat 0", "Y": f"{cell} token of seat 1"}[sign]
+        assert page.get_by_label(label, exact=True).count() == 1
+
+
+def test_ants_stand_where_the_rules_have_put_them(paged: Played, played: Played, opened: Opened) -> None:
+    page = opened(paged("reantics"), "")
+    last = list(positions(Replay(played("reantics"))))[-1][1]
+    page.keyboard.press("End")
+    for inventory in last.view(None).inventories:
+        for ant in inventory.ants:
+            x, y = ant.coords
+            label = re.compile(rf"of seat {ant.player} on {x},{y}, health {ant.health}")
+            assert page.get_by_label(label).count() == 1
+
+
+def test_keys_alone_do_everything(paged: Played, opened: Opened) -> None:
+    page = opened(paged("reantics"), "#turn=5")
+    assert page.input_value("#turn") == "5"
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate("location.hash") == "#turn=15"
+    page.keyboard.press("s")
+    assert page.evaluate("location.hash") == "#turn=15&seat=0"
+    assert page.get_by_role("region", name="the board as seat 0 sees it").count() == 1
+    page.keyboard.press("?")
+    assert "play or pause" in page.get_by_role("dialog").inner_text()
+    page.keyboard.press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+    page.keyboard.press("+")
+    page.keyboard.press(" ")
+    while int(page.input_value("#turn")) < 18:
+        page.wait_for_timeout(50)
+    page.keyboard.press(" ")
+    stopped = page.input_value("#turn")
+    page.wait_for_timeout(600)
+    assert page.input_value("#turn") == stopped
+
+
+HOSTILE = """
+import json, sys
+print("<b>last words</b> \\u202e backwards", file=sys.stderr)
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        hello = {"name": "</script><script>document.title='owned'</script>\\x1b[2J", "version": "1"}
+        result = hello if call["method"] == "initialize" else {"action": "<img src=x onerror=document.title='owned'>"}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_bots_text_is_text_and_its_fault_is_found_with_one_key(tmp_path: Path, paged: Played, opened: Opened) -> None:
+    script = tmp_path / "hostile.py"
+    script.write_text(HOSTILE)
+    hostile = Entrant("<i>hostile</i>", (sys.executable, str(script)), tmp_path)
+    page = opened(paged("tictactoe", hostile, hostile), "")
+    page.keyboard.press("f")
+    panel = page.locator(".panel").inner_text()
+    assert "<img src=x onerror=document.title='owned'>" in panel
+    assert "tictactoe.md, A4" in panel
+    assert "<b>last words</b> \\u202e backwards" in panel
+    assert page.title() == "Tic-tac-toe: <i>hostile</i> against <i>hostile</i>"
+    assert page.locator("i, b, img").count() == 0
+
+
+def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
+    page = opened(paged("reantics"), "")
+    last = int(page.get_attribute("#turn", "max") or 0)
+    for number, chart in enumerate(page.locator(".charts svg").all(), start=1):
+        box = chart.bounding_box()
+        assert box is not None
+        part = number / 4
+        page.mouse.click(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+        assert abs(int(page.input_value("#turn")) - part * last) <= 1 + last / box["width"]
+    assert page.locator(".charts svg").count() == 2
+
+
+TALKING = """
+import json, sys
+columns = 0
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        result = {"name": "talker", "version": "1"}
+        if call["method"] != "initialize":
+            columns += 1
+            print(f"thought {columns} \\u00e9", file=sys.stderr, flush=True)
+            result = {"action": "putToken", "column": "ABCDEFG"[columns - 1]}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": result}), flush=True)
+"""
+
+
+def test_what_a_bot_wrote_during_a_call_stands_at_that_call_alone(
+    tmp_path: Path, paged: Played, opened: Opened
+) -> None:
+    script = tmp_path / "talking.py"
+    script.write_text(TALKING, "utf-8")
+    talker = Entrant("talker", (sys.executable, "-X", "utf8", str(script)), tmp_path)
+    page = opened(paged("connectfour", talker, entrant("@random")), "#turn=1")
+    for turn, words in ((1, ["thought 1 é"]), (2, []), (3, ["thought 2 é"])):
+        assert page.input_value("#turn") == str(turn)
+        assert [text.strip() for text in page.locator(".said").all_inner_texts()] == words
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_record_that_is_wrong_is_shown_up_to_there_with_what_is_wrong(
+    tmp_path: Path, played: Played, opened: Opened
+) -> None:
+    lines = played("tictactoe").read_bytes().splitlines(keepends=True)
+    lines[4] = re.sub(rb'"hash":"[0-9a-f]+"', b'"hash":"0000000000000000"', lines[4])
+    record = tmp_path / "wrong.jsonl"
+    record.write_bytes(b"".join(lines))
+    (tmp_path / "wrong.html").write_bytes(page_of(Replay(record)))
+    page = opened(tmp_path / "wrong.html", "")
+    assert page.locator(".badge").inner_text().startswith("line 5: hash ")
+    assert "of 2" in page.locator(".controls").inner_text()
+
+
+def test_the_page_of_a_long_match_is_small_and_shows_it_to_its_end(
+    tmp_path: Path, viewer: None, opened: Opened
+) -> None:
+    record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "aibg5", *["@trainer"] * 4, "--seed", "7"]
+    options = ["--rounds", "150", "--isolation", "off", "--replay", str(record)]
+    subprocess.run([*command, *options], check=True, capture_output=True, timeout=120)
+    file.write_bytes(page_of(Replay(record)))
+    assert file.stat().st_size < 120_000
+    page = opened(file, "")
+    page.keyboard.press("End")
+    assert page.input_value("#turn") == "601"
+    assert page.get_by_role("region", name="the board").get_by_label("@trainer 3 on").count() == 1
+    turns = [json.loads(line) for line in record.read_bytes().splitlines()[2:-1]]
+    shots = [turn["turn"] for turn in turns if any(event["method"] == "shot" for event in turn.get("events", ()))]
+    page.fill("#turn", str(shots[0]))
+    page.keyboard.press("Enter")
+    page.locator("line.shot").wait_for(state="attached")
+
+
+@pytest.mark.parametrize("game", registry.own_names())
+def test_what_the_viewer_paints_is_not_drawn_as_well(game: str, played: Played, viewer: None) -> None:
+    replay = Replay(played(game))
+    assert is_painted(game) and not is_painted("checkers")
+    assert json.loads(list(lines(replay))[2])[0][0]["text"] == []
+    assert json.loads(list(frames(replay))[1])[0][0]["text"] == str(replay.new()).split("\n")
+
+
+def test_the_units_of_the_viewer(viewer: None) -> None:
+    subprocess.run(
+        ["npm", "--silent", "test"], cwd=Path(__file__).parents[2] / "viewer", check=True, capture_output=True
+    )

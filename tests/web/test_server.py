@@ -1,0 +1,117 @@
+"""What strangers may send to a server of ours: it holds no long body, waits for no slow one, and knows its name."""
+
+import http.client
+import os
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import trio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from referee.harness.errors import UsageError
+from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, new_token, redirect_file
+from referee.harness.web.server import Bounds, listen, serving
+
+TOKEN = new_token()
+
+
+async def echo(request: Request) -> Response:
+    body = await request.body()
+    return PlainTextResponse(f"{len(body)} {bearer(request, {TOKEN: None}) == TOKEN}")
+
+
+@contextmanager
+def served() -> Iterator[int]:
+    """The port of a server that runs in a thread."""
+    listening = listen("127.0.0.1")
+    port = listening.getsockname()[1]
+    app = Guarded(Starlette(routes=[Route("/", echo, methods=["GET", "POST"])]), allowed_hosts("127.0.0.1", port))
+    over = threading.Event()
+
+    async def run() -> None:
+        async with serving(app, listening, Bounds(body_bytes=1000, request_s=0.5)):
+            while not over.is_set():
+                await trio.sleep(0.02)
+
+    thread = threading.Thread(target=trio.run, args=(run,))
+    thread.start()
+    try:
+        yield port
+    finally:
+        over.set()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def asked(port: int, body: bytes = b"", **headers: str) -> tuple[int, str]:
+    """Status and text of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("POST", "/", body, {name.replace("_", "-"): value for name, value in headers.items()})
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+def test_a_server_answers_its_own_pages_and_nobody_elses() -> None:
+    with served() as port:
+        assert asked(port, b"x" * 1000) == (200, "1000 False")
+        assert asked(port, X_Referee_Token=TOKEN) == (200, "0 True")
+        assert asked(port, X_Referee_Token=TOKEN[:-1]) == (200, "0 False")
+        assert asked(port, Origin=f"http://127.0.0.1:{port}")[0] == 200
+        assert asked(port, Host=f"localhost:{port}", Origin=f"http://localhost:{port}")[0] == 200
+        assert asked(port, Origin="http://evil.example")[0] == 403
+        assert asked(port, Origin=f"http://localhost:{port}")[0] == 403  # another origin than the one that is asked
+        assert asked(port, Origin="null")[0] == 403
+        assert asked(port, Host="evil.example")[0] == 403
+        assert asked(port, Host=f"evil.example:{port}")[0] == 403
+        assert asked(port, Host=f"127.0.0.1:{port + 1}")[0] == 403
+
+
+def test_every_answer_forbids_what_a_page_of_ours_never_does() -> None:
+    with served() as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/")
+        headers = connection.getresponse().headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "server" not in headers
+    assert "access-control-allow-origin" not in headers
+
+
+def test_a_body_is_bounded_in_size_and_in_time() -> None:
+    with served() as port:
+        assert asked(port, b"x" * 1001)[0] == 413
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as slow:
+            slow.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 10\r\n\r\nabc".encode())
+            assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as unknown:
+            head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n\r\n"
+            unknown.sendall(head.encode() + b"3ff\r\n" + b"x" * 1023 + b"\r\n")
+            assert unknown.recv(100).startswith(b"HTTP/1.1 413")
+        assert asked(port)[0] == 200
+
+
+def test_a_port_that_is_taken_is_said_in_one_line() -> None:
+    with listen("127.0.0.1") as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=rf"127\.0\.0\.1:{port} cannot be listened at: Address already in use"):
+            listen("127.0.0.1", port)
+    with pytest.raises(UsageError, match="70000 is no port"):
+        listen("127.0.0.1", 70000)
+
+
+def test_the_page_that_leads_to_a_token_is_read_by_us_alone() -> None:
+    file = redirect_file("http://127.0.0.1:1/#token=a&b")
+    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+    assert "#token=a&amp;b" in file.read_text()
+    forget(file)
+    assert not file.exists()

@@ -1,0 +1,168 @@
+"""`referee view`: the list, a record as it grows, the token, and what comes back when the server does."""
+
+import gzip
+import http.client
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+from pages import Played, Viewing, Visited
+
+from referee.games import registry
+from referee.games.api import Setup
+from referee.games.dice import Dice
+from referee.harness.bots.limits import Limits
+from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
+from referee.harness.record.recorder import Recorder
+from referee.harness.tournament.ledger import Ledger, Line
+from referee.harness.tournament.shelf import LedgerShelf
+
+
+class Growing(Recorder):
+    """A match of random play at ReAntics that is recorded turn by turn, as the test has it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, every_turn=True)
+        self.game = registry.game("reantics")
+        setup = Setup(3, ("one", "two"), self.game.options(draw_after=20))
+        self.state = self.game.new(setup)
+        self.dice = Dice(1)
+        self.write(Header(REPLAY_VERSION, "reantics", self.game.version, setup, self.game.time, Limits(), ()))
+        self.write(Opening(list(self.state.opening()), state_hash(self.state)))
+
+    def play(self, turns: int) -> None:
+        for _ in range(turns):
+            answers = {player: self.state.sample(player, self.dice) for player in self.state.awaited}
+            self.turn(answers, self.state.apply(answers), {}, {}, self.state)
+
+    def finish(self) -> None:
+        while self.state.awaited:
+            self.play(1)
+        self.write(Ending(self.state.result))
+
+
+def test_the_list_is_narrowed_and_leads_to_a_match_and_back(
+    tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
+) -> None:
+    for game in ("tictactoe", "quoridor"):
+        shutil.copy(played(game), tmp_path / f"{game}.jsonl")
+    (tmp_path / "no-record.jsonl").write_text('{"bot":"of mine"}\n')
+    with Growing(tmp_path / "growing.jsonl") as growing, viewing(tmp_path) as url:
+        growing.play(5)
+        page = visited(url, "table")
+        assert "token" not in page.evaluate("location.href")
+        rows = page.locator("tbody tr")
+        assert rows.count() == 3
+        assert "growing.jsonl" in rows.nth(0).inner_text()
+        assert "live" in rows.nth(0).inner_text()
+        page.get_by_role("combobox", name="game").select_option("quoridor")
+        assert rows.count() == 1
+        page.get_by_role("combobox", name="game").select_option("")
+        page.get_by_role("searchbox", name="bot").fill("TWO one")
+        assert rows.count() == 1
+        page.get_by_role("searchbox", name="bot").fill("")
+        page.get_by_role("combobox", name="show").select_option("live")
+        assert rows.count() == 1
+        page.get_by_role("combobox", name="show").select_option("all")
+        page.get_by_role("link", name="quoridor.jsonl").click()
+        page.wait_for_selector(".timeline")
+        page.get_by_text("identical", exact=True).wait_for()
+        page.keyboard.press("End")
+        here = page.evaluate("location.href")
+        assert "match=" in here
+        page.reload()
+        page.wait_for_selector(".reason")
+        assert page.evaluate("location.href") == here
+        page.get_by_role("link", name="all matches").click()
+        page.wait_for_selector("table")
+        growing.finish()
+        page.wait_for_function("() => document.querySelectorAll('tr.live').length == 0")
+
+
+def test_a_match_is_followed_while_it_is_played_and_over_an_absence_of_the_server(
+    tmp_path: Path, viewing: Viewing, visited: Visited
+) -> None:
+    with Growing(tmp_path / "growing.jsonl") as growing:
+        with viewing(tmp_path / "growing.jsonl") as url:
+            growing.play(5)
+            page = visited(url, ".timeline")
+            growing.play(5)
+            page.wait_for_function("() => document.querySelector('#turn').value == 10")
+            assert page.get_by_role("button", name="live").get_attribute("aria-pressed") == "true"
+            page.keyboard.press("ArrowLeft")
+            growing.play(1)
+            page.wait_for_function("() => document.querySelector('.controls').innerText.includes('of 11')")
+            assert page.input_value("#turn") == "9", "whoever looks back is not carried along"
+            page.keyboard.press("l")
+            assert page.input_value("#turn") == "11"
+            assert page.locator(".badge").inner_text() == "live"
+        page.get_by_text("the server does not answer").wait_for()
+        growing.play(9)
+        port = urlsplit(url).port
+        token = urlsplit(url).fragment.removeprefix("token=")
+        with viewing(tmp_path / "growing.jsonl", "--port", str(port), REFEREE_VIEW_TOKEN=token):
+            page.wait_for_function("() => document.querySelector('#turn').value == 20")
+            growing.finish()
+            growing.__exit__(None, None, None)
+            page.wait_for_function("() => document.querySelector('.badge').innerText == 'identical'")
+            growing.path = None
+            growing._file = None
+
+
+def test_nobody_without_the_token_sees_anything_but_the_page(tmp_path: Path, played: Played, viewing: Viewing) -> None:
+    shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
+    with viewing(tmp_path) as url:
+        parts = urlsplit(url)
+        token = parts.fragment.removeprefix("token=")
+        assert len(token) >= 43
+
+        def status(path: str, **headers: str) -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=10)
+            connection.request("GET", path, headers=headers)
+            return connection.getresponse().status
+
+        def get(path: str) -> str:
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=10)
+            connection.request("GET", path, headers={"X-Referee-Token": token})
+            return connection.getresponse().read().decode()
+
+        assert status("/") == 200
+        assert status("/matches") == 401
+        assert status("/matches/0") == 401
+        assert status("/matches", **{"X-Referee-Token": token[:-1] + "_"}) == 401
+        assert status("/matches?token=" + token) == 401, "no address may hold it"
+        assert status("/matches", Cookie="token=" + token) == 401
+        assert status("/matches", Host="evil.example", **{"X-Referee-Token": token}) == 403
+        assert status("/matches/7", **{"X-Referee-Token": token}) == 404
+        assert status("/matches/../../etc/passwd", **{"X-Referee-Token": token}) == 404
+        assert json.loads(get("/matches"))[0]["title"] == "match.jsonl"
+        first = get("/matches/0").splitlines()
+        assert json.loads(first[-1])["verified"] == "identical"
+        assert get("/matches/0?from=3").splitlines() == first[3:]
+
+
+def test_the_games_of_a_tournament_are_listed_by_their_bots_names(tmp_path: Path, played: Played) -> None:
+    record = played("tictactoe").read_bytes()
+    bots = [{"ident": "aa", "name": "Ada"}, {"ident": "bb", "name": "Bob"}]
+    book = Ledger(tmp_path, {"game": "tictactoe", "bots": bots})
+    shelf = LedgerShelf(tmp_path)
+    assert shelf.entries() == []
+    line = Line("c/aa-bb/0/0", ("bb", "aa"), 7, (1, 2), (1.0, 0.0), at=5.0)
+    book.append([(msgspec.json.encode(line), gzip.compress(record)), (msgspec.json.encode(line), None)])
+    (entry,) = shelf.entries()
+    assert (entry.game, entry.names, entry.ranks) == ("tictactoe", ("Bob", "Ada"), (1, 2))
+    source = shelf.source(entry.number)
+    assert source is not None and source.read(0) == record and source.read(10) == record[10:]
+    assert shelf.source(1) is None
+
+
+def test_what_is_missing_for_a_server_is_said_in_one_line(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['starlette'] = None; from referee.harness.cli.main import main; sys.exit(main())"
+    done = subprocess.run([sys.executable, "-c", code, "view", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "referee view needs what pip install 'referee[web]' adds" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

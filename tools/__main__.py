@@ -1,0 +1,62 @@
+"""`python -m referee.tools schema|page|bindings GAME`: what is made from the types of any installed game.
+
+schema GAME                         the JSON Schema of what crosses the wire, to standard output
+page GAME                           the reference page in Markdown, to standard output
+bindings GAME --lang LANG FOLDER    the typed binding of a starter kit, into the kit or the bot in FOLDER
+
+Exit codes: 0 = made, 1 = a game whose shapes the kits do not know, 2 = wrong usage.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.games import registry
+from referee.games.api import Game
+from referee.games.schemas import game_schema
+from referee.tools.kits.files import LANGUAGES, binding_files
+from referee.tools.kits.shapes import Binding
+from referee.tools.pages import page
+from referee.tools.schemas import dump
+
+
+def main(argv: Sequence[str]) -> int:
+    """Does what the arguments say; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m referee.tools", description="Files made from a game's types.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, words in (("schema", "the JSON Schema"), ("page", "the reference page in Markdown")):
+        commands.add_parser(name, help=f"{words} of a game").add_argument("game")
+    bindings = commands.add_parser("bindings", help="the typed binding of a game for a starter kit")
+    bindings.add_argument("game")
+    bindings.add_argument("--lang", required=True, choices=LANGUAGES)
+    bindings.add_argument("folder", type=Path, help="a starter kit, or a bot that has one inside")
+    given = parser.parse_args(argv)
+    try:
+        game = registry.game(given.game)
+    except KeyError as error:
+        parser.error(error.args[0])
+    if given.command == "schema":
+        sys.stdout.write(dump(game_schema(game)))
+    elif given.command == "page":
+        sys.stdout.write("\n".join(page(game)) + "\n")
+    else:
+        return _write_binding(game, given.lang, given.folder)
+    return 0
+
+
+def _write_binding(game: Game, language: str, folder: Path) -> int:
+    try:
+        binding = Binding.read(dump(game_schema(game)), source=f"the types of {game.options.__module__}")
+    except ValueError as error:
+        print(f"{game.name}: {error}", file=sys.stderr)
+        return 1
+    for path, text in binding_files(binding, language).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
+        print(f"wrote {folder / path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,119 @@
+import type { BoardProps } from ".";
+import type { Json } from "../patch";
+import { type Key, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { Everything, Player } from "./types/aiarena21";
+
+/** What is drawn: all of it is in the view of everything. */
+type View = Pick<Everything, "game_map" | "players" | "items" | "heatmap">;
+
+const SIZE = 20;
+const FRUIT: Record<string, string> = { O: "onion", S: "strawberry", D: "dragon-fruit" };
+
+export function scores(view: Json): number[] | undefined {
+  return (view as unknown as View).players?.map((player) => player.score);
+}
+
+/** A cell, or what to buy. */
+export function targets(answer: Json, _view: Json, method: string): Key[] {
+  return [method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer)];
+}
+
+/** What a seat sees: itself and its opponent, and the worth of each pile in place of its fruit. */
+interface Situation {
+  game_map: View["game_map"];
+  me: Player;
+  opponent: Player;
+  items: number[][];
+  heatmap: number[][];
+}
+
+/** Either view in one form. */
+function shown(view: Json, seat: number | null): View | undefined {
+  const everything = view as unknown as View;
+  if (seat === null || !view) return everything?.players && everything;
+  const { game_map, me, opponent, items, heatmap } = view as unknown as Situation;
+  const worth = items?.map((line) => line.map((points) => (points ? String(points) : "")));
+  return me && { game_map, players: seat === 0 ? [me, opponent] : [opponent, me], items: worth ?? [], heatmap };
+}
+
+export function Board(props: BoardProps) {
+  const view = shown(props.view, props.seat);
+  if (!view?.game_map) return <Plain {...props} />;
+  const { rows, cols, cells } = view.game_map;
+  const most = Math.max(1, ...view.heatmap.flat());
+  return (
+    <svg viewBox={`-2 -2 ${cols * SIZE + 4} ${rows * SIZE + 4}`} class="aiarena21">
+      {cells.flatMap((line, row) =>
+        [...line].map((cell, col) => (
+          <rect
+            key={`${row},${col}`}
+            class={cell === "#" ? "block" : "cell"}
+            x={col * SIZE}
+            y={row * SIZE}
+            width={SIZE}
+            height={SIZE}
+          />
+        )),
+      )}
+      {view.heatmap.flatMap((line, row) =>
+        line.map(
+          (heat, col) =>
+            heat > 0.5 && (
+              <rect
+                key={`${row},${col}`}
+                class="heat"
+                x={col * SIZE}
+                y={row * SIZE}
+                width={SIZE}
+                height={SIZE}
+                opacity={Math.sqrt(heat / most) * 0.6}
+              />
+            ),
+        ),
+      )}
+      {view.items.flatMap((line, row) =>
+        line.map((pile, col) =>
+          (FRUIT[pile[0] ?? ""] ? [...pile] : pile ? [pile] : []).map((fruit, index) => (
+            <Fruit key={`${row},${col},${index}`} fruit={fruit} row={row} col={col} index={index} />
+          )),
+        ),
+      )}
+      {cells.flatMap((line, row) =>
+        [...line].map((_, col) => {
+          const target = hot(props.pick, `${row},${col}`, `cell ${row},${col}`);
+          return target && <rect key={`!${row},${col}`} {...target} x={col * SIZE + 1} y={row * SIZE + 1} width={SIZE - 2} height={SIZE - 2} />;
+        }),
+      )}
+      {view.players.map((player, seat) => {
+        const [row, col] = player.location;
+        const label = `${player.name} on ${row},${col}, ${player.score} points${player.bike ? ", on a bike" : ""}`;
+        return (
+          <g key={seat} role="img" aria-label={label}>
+            <circle
+              class={`piece seat-${seat}`}
+              cx={(col + 0.5) * SIZE}
+              cy={(row + 0.5) * SIZE}
+              r={SIZE * (player.bike ? 0.95 : 0.78)}
+            />
+            <text class="letter large" x={(col + 0.5) * SIZE} y={(row + 0.5) * SIZE + 8}>
+              {seat}
+            </text>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+function Fruit({ fruit, row, col, index }: { fruit: string; row: number; col: number; index: number }) {
+  const [x, y] = [col * SIZE + 6 + (index % 2) * 8, row * SIZE + 6 + Math.floor(index / 2) * 8];
+  return (
+    <g role="img" aria-label={`${FRUIT[fruit] ?? fruit} on ${row},${col}`}>
+      <circle class={FRUIT[fruit] ?? "fruit"} cx={x} cy={y} r={6} />
+      <text class="tiny" x={x} y={y + 3}>
+        {fruit}
+      </text>
+    </g>
+  );
+}

@@ -1,0 +1,126 @@
+import { memo } from "./memo";
+import type { BoardProps } from ".";
+import type { Json } from "../patch";
+import { type Key, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { GameState, Player, Tile } from "./types/aibg5";
+
+const RADIUS = 12;
+const WIDTH = RADIUS * Math.sqrt(3);
+const LABELS: Record<string, string> = {
+  ASTEROID: "asteroid",
+  BLACKHOLE: "black hole",
+  WORMHOLE: "wormhole",
+  HEALTH: "health",
+  EXPERIENCE: "experience",
+  BOSS: "boss",
+};
+const SIGNS: Record<string, string> = { BLACKHOLE: "●", HEALTH: "+", EXPERIENCE: "★", BOSS: "☠" };
+
+function centre(q: number, r: number): [x: number, y: number] {
+  return [WIDTH * (q + r / 2), RADIUS * 1.5 * r];
+}
+
+/** Everybody sees the same state; in the view of everything it is a member. */
+function state(view: Json): GameState | undefined {
+  const { gameState } = view as { gameState?: Json };
+  return (gameState ?? view) as unknown as GameState;
+}
+
+export function scores(view: Json): number[] | undefined {
+  const shown = state(view);
+  const players = shown?.scoreBoard?.players;
+  return players && [...players].sort((a, b) => a.playerIdx - b.playerIdx).map((ship) => ship.score);
+}
+
+/** A tile, and what to do there. */
+export function targets(answer: Json): Key[] {
+  const { action } = answer as { action?: string };
+  if (!action) return ["!go on"];
+  const [word, q, r] = action.split(",");
+  return [`${q},${r}`, `!${word}`];
+}
+
+export function Board(props: BoardProps) {
+  const shown = state(props.view);
+  if (!shown?.map?.tiles) return <Plain {...props} />;
+  const ships = [shown.player1, shown.player2, shown.player3, shown.player4].filter((ship) => ship !== null);
+  const shots = (props.step.line.events ?? []).filter((event) => event.method === "shot");
+  return (
+    <svg viewBox={`${-15 * WIDTH} ${-22.5 * RADIUS} ${30 * WIDTH} ${45 * RADIUS}`} class="aibg5">
+      {shown.map.tiles.map((row, index) => (
+        <Row key={index} row={row} />
+      ))}
+      {shown.boss.bossAttackedTiles.map(({ q, r }) => {
+        const [x, y] = centre(q, r);
+        return <circle key={`${q},${r}`} class="attacked" cx={x} cy={y} r={RADIUS * 0.8} />;
+      })}
+      {ships.map((ship) => {
+        const [x, y] = centre(ship.q, ship.r);
+        const label = `${ship.name} on ${ship.q},${ship.r}, health ${ship.health}, level ${ship.level}`;
+        return (
+          <g key={ship.playerIdx} role="img" aria-label={ship.trapped ? `${label}, trapped` : label}>
+            <circle class={`piece seat-${ship.playerIdx - 1}`} cx={x} cy={y} r={RADIUS * 0.75} />
+            <text class="letter small" x={x} y={y + 4}>
+              {ship.playerIdx - 1}
+            </text>
+          </g>
+        );
+      })}
+      {props.pick &&
+        shown.map.tiles.flat().map(({ q, r }) => {
+          const [x, y] = centre(q, r);
+          const target = hot(props.pick, `${q},${r}`, `tile ${q},${r}`);
+          return target && <circle key={`!${q},${r}`} {...target} cx={x} cy={y} r={RADIUS * 0.8} />;
+        })}
+      {shots.map((shot, index) => (
+        <Fire key={index} shot={shot.params as unknown as Shot} ships={ships} />
+      ))}
+    </svg>
+  );
+}
+
+/** A row of tiles; it is drawn again only where one of them changed. */
+const Row = memo(({ row }: { row: Tile[] }) => (
+  <g>
+    {row.map((tile) => (
+      <Hexagon key={tile.q} tile={tile} />
+    ))}
+  </g>
+));
+
+const Hexagon = memo(({ tile }: { tile: Tile }) => {
+  const [x, y] = centre(tile.q, tile.r);
+  const { type, health, id } = tile.entity;
+  const points = [30, 90, 150, 210, 270, 330]
+    .map((angle) => (angle * Math.PI) / 180)
+    .map((angle) => `${(x + RADIUS * Math.cos(angle)).toFixed(1)},${(y + RADIUS * Math.sin(angle)).toFixed(1)}`);
+  const label = `${LABELS[type] ?? "empty"} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`;
+  const sign = type === "WORMHOLE" ? `@${id}` : SIGNS[type];
+  return (
+    <g role={type === "EMPTY" ? undefined : "img"} aria-label={type === "EMPTY" ? undefined : label}>
+      <polygon class={`cell ${type.toLowerCase()}`} points={points.join(" ")} />
+      {sign && (
+        <text class="small" x={x} y={y + 4}>
+          {sign}
+        </text>
+      )}
+    </g>
+  );
+});
+
+/** An attack, with the cell that was really hit. */
+interface Shot {
+  playerIdx: number;
+  q: number;
+  r: number;
+}
+
+/** The line of fire. Whoever shoots stays where they are. */
+function Fire({ shot, ships }: { shot: Shot; ships: Player[] }) {
+  const from = ships.find((ship) => ship.playerIdx === shot.playerIdx);
+  if (!from) return null;
+  const [x1, y1] = centre(from.q, from.r);
+  const [x2, y2] = centre(shot.q, shot.r);
+  return <line class="shot" x1={x1} y1={y1} x2={x2} y2={y2} />;
+}

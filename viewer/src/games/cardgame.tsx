@@ -1,0 +1,142 @@
+import type { BoardProps } from ".";
+import type { Match } from "../match";
+import type { Json } from "../patch";
+import { type Key, type Pick, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { Everything, Minion } from "./types/cardgame";
+
+/** One player's side. Null: it is not seen. */
+interface Side {
+  health: number;
+  mana: number;
+  max_mana: number | null;
+  power_used: boolean;
+  hand: (number | null)[];
+  deck: number[] | null;
+  board: Minion[];
+}
+
+interface View {
+  active: number | null;
+  players: [Side, Side];
+}
+
+export const scoreName = "health";
+
+export function scores(view: Json): number[] | undefined {
+  return (view as unknown as View).players?.map((side) => side.health);
+}
+
+/** What a card is called; the referee sends the names along. */
+function title(match: Match, id: number | null): string {
+  if (id === null) return "a card";
+  return match.about.pieces[String(id)] ?? `card ${id}`;
+}
+
+/** What a seat sees: its own side, and of the opponent the board, the health and the number of cards. */
+interface Seen {
+  player_hand: { id: number }[];
+  player_target: Minion[];
+  opponent_target: Minion[];
+  hero_health: number;
+  opponent_health: number;
+  player_mana: number;
+  opponent_mana: number;
+  n_opponent_hand: number;
+}
+
+const [POWER, PLACE, SPELL, ATTACK] = [0, 1, 2, 3];
+
+/** A card of the hand, one's own minions and the enemy's, by their place; heroes are number 0. */
+export function targets(answer: Json): Key[] {
+  const [action, numbers] = answer as [number, number[]];
+  const [first, second] = numbers ?? [];
+  if (action === POWER) return ["!hero power"];
+  if (action === PLACE) return [`hand ${first}`];
+  if (action === SPELL) return second === undefined ? [`hand ${first}`] : [`hand ${first}`, `enemy ${second}`];
+  if (action === ATTACK) return [`own ${first}`, `enemy ${second}`];
+  return ["!end the turn"];
+}
+
+/** Either view in one form; what a seat does not see is left out. */
+function shown(view: Json, seat: number | null): View | undefined {
+  if (seat === null || !view) return (view as unknown as Everything)?.players && (view as unknown as Everything);
+  const seen = view as unknown as Seen;
+  if (!Array.isArray(seen.player_target)) return undefined;
+  const hidden = { max_mana: null, power_used: false, deck: null };
+  const own = { ...hidden, health: seen.hero_health, mana: seen.player_mana, board: seen.player_target.slice(1) };
+  const theirs = { ...hidden, health: seen.opponent_health, mana: seen.opponent_mana, board: seen.opponent_target.slice(1) };
+  const me: Side = { ...own, hand: seen.player_hand.map((card) => card.id) };
+  const rival: Side = { ...theirs, hand: Array<null>(seen.n_opponent_hand).fill(null) };
+  return { active: null, players: seat === 0 ? [me, rival] : [rival, me] };
+}
+
+export function Board(props: BoardProps) {
+  const view = shown(props.view, props.seat);
+  if (!view) return <Plain {...props} />;
+  return (
+    <div class="cardgame">
+      {([1, 0] as const).map((seat) => (
+        <Half key={seat} seat={seat} side={view.players[seat]} active={view.active === seat} match={props.match} pick={props.pick} whose={props.seat === seat ? "own" : "enemy"} />
+      ))}
+    </div>
+  );
+}
+
+interface HalfProps {
+  seat: number;
+  side: Side;
+  active: boolean;
+  match: Match;
+  pick: Pick | undefined;
+  whose: "own" | "enemy";
+}
+
+/** A thing on the table: a button where it may be clicked. */
+function thing(pick: Pick | undefined, key: Key, label: string, kind: string) {
+  const target = hot(pick, key, label);
+  return target ? { ...target, class: `${kind} ${target.class}` } : { class: kind };
+}
+
+function Half({ seat, side, active, match, pick, whose }: HalfProps) {
+  const mine = whose === "own" ? pick : undefined;
+  const hand = (
+    <ul class="hand" aria-label={`hand of seat ${seat}`}>
+      {side.hand.map((id, index) => (
+        <li key={index}>
+          <div {...thing(mine, `hand ${index}`, title(match, id), "card")}>{title(match, id)}</div>
+        </li>
+      ))}
+    </ul>
+  );
+  return (
+    <section class={`half seat-${seat} ${active ? "active" : ""}`} aria-label={`side of seat ${seat}`}>
+      {seat === 1 && hand}
+      <div class="row">
+        <div {...thing(pick, `${whose} 0`, `the hero of seat ${seat}`, "hero")}>
+          <strong>{side.health}</strong> health
+          <br />
+          {side.mana}
+          {side.max_mana !== null && `/${side.max_mana}`} mana{side.power_used && ", power used"}
+          <br />
+          {side.deck && `${side.deck.length} in the deck`}
+        </div>
+        <ul class="minions" aria-label={`minions of seat ${seat}`}>
+          {side.board.map((minion, index) => (
+            <li key={index}>
+              <div {...thing(pick, `${whose} ${index + 1}`, title(match, minion.id), `minion ${minion.can_attack ? "ready" : ""}`)}>
+              <span>{title(match, minion.id)}</span>
+              <span>
+                <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>
+                {minion.health < minion.max_health && <small> of {minion.max_health}</small>}
+                {minion.poisonous && <small> poisonous</small>}
+              </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      </div>
+      {seat === 0 && hand}
+    </section>
+  );
+}

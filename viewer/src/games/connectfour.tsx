@@ -1,0 +1,57 @@
+import type { BoardProps } from ".";
+import type { Json } from "../patch";
+import { type Key, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { Everything as View } from "./types/connectfour";
+
+const COLUMNS = "ABCDEFG";
+const ROWS = 6;
+const SIZE = 60;
+const SEATS: Record<string, number> = { R: 0, Y: 1 };
+
+export function targets(answer: Json): Key[] {
+  const { action, column } = answer as { action: string; column?: string };
+  return [column ?? `!${action}`];
+}
+
+/** A cell is named by its column and its row, 1 at the bottom. The seats' colours are the page's, not the tokens'. */
+export function Board(props: BoardProps) {
+  const view = props.view as unknown as View;
+  if (typeof view?.board !== "string") return <Plain {...props} />;
+  const [width, height] = [COLUMNS.length * SIZE, ROWS * SIZE];
+  return (
+    <svg viewBox={`-4 -4 ${width + 8} ${height + 28}`} class="connectfour">
+      {[...view.board].map((sign, index) => {
+        const [column, row] = [index % COLUMNS.length, Math.floor(index / COLUMNS.length)];
+        const seat = SEATS[sign];
+        const name = `${COLUMNS[column]}${ROWS - row}`;
+        const [x, y] = [column * SIZE, row * SIZE];
+        return (
+          <g key={name} role="img" aria-label={`${name} ${seat === undefined ? "empty" : `token of seat ${seat}`}`}>
+            <rect class="cell" x={x} y={y} width={SIZE} height={SIZE} />
+            <circle class={seat === undefined ? "hole" : `piece seat-${seat}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={24} />
+            {seat !== undefined && (
+              <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
+                {sign}
+              </text>
+            )}
+          </g>
+        );
+      })}
+      {[...COLUMNS].map((letter, column) => (
+        <text key={letter} class="edge" x={(column + 0.5) * SIZE} y={height + 18}>
+          {letter}
+        </text>
+      ))}
+      {[...COLUMNS].map((letter, column) => {
+        const target = hot(props.pick, letter, `column ${letter}`);
+        return target && <rect key={`!${letter}`} {...target} x={column * SIZE} y={0} width={SIZE} height={height} />;
+      })}
+      {view.pending && (
+        <text class="pending" x={width / 2} y={height / 2}>
+          {view.pending} broke the rules: ┻━┻
+        </text>
+      )}
+    </svg>
+  );
+}

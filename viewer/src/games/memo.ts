@@ -1,0 +1,15 @@
+import { Component, type FunctionComponent, h } from "preact";
+
+/** A component that is drawn again only when one of its properties is another object. */
+export function memo<P extends object>(render: (props: P) => preact.VNode): FunctionComponent<P> {
+  class Memo extends Component<P> {
+    override shouldComponentUpdate(next: P): boolean {
+      return (Object.keys(next) as (keyof P)[]).some((name) => next[name] !== this.props[name]);
+    }
+
+    override render(): preact.VNode {
+      return render(this.props as P);
+    }
+  }
+  return (props: P) => h(Memo as never, props as never);
+}

@@ -1,0 +1,63 @@
+// Answers by clicks: each legal answer is a row of places to click, and what was clicked narrows them down.
+
+import type { Choice } from "../match";
+import type { Json } from "../patch";
+
+/** What a click may mean: a place on the board by its name, or, after "!", the words on a button. */
+export type Key = string;
+
+export interface Pick {
+  /** The places that may be clicked next. */
+  keys: Set<Key>;
+  chosen: Key[];
+  click: (key: Key) => void;
+}
+
+/** A legal answer with its row of clicks. */
+export interface Way {
+  answer: Json;
+  keys: Key[];
+  words: string;
+}
+
+/** All ways to answer; of those with the same clicks the first. */
+export function ways(choice: Choice, targets: (answer: Json, view: Json, method: string) => Key[]): Way[] {
+  const found = new Map<string, Way>();
+  (choice.answers ?? []).forEach((answer, index) => {
+    const keys = targets(answer, choice.view, choice.method);
+    const name = keys.join("\n");
+    const words = choice.words?.[index] ?? keys.map((key) => key.replace(/^!/, "")).join(" ");
+    if (!found.has(name)) found.set(name, { answer, keys, words });
+  });
+  return [...found.values()];
+}
+
+/** The ways that what was clicked leaves. */
+export function left(all: Way[], chosen: Key[]): Way[] {
+  return all.filter((way) => chosen.every((key, index) => way.keys[index] === key));
+}
+
+/** What may be clicked next. */
+export function next(rest: Way[], chosen: Key[]): Set<Key> {
+  return new Set(rest.flatMap((way) => way.keys.slice(chosen.length, chosen.length + 1)));
+}
+
+/** The properties of a part of a drawing that can be clicked, or has been. */
+export function hot(pick: Pick | undefined, key: Key, label: string) {
+  if (!pick || !(pick.keys.has(key) || pick.chosen.includes(key))) return undefined;
+  const click = () => pick.click(key);
+  return {
+    class: `target ${pick.chosen.includes(key) ? "chosen" : ""}`,
+    role: "button" as const,
+    tabIndex: 0,
+    "aria-label": `choose ${label}`,
+    "data-key": key,
+    onClick: click,
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      event.stopPropagation();
+      click();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import type { BoardProps } from ".";
+import type { Json } from "../patch";
+import { type Key, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { Ant, Construction, Everything as View } from "./types/reantics";
+
+const SIZE = 48;
+const ANTS = ["queen", "worker", "drone", "soldier", "ranged soldier"];
+const LETTERS = "QWDSR";
+const CONSTRUCTIONS: Record<number, string> = { [-4]: "anthill", [-3]: "tunnel", [-2]: "grass", [-1]: "food" };
+
+export const scoreName = "food";
+
+export function scores(view: Json): number[] | undefined {
+  return (view as unknown as View).inventories?.slice(0, 2).map((inventory) => inventory.foodCount);
+}
+
+type Move = { moveType: number; coordList: [number, number][] | null; buildType: number | null };
+
+/** An ant and where it goes, whichever way; the anthill and what to build; a tile. */
+export function targets(answer: Json): Key[] {
+  if (Array.isArray(answer)) return typeof answer[0] === "number" ? [answer.join(",")] : answer.map(String);
+  const { moveType, coordList, buildType } = answer as unknown as Move;
+  if (moveType === 2) return ["!end the turn"];
+  if (moveType === 1) return [String(coordList![0]), `!build a ${ANTS[buildType!]}`];
+  return [String(coordList![0]), String(coordList!.at(-1))];
+}
+
+/** A piece is put by itself: shorter answers than the document's are legal, and the rest is asked for. */
+export function tried(key: Key): Json {
+  return [key.split(",").map(Number)];
+}
+
+/** One's own side for the anthill, the tunnel and grass; the enemy's for food. */
+export function places(view: Json): Key[] {
+  const { phase, inventories } = view as unknown as View;
+  const taken = new Set(inventories.flatMap((inventory) => inventory.constrs.map(({ coords }) => String(coords))));
+  const side = Array.from({ length: 40 }, (_, at) => `${at % 10},${Math.floor(at / 10) + (phase === 1 ? 0 : 6)}`);
+  return side.filter((tile) => !taken.has(tile));
+}
+
+const ants = (type: number) => (view: Json) =>
+  (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.filter((ant) => ant.type === type).length);
+
+export const measures: Record<string, (view: Json) => (number | undefined)[]> = {
+  food: (view) => scores(view) ?? [],
+  ants: (view) => (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.length),
+  workers: ants(1),
+  drones: ants(2),
+  soldiers: ants(3),
+  "ranged soldiers": ants(4),
+  "health of the queen": (view) =>
+    (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.find((ant) => ant.type === 0)?.health),
+  "health of the anthill": (view) =>
+    (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.constrs.find((each) => each.type === -4)?.captureHealth),
+};
+
+export function Board(props: BoardProps) {
+  const view = props.view as unknown as View;
+  if (!Array.isArray(view?.inventories)) return <Plain {...props} />;
+  const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
+  return (
+    <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
+      {tiles.map(([x, y]) => (
+        <rect
+          key={`${x},${y}`}
+          class={`cell ${y < 4 ? "home-0" : y > 5 ? "home-1" : ""}`}
+          x={x * SIZE}
+          y={y * SIZE}
+          width={SIZE - 1}
+          height={SIZE - 1}
+        />
+      ))}
+      {Array.from({ length: 10 }, (_, at) => (
+        <>
+          <text class="edge" x={(at + 0.5) * SIZE} y={-5}>
+            {at}
+          </text>
+          <text class="edge" x={-9} y={(at + 0.6) * SIZE}>
+            {at}
+          </text>
+        </>
+      ))}
+      {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built {...constr} />))}
+      {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} />))}
+      {tiles.map(([x, y]) => {
+        const target = hot(props.pick, `${x},${y}`, `tile ${x},${y}`);
+        return target && <rect key={`!${x},${y}`} {...target} x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />;
+      })}
+    </svg>
+  );
+}
+
+function Built({ coords: [x, y], type, player, captureHealth }: Construction) {
+  const [left, top] = [x * SIZE, y * SIZE];
+  const label = `${CONSTRUCTIONS[type]}${player === undefined ? "" : ` of seat ${player}, ${captureHealth} to capture`}`;
+  return (
+    <g role="img" aria-label={`${label} on ${x},${y}`}>
+      {type === -2 && <path class="grass" d={`M${left + 8} ${top + 40}q4-16 2-26m8 26q2-20 8-28m4 28q-2-12 6-22`} />}
+      {type === -1 && <circle class="food" cx={left + 24} cy={top + 26} r={12} />}
+      {type === -4 && <path class={`built seat-${player}`} d={`M${left + 3} ${top + 44}l21-40 21 40z`} />}
+      {type === -3 && <ellipse class={`built seat-${player}`} cx={left + 24} cy={top + 34} rx={20} ry={11} />}
+      {captureHealth !== undefined && (
+        <text class="small" x={left + 42} y={top + 45}>
+          {captureHealth}
+        </text>
+      )}
+    </g>
+  );
+}
+
+function Walker({ coords: [x, y], type, player, health, carrying, hasMoved }: Ant) {
+  const [left, top] = [x * SIZE, y * SIZE];
+  const label = `${ANTS[type]} of seat ${player} on ${x},${y}, health ${health}${carrying ? ", carries food" : ""}`;
+  return (
+    <g role="img" aria-label={label} class={hasMoved ? "moved" : ""}>
+      <circle class={`piece seat-${player}`} cx={left + 24} cy={top + 24} r={15} />
+      <text class="letter" x={left + 24} y={top + 29}>
+        {LETTERS[type]}
+      </text>
+      <text class="small" x={left + 6} y={top + 13}>
+        {health}
+      </text>
+      {carrying && <circle class="food" cx={left + 38} cy={top + 12} r={6} />}
+    </g>
+  );
+}

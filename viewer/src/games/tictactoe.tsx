@@ -1,0 +1,41 @@
+import type { BoardProps } from ".";
+import type { Json } from "../patch";
+import { type Key, hot } from "./pick";
+import { Board as Plain } from "./plain";
+import type { Everything as View } from "./types/tictactoe";
+
+const CELLS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
+
+export function targets(answer: Json): Key[] {
+  const { action, position } = answer as { action: string; position?: string };
+  return [position ?? `!${action}`];
+}
+
+export function Board(props: BoardProps) {
+  const view = props.view as unknown as View;
+  if (typeof view?.board !== "string") return <Plain {...props} />;
+  return (
+    <svg viewBox="-4 -4 308 308" class="tictactoe">
+      {CELLS.map((cell, index) => {
+        const [x, y] = [(index % 3) * 100, Math.floor(index / 3) * 100];
+        const sign = view.board[index]!;
+        return (
+          <g key={cell} role="img" aria-label={`${cell} ${sign === "." ? "empty" : sign}`}>
+            <rect class="cell" x={x} y={y} width={100} height={100} />
+            {sign === "O" && <circle class="sign seat-0" cx={x + 50} cy={y + 50} r={30} />}
+            {sign === "X" && <path class="sign seat-1" d={`M${x + 22} ${y + 22}l56 56m0-56l-56 56`} />}
+          </g>
+        );
+      })}
+      {CELLS.map((cell, index) => {
+        const target = hot(props.pick, cell, cell);
+        return target && <rect key={`!${cell}`} {...target} x={(index % 3) * 100} y={Math.floor(index / 3) * 100} width={100} height={100} />;
+      })}
+      {view.pending && (
+        <text class="pending" x={150} y={155}>
+          {view.pending} broke the rules: ┻━┻
+        </text>
+      )}
+    </svg>
+  );
+}

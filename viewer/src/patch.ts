@@ -1,0 +1,25 @@
+// What a frame changes (harness/record/frames.py says how; protocol/vectors/frames.json is the test of both).
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type Patch = Json;
+
+const GONE = "-";
+
+/** What a patch makes of a value. What it leaves alone is shared with `before`, which does not change. */
+export function patched(before: Json | undefined, patch: Patch): Json {
+  if (Array.isArray(patch)) return patch[0]!;
+  const changes = patch as { [name: string]: Patch };
+  if (Array.isArray(before)) {
+    const after = before.slice();
+    for (const at in changes) after[Number(at)] = patched(before[Number(at)], changes[at]!);
+    return after;
+  }
+  const names = Object.keys(changes);
+  if (names.length === 0) return before as Json;
+  const after = { ...(before as { [name: string]: Json }) };
+  for (const name of names) {
+    if (changes[name] === GONE) delete after[name];
+    else after[name] = patched(after[name], changes[name]!);
+  }
+  return after;
+}

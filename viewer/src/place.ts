@@ -1,0 +1,47 @@
+// The address says where one stands: #match=3&turn=37&seat=1. The token that it may begin with leaves it at once.
+
+import { effect } from "@preact/signals";
+import type { Player } from "./player";
+
+export function place(): URLSearchParams {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+/** Takes the token out of the address and keeps it for this tab, and for its reloads. */
+export function token(): string {
+  const named = place();
+  const given = named.get("token");
+  if (given !== null) {
+    sessionStorage.setItem("token", given);
+    named.delete("token");
+    history.replaceState(null, "", `#${named}`);
+  }
+  return sessionStorage.getItem("token") ?? "";
+}
+
+/** Goes where the address says, and has the address say where one is. */
+export function follow(player: Player, match?: number): void {
+  const take = () => {
+    const named = place();
+    const turn = named.get("turn");
+    const seat = named.get("seat");
+    const panel = named.get("panel");
+    if (turn !== null && !Number.isNaN(Number(turn))) player.await(Number(turn));
+    if (seat !== null && Number(seat) < player.match.about.names.length) player.seat.value = Number(seat);
+    if (panel === "events" || panel === "calls") player.panel.value = panel;
+  };
+  take();
+  addEventListener("hashchange", () => {
+    if (match !== undefined && place().get("match") !== String(match)) location.reload();
+    else take();
+  });
+  effect(() => {
+    const named = new URLSearchParams();
+    if (match !== undefined) named.set("match", String(match));
+    if (!player.following.value) named.set("turn", String(player.at.value));
+    if (player.seat.value !== null) named.set("seat", String(player.seat.value));
+    if (player.panel.value !== "call") named.set("panel", player.panel.value);
+    const hash = `#${named}`;
+    if (!player.playing.value && hash !== location.hash) history.replaceState(null, "", hash);
+  });
+}

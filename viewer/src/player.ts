@@ -1,0 +1,181 @@
+// Where the viewer stands in a match, and what moves it. Views read the signals; keys and buttons call the functions.
+
+import { type Painter, painter } from "./games";
+import { type Condition, holds } from "./views/conditions";
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { Json } from "./patch";
+import { type Live, type Match, rulings } from "./match";
+
+export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+
+export class Player {
+  private held: Match;
+  readonly live = signal<Live | null>(null);
+  /** What was clicked so far of an answer. */
+  readonly chosen = signal<string[]>([]);
+  /** Asks the server; only a page that has one can. */
+  tell: (path: string, what: object) => void = () => undefined;
+  readonly at = signal(0);
+  readonly playing = signal(false);
+  readonly speed = signal(2);
+  /** Whose eyes: null = everything. */
+  readonly seat = signal<number | null>(null);
+  /** What to pause at. */
+  readonly conditions = signal<Condition[]>([]);
+  /** What all seats see, beside each other. */
+  readonly beside = signal(false);
+  readonly panel = signal<"call" | "events" | "calls">("call");
+  /** The call panel shows the frame that was sent. */
+  readonly sent = signal(false);
+  readonly help = signal(false);
+  /** How many steps there are so far; who looks at the match itself reads this too. */
+  readonly count = signal(0);
+  /** Grows with everything that comes. */
+  readonly news = signal(0);
+  /** The newest position is shown as it comes. */
+  readonly following = signal(false);
+  /** The server is not to be reached just now. */
+  readonly lost = signal(false);
+  readonly step = computed(() => this.held.steps[this.at.value]!);
+
+  constructor(match: Match) {
+    this.held = match;
+    effect(() => {
+      if (!this.playing.value) return;
+      const timer = setInterval(() => {
+        if (this.at.value >= this.last) this.playing.value = false;
+        else this.at.value += 1;
+        if (this.isReached(this.at.value)) this.playing.value = false;
+      }, 1000 / this.speed.value);
+      return () => clearInterval(timer);
+    });
+  }
+
+  private wanted = 0;
+
+  /** The match so far. Who reads it is drawn again when there is more of it. */
+  get match(): Match {
+    void this.news.value;
+    return this.held;
+  }
+
+  get last(): number {
+    return Math.max(0, this.count.value - 1);
+  }
+
+  /** There is more of the match than before. */
+  grown(): void {
+    batch(() => {
+      const before = this.count.peek();
+      this.count.value = this.held.steps.length;
+      for (let at = Math.max(1, before); at < this.held.steps.length; at++) if (this.following.peek() && this.isReached(at)) this.steer("pause");
+      this.news.value += 1;
+      if (this.following.value) this.at.value = this.last;
+      if (this.wanted > this.at.value) this.at.value = Math.min(this.last, this.wanted);
+      if (this.held.closing) this.following.value = false;
+    });
+  }
+
+  /** What can be counted in positions of this game. */
+  get measures(): NonNullable<Painter["measures"]> {
+    const { measures, scores, scoreName } = painter(this.match.about.game);
+    return measures ?? (scores ? { [scoreName ?? "score"]: (view) => scores(view) ?? [] } : {});
+  }
+
+  /** A condition holds at a position that did not at the one before. */
+  private isReached(at: number): boolean {
+    return this.conditions.peek().some((condition) => holds(this, condition, at) && !holds(this, condition, at - 1));
+  }
+
+  /** The same match, with more to see. */
+  replace(match: Match): void {
+    this.held = match;
+    this.grown();
+  }
+
+  /** Holds the match that is played, or has it go on. */
+  steer(what: "pause" | "play" | "step" | "stop"): void {
+    if (this.live.value?.steers) this.tell("/live", { do: what });
+  }
+
+  /** Answers what a person is asked just now: an answer, or one that is drawn, or the last one taken back. */
+  answer(what: { answer: Json } | { sample: true } | { undo: true } | { leave: true }): void {
+    const choice = this.live.value?.choice;
+    if (!choice) return;
+    this.chosen.value = [];
+    this.tell(`/seats/${choice.seat}`, { ...what, number: choice.number });
+  }
+
+  undo(): void {
+    if (this.chosen.value.length > 0) this.chosen.value = [];
+    else if (this.live.value?.choice?.drafted) this.answer({ undo: true });
+  }
+
+  /** To the newest position, and on with what comes. */
+  newest(): void {
+    this.playing.value = false;
+    this.at.value = this.last;
+    this.following.value = this.match.closing === undefined;
+  }
+
+  /** The steps at which somebody was at fault. */
+  readonly faults = computed(() =>
+    this.held.steps
+      .slice(0, this.count.value)
+      .flatMap((step, at) => (rulings(step.line).length > 0 || step.line.forfeit ? [at] : [])),
+  );
+
+  /** A seek stops what plays: nobody wants to run after what they looked for. */
+  seek(at: number): void {
+    this.playing.value = false;
+    this.following.value = false;
+    this.wanted = 0;
+    this.at.value = Math.max(0, Math.min(this.last, Math.round(at)));
+  }
+
+  /** Goes to a turn that may still be on its way here. */
+  await(at: number): void {
+    this.seek(at);
+    this.wanted = at;
+  }
+
+  move(steps: number): void {
+    this.seek(this.at.value + steps);
+  }
+
+  toggle(): void {
+    this.following.value = false;
+    if (!this.playing.value && this.at.value >= this.last) this.at.value = 0;
+    this.playing.value = !this.playing.value;
+  }
+
+  nextFault(): void {
+    const next = this.faults.value.find((at) => at > this.at.value) ?? this.faults.value[0];
+    if (next !== undefined) this.seek(next);
+  }
+
+  /** The next step at which the seat that is looked at, or the one that answered here, answers again. */
+  nextCall(): void {
+    const seat = this.seat.value ?? Number(Object.keys(this.step.value.line.answers ?? {})[0] ?? 0);
+    for (let at = this.at.value + 1; at <= this.last; at++) {
+      const { answers, faults } = this.match.steps[at]!.line;
+      if (seat in (answers ?? {}) || seat in (faults ?? {})) return this.seek(at);
+    }
+  }
+
+  faster(by: number): void {
+    const at = SPEEDS.indexOf(this.speed.value) + by;
+    this.speed.value = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at))]!;
+  }
+
+  nextSeat(): void {
+    const all = this.views;
+    this.seat.value = all[(all.indexOf(this.seat.value) + 1) % all.length]!;
+  }
+
+  /** Whose views there are to look at; null = everything. */
+  get views(): (number | null)[] {
+    const { eyes, names } = this.match.about;
+    return eyes ?? [null, ...(this.match.steps[0]?.seats ? names.keys() : [])];
+  }
+}

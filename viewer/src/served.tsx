@@ -1,0 +1,117 @@
+// The page as the server gives it: the list of what there is, or one record as a stream that lasts while it grows.
+
+import { render } from "preact";
+import { listen } from "./keys";
+import { type Live, Reader } from "./match";
+import { follow, place, token } from "./place";
+import { Player } from "./player";
+import { App } from "./views/app";
+import { type Entry, List } from "./views/list";
+
+const LIVE = '{"live":';
+const AGAIN_MS = 1000;
+
+/** Asks our server; the token goes in a header of its own. */
+export function ask(path: string, more: RequestInit = {}): Promise<Response> {
+  return fetch(path, { ...more, headers: { "x-referee-token": token(), ...more.headers } });
+}
+
+export async function served(root: Element): Promise<void> {
+  token();
+  const named = place().get("match");
+  if (named !== null) return watch(root, Number(named));
+  const entries = await listed(root);
+  if (!entries) return;
+  const only = entries.length === 1 ? entries[0] : undefined;
+  if (only) return watch(root, only.number);
+  render(<List first={entries} />, root);
+  addEventListener("hashchange", () => location.reload());
+}
+
+/** What there is to see; a match that is about to begin is waited for. */
+async function listed(root: Element): Promise<Entry[] | undefined> {
+  for (;;) {
+    const answer = await ask("/matches");
+    if (!answer.ok) return void refused(root, await answer.text());
+    const entries = (await answer.json()) as Entry[];
+    if (entries.length > 0 || answer.headers.get("x-referee-waits") === null) return entries;
+    await new Promise((go) => setTimeout(go, AGAIN_MS / 4));
+  }
+}
+
+function refused(root: Element, why: string): void {
+  render(<p class="refused">{why}</p>, root);
+}
+
+async function watch(root: Element, number: number): Promise<void> {
+  let reader = new Reader();
+  const player = new Player(reader.match);
+  player.tell = (path, what) => void ask(path, { method: "POST", body: JSON.stringify(what) });
+  let begun = false;
+  const grown = () => {
+    // What is read again from the first line takes the place of what is shown once there is as much of it.
+    if (reader.match.steps.length >= player.count.peek()) player.replace(reader.match);
+    if (begun || reader.match.steps.length === 0) return;
+    begun = true;
+    const { live, eyes } = reader.match.about;
+    player.following.value = live && place().get("turn") === null;
+    if (eyes) player.seat.value = eyes[0] ?? null;
+    document.title = reader.match.about.title;
+    listen(player);
+    follow(player, number);
+    render(<App player={player} />, root);
+  };
+  for (;;) {
+    await visible();
+    try {
+      const answer = await ask(`/matches/${number}?from=${reader.taken}`);
+      if (answer.status >= 400 && answer.status < 500) return refused(root, await answer.text());
+      player.lost.value = false;
+      await lines(answer, reader, (live) => heard(live, number, player), grown);
+    } catch {
+      player.lost.value = player.match.closing === undefined;
+    }
+    const { closing, about } = reader.match;
+    if (closing && about.eyes === null) break;
+    if (closing) reader = new Reader(); // at the end there is everything to see
+    else await new Promise((go) => setTimeout(go, AGAIN_MS));
+  }
+  if (!begun) refused(root, reader.match.closing?.verified ?? "");
+}
+
+/** What the server says of the table; the next match of a series follows this one. */
+function heard(live: Live, number: number, player: Player): void {
+  const asked = player.live.value?.choice;
+  if (asked?.number !== live.choice?.number || asked?.seat !== live.choice?.seat) player.chosen.value = [];
+  player.live.value = live;
+  if (live.current !== null && live.current !== number && player.following.value) location.hash = `#match=${live.current}`;
+}
+
+/** Reads an answer line by line; a page that nobody sees leaves off, and goes on later. */
+async function lines(answer: Response, reader: Reader, told: (live: Live) => void, grown: () => void): Promise<void> {
+  const source = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const hide = () => document.hidden && void source.cancel();
+  document.addEventListener("visibilitychange", hide);
+  try {
+    let rest = "";
+    for (;;) {
+      const { done, value } = await source.read();
+      if (done) return;
+      const whole = (rest + value).split("\n");
+      rest = whole.pop()!;
+      for (const line of whole) {
+        if (line.startsWith(LIVE)) told((JSON.parse(line) as { live: Live }).live);
+        else reader.take(line);
+      }
+      grown();
+    }
+  } finally {
+    document.removeEventListener("visibilitychange", hide);
+  }
+}
+
+/** Now, or when the page is shown. A browser opens few streams to one host. */
+function visible(): Promise<void> {
+  if (!document.hidden) return Promise.resolve();
+  return new Promise((go) => document.addEventListener("visibilitychange", () => go(), { once: true }));
+}

@@ -1,0 +1,104 @@
+import { painter } from "../games";
+import type { Player } from "../player";
+import { CallPanel } from "./call";
+import { Charts } from "./charts";
+import { Conditions } from "./conditions";
+import { Desk, asked, curtained, picking } from "./desk";
+import { Help } from "./help";
+import { Seats } from "./seats";
+import { Timeline } from "./timeline";
+import { sentence } from "./words";
+
+export function App({ player }: { player: Player }) {
+  const { match } = player;
+  const { seed } = match.header.setup;
+  return (
+    <main>
+      <header>
+        <h1>{match.about.title}</h1>
+        <span class="seed">{seed === null ? "the seed is told at the end" : `seed ${seed}`}</span>
+        <Badge player={player} />
+        {location.protocol !== "file:" && match.about.eyes === null && (
+          <a class="to-list" href="#" onClick={() => setTimeout(() => location.reload())}>
+            all matches
+          </a>
+        )}
+        <button type="button" class="help" onClick={() => (player.help.value = true)} aria-label="help: the keys">
+          ?
+        </button>
+      </header>
+      <Seats player={player} />
+      <section class="boards" aria-label="board">
+        <Boards player={player} />
+        <Views player={player} />
+      </section>
+      <div class="side">
+        <Desk player={player} />
+        <Conditions player={player} />
+        <CallPanel player={player} />
+      </div>
+      <Charts player={player} />
+      <Timeline player={player} />
+      <p class="sr-only" aria-live="polite">
+        {player.playing.value ? "" : sentence(match, player.at.value)}
+      </p>
+      {player.help.value && <Help player={player} />}
+    </main>
+  );
+}
+
+/** What is known of the record: that it still grows, or how its end compares with the rules. */
+function Badge({ player }: { player: Player }) {
+  const { closing } = player.match;
+  if (player.lost.value) return <span class="badge bad">the server does not answer; trying again</span>;
+  if (!closing) return <span class="badge live">{player.match.about.live ? "live" : "reading"}</span>;
+  return <span class={closing.verified === "identical" ? "badge good" : "badge bad"}>{closing.verified}</span>;
+}
+
+/** The position: everything, what one seat sees, or what each of them sees. */
+function Boards({ player }: { player: Player }) {
+  const { match } = player;
+  const { Board } = painter(match.about.game);
+  const step = player.step.value;
+  const choice = asked(player);
+  if (choice && curtained(player, choice)) return <div class="beside curtain" />;
+  if (choice)
+    return (
+      <div class="beside">
+        <section class="board" aria-label={`the board as seat ${choice.seat} sees it`}>
+          <Board view={choice.view} step={step} match={match} seat={choice.seat} pick={picking(player, choice)} />
+        </section>
+      </div>
+    );
+  const views = player.beside.value && step.seats ? player.views.filter((seat) => seat !== null) : [player.seat.value];
+  return (
+    <div class="beside">
+      {views.map((seat) => (
+        <section key={seat} class="board" aria-label={seat === null ? "the board" : `the board as seat ${seat} sees it`}>
+          <Board view={seat === null || !step.seats ? step.view : step.seats[seat]!} step={step} match={match} seat={seat} />
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Views({ player }: { player: Player }) {
+  if (player.views.length < 2 || player.match.about.eyes) return null;
+  const shown = (seat: number | null) => !player.beside.value && player.seat.value === seat;
+  const show = (seat: number | null) => {
+    player.beside.value = false;
+    player.seat.value = seat;
+  };
+  return (
+    <nav class="views" aria-label="whose view">
+      {player.views.map((seat) => (
+        <button type="button" key={seat} aria-pressed={shown(seat)} onClick={() => show(seat)}>
+          {seat === null ? "everything" : `seat ${seat}`}
+        </button>
+      ))}
+      <button type="button" aria-pressed={player.beside.value} onClick={() => (player.beside.value = !player.beside.value)}>
+        beside each other
+      </button>
+    </nav>
+  );
+}

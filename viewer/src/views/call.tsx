@@ -1,0 +1,207 @@
+import { type Match, asked, rulings, said, sent } from "../match";
+import type { Player } from "../player";
+import { compact, milliseconds, name, visible } from "./words";
+
+const MOST = 60_000;
+const PANELS = ["call", "events", "calls"] as const;
+
+/** What was asked and answered at this step, what it cost, how it was ruled on; its events; all steps as a list. */
+export function CallPanel({ player }: { player: Player }) {
+  return (
+    <section class="panel" aria-label="the call">
+      <nav>
+        {PANELS.map((panel) => (
+          <button
+            type="button"
+            key={panel}
+            aria-pressed={player.panel.value === panel}
+            onClick={() => (player.panel.value = panel)}
+          >
+            {panel === "calls" ? "all turns" : panel}
+          </button>
+        ))}
+      </nav>
+      {player.panel.value === "call" && <Call player={player} />}
+      {player.panel.value === "events" && <Events player={player} />}
+      {player.panel.value === "calls" && <Calls player={player} />}
+    </section>
+  );
+}
+
+function Call({ player }: { player: Player }) {
+  const { match } = player;
+  const at = player.at.value;
+  const { line } = player.step.value;
+  const seats = [...new Set([...Object.keys(line.answers ?? {}), ...Object.keys(line.faults ?? {})])].map(Number);
+  if (seats.length === 0) return <p>{line.opening ? "The beginning: nobody has been asked yet." : compact(line as never)}</p>;
+  return (
+    <>
+      {seats.map((seat) => (
+        <dl key={seat} class={`seat-${seat}`}>
+          <dt>seat</dt>
+          <dd>
+            {seat}, {name(match, seat)}: <code>{asked(match, at, seat)}</code>
+          </dd>
+          <Sent player={player} at={at} seat={seat} />
+          <dt>answer</dt>
+          <dd>
+            <code>{seat in (line.answers ?? {}) ? compact(line.answers![seat], 2000) : "none"}</code>
+          </dd>
+          <dt>time</dt>
+          <dd>
+            <Cost limit={limit(match, at, seat)} wall={line.wall_us?.[seat]} cpu={line.cpu_us?.[seat]} />
+          </dd>
+          <Said match={match} at={at} seat={seat} />
+          <Ruled match={match} at={at} seat={seat} />
+        </dl>
+      ))}
+    </>
+  );
+}
+
+/** The limit of the call that was answered at a step, in seconds. */
+function limit(match: Match, at: number, seat: number): number | null {
+  return match.steps[at - 1]?.asked?.[seat]?.limit_s ?? null;
+}
+
+/** The frame that was sent. It may be long: it is written out when somebody opens it. */
+function Sent({ player, at, seat }: { player: Player; at: number; seat: number }) {
+  const shown = player.sent.value && !player.playing.value;
+  const text = shown ? sent(player.match, at, seat) : undefined;
+  return (
+    <>
+      <dt>sent</dt>
+      <dd>
+        <button type="button" aria-expanded={shown} onClick={() => (player.sent.value = !player.sent.value)}>
+          {shown ? "hide" : "the frame"}
+        </button>{" "}
+        {text !== undefined && (
+          <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
+            copy
+          </button>
+        )}
+        {text !== undefined && <code class="frame">{visible(text.length > MOST ? `${text.slice(0, MOST)}…` : text)}</code>}
+        {text !== undefined && <small>exact but for its id and, at times, a millisecond of its clock</small>}
+      </dd>
+    </>
+  );
+}
+
+/** What the bot wrote for its author while it thought of this answer. */
+function Said({ match, at, seat }: { match: Match; at: number; seat: number }) {
+  const text = said(match, at, seat);
+  if (!text) return null;
+  return (
+    <>
+      <dt>it wrote</dt>
+      <dd>
+        <pre class="said">{visible(text.length > MOST ? `${text.slice(0, MOST)}…` : text)}</pre>
+      </dd>
+    </>
+  );
+}
+
+function Cost({ limit, wall, cpu }: { limit: number | null; wall: number | undefined; cpu: number | undefined }) {
+  return (
+    <>
+      <Used what="wall" us={wall} limit={limit} />
+      <Used what="CPU" us={cpu} limit={limit} />
+    </>
+  );
+}
+
+/** A time against the limit, as a number and as a bar. */
+function Used({ what, us, limit }: { what: string; us: number | undefined; limit: number | null }) {
+  const part = us === undefined || !limit ? 0 : Math.min(1, us / 1e6 / limit);
+  return (
+    <span class="used">
+      {what} {milliseconds(us)}
+      {limit !== null && ` of ${limit >= 1 ? `${+limit.toFixed(2)} s` : `${Math.round(limit * 1000)} ms`}`}{" "}
+      <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="all" width={100} height={10} />
+        <rect class={part > 0.5 ? "much" : "some"} width={part * 100} height={10} />
+      </svg>
+    </span>
+  );
+}
+
+function Ruled({ match, at, seat }: { match: Match; at: number; seat: number }) {
+  const { line } = match.steps[at]!;
+  const ruling = rulings(line).find((event) => event.player === seat);
+  if (!ruling) return null;
+  const report = match.ending?.reports.find((fault) => fault.player === seat && fault.turn === line.turn);
+  const section = match.about.rules[asked(match, at, seat) ?? ""];
+  return (
+    <>
+      <dt class="bad">{ruling.fault!.kind}</dt>
+      <dd class="bad">
+        {visible(ruling.fault!.detail)}; {ruling.penalty}
+      </dd>
+      {section && (
+        <>
+          <dt>rule</dt>
+          <dd>{section}</dd>
+        </>
+      )}
+      {report && (
+        <>
+          <dt>asked</dt>
+          <dd>
+            <code class="frame">{visible(report.frame)}</code>
+          </dd>
+          {report.last_words.length > 0 && (
+            <>
+              <dt>its last words</dt>
+              <dd>
+                <pre>{report.last_words.map(visible).join("\n")}</pre>
+              </dd>
+            </>
+          )}
+        </>
+      )}
+      <dt>again</dt>
+      <dd>
+        <code>{match.about.command}</code>
+      </dd>
+    </>
+  );
+}
+
+function Events({ player }: { player: Player }) {
+  const { line } = player.step.value;
+  const events = line.events ?? line.opening ?? [];
+  if (events.length === 0) return <p>Nothing was told.</p>;
+  return (
+    <ul class="events">
+      {events.map((event, index) => (
+        <li key={index}>
+          {event.event === "ruling"
+            ? `${name(player.match, event.player!)}: ${visible(event.fault!.detail)}; ${event.penalty}`
+            : `${event.method} ${compact(event.params, 300)}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The steps around this one; a long match is not laid out whole. */
+function Calls({ player }: { player: Player }) {
+  const { match } = player;
+  const from = Math.max(0, player.at.value - 12);
+  return (
+    <ol class="calls" start={from}>
+      {match.steps.slice(from, from + 25).map((step, index) => {
+        const at = from + index;
+        const answers = Object.entries(step.line.answers ?? {});
+        return (
+          <li key={at}>
+            <button type="button" aria-current={at === player.at.value} onClick={() => player.seek(at)}>
+              {at} {answers.map(([seat, answer]) => `${name(match, Number(seat))} ${compact(answer, 40)}`).join(" · ")}
+              {rulings(step.line).length > 0 && " ✗"}
+            </button>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,123 @@
+import { type ReadonlySignal, computed } from "@preact/signals";
+import { painter } from "../games";
+import type { Step } from "../match";
+import type { Player } from "../player";
+
+const WIDTH = 600;
+const HEIGHT = 60;
+
+interface Drawn {
+  title: string;
+  top: number;
+  last: number;
+  paths: string[];
+}
+
+const drawings = new WeakMap<Player, ReadonlySignal<Drawn[]>>();
+
+/** The charts of a match; drawn again only when there is more of it. */
+function drawingsOf(player: Player): Drawn[] {
+  let found = drawings.get(player);
+  if (!found) {
+    found = computed(() => {
+      const { match } = player;
+      const { steps } = match;
+      const { scores, scoreName } = painter(match.about.game);
+      const seats = [...match.about.names.keys()];
+      const charts = [chart("time a call, ms", seats.map((seat) => times(steps, seat)))];
+      if (scores && match.about.eyes === null) {
+        const all = steps.map((step) => scores(step.view));
+        charts.push(chart(scoreName ?? "score", seats.map((seat) => all.map((each) => each?.[seat]))));
+      }
+      return charts;
+    });
+    drawings.set(player, found);
+  }
+  return found.value;
+}
+
+/** Time a call and score, turn by turn; a click seeks. */
+export function Charts({ player }: { player: Player }) {
+  return (
+    <section class="charts" aria-label="charts">
+      {drawingsOf(player).map((drawn) => (
+        <Chart key={drawn.title} player={player} drawn={drawn} />
+      ))}
+    </section>
+  );
+}
+
+function times(steps: Step[], seat: number): (number | undefined)[] {
+  return steps.map((step) => {
+    const us = step.line.wall_us?.[seat];
+    return us === undefined ? undefined : us / 1000;
+  });
+}
+
+function chart(title: string, lines: (number | undefined)[][]): Drawn {
+  const last = Math.max(1, lines[0]!.length - 1);
+  let top = 1e-9;
+  for (const line of lines) for (const value of line) if (value !== undefined && value > top) top = value;
+  return { title, top, last, paths: lines.map((line) => drawn(line, last, top)) };
+}
+
+/** A line through the values. Of many in one column of pixels the extremes are kept. */
+function drawn(line: (number | undefined)[], last: number, top: number): string {
+  let path = "";
+  let column = -1;
+  let low = Infinity;
+  let high = -Infinity;
+  const put = (at: number, value: number) => {
+    const y = HEIGHT - 1 - (Math.max(0, value) / top) * (HEIGHT - 2);
+    path += `${path ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${y.toFixed(1)}`;
+  };
+  const flush = (at: number) => {
+    if (high === -Infinity) return;
+    put(at, low);
+    if (high !== low) put(at, high);
+    low = Infinity;
+    high = -Infinity;
+  };
+  line.forEach((value, at) => {
+    if (value === undefined) return;
+    const pixel = Math.floor((at / last) * WIDTH);
+    if (last > WIDTH && pixel === column) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+      return;
+    }
+    flush(at - 1);
+    column = pixel;
+    if (last > WIDTH) [low, high] = [value, value];
+    else put(at, value);
+  });
+  flush(line.length - 1);
+  return path;
+}
+
+function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {
+  const { title, top, last, paths } = drawn;
+  const x = (player.at.value / last) * WIDTH;
+  return (
+    <figure>
+      <figcaption>
+        {title} <small>up to {top >= 10 ? Math.round(top) : top.toFixed(2)}</small>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}, turn by turn`}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          player.seek(((event.clientX - box.left) / box.width) * last);
+        }}
+      >
+        {paths.map((path, seat) => (
+          <path key={seat} class={`line seat-${seat}`} d={path} vector-effect="non-scaling-stroke" />
+        ))}
+        <line class="now" x1={x} x2={x} y1={0} y2={HEIGHT} />
+      </svg>
+    </figure>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Player } from "../player";
+import { name } from "./words";
+
+export interface Condition {
+  measure: string;
+  seat: number;
+  sign: "at least" | "at most";
+  value: number;
+}
+
+/** Whether a position fulfils it. */
+export function holds(player: Player, { measure, seat, sign, value }: Condition, at: number): boolean {
+  const step = player.match.steps[at];
+  const found = step && step.view !== null && player.measures[measure]?.(step.view)[seat];
+  return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
+}
+
+/** What to pause at: such as a seat's food. It holds what plays here, and the match itself where it is ours to hold. */
+export function Conditions({ player }: { player: Player }) {
+  const names = Object.keys(player.measures);
+  if (names.length === 0 || player.match.about.eyes) return null;
+  const add = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const condition = {
+      measure: String(form.get("measure")),
+      seat: Number(form.get("seat")),
+      sign: String(form.get("sign")) as Condition["sign"],
+      value: Number(form.get("value")),
+    };
+    player.conditions.value = [...player.conditions.value, condition];
+  };
+  return (
+    <details class="conditions">
+      <summary>pause at {player.conditions.value.length > 0 ? `(${player.conditions.value.length})` : "…"}</summary>
+      <form class="row" onSubmit={add}>
+        <select name="seat" aria-label="whose">
+          {player.match.about.names.map((_, seat) => (
+            <option key={seat} value={seat}>
+              {name(player.match, seat)}
+            </option>
+          ))}
+        </select>
+        <select name="measure" aria-label="what">
+          {names.map((measure) => (
+            <option key={measure}>{measure}</option>
+          ))}
+        </select>
+        <select name="sign" aria-label="how">
+          <option>at least</option>
+          <option>at most</option>
+        </select>
+        <input name="value" type="number" required aria-label="how much" />
+        <button type="submit">add</button>
+      </form>
+      <ul class="events">
+        {player.conditions.value.map((condition, index) => (
+          <li key={index}>
+            {name(player.match, condition.seat)}: {condition.measure} {condition.sign} {condition.value}{" "}
+            <button type="button" onClick={() => (player.conditions.value = player.conditions.value.filter((each) => each !== condition))}>
+              remove
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,172 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { painter } from "../games";
+import { type Key, type Pick, type Way, left, next, ways } from "../games/pick";
+import type { Choice } from "../match";
+import type { Player } from "../player";
+import { compact, name, visible } from "./words";
+
+const LISTED = 60;
+const typed = signal("");
+/** The seat that sits before the screen, where several people share it. */
+const seated = signal<number | null>(null);
+
+/** What is asked just now, where the page stands at the newest turn. */
+export function asked(player: Player): Choice | null {
+  const choice = player.live.value?.choice ?? null;
+  return choice && player.at.value === player.last ? choice : null;
+}
+
+/** Several people share the screen, and another one is to sit down before it. */
+export function curtained(player: Player, choice: Choice): boolean {
+  const { eyes } = player.match.about;
+  const views = player.match.steps.at(-1)?.seats ?? [];
+  const same = eyes?.every((seat) => JSON.stringify(views[seat]) === JSON.stringify(views[eyes[0]!]));
+  return (eyes?.length ?? 0) > 1 && !same && seated.value !== choice.seat;
+}
+
+function waysOf(player: Player, choice: Choice): Way[] {
+  const { targets } = painter(player.match.about.game);
+  return ways(choice, targets ?? ((answer) => [`!${compact(answer)}`]));
+}
+
+/** Where one may click on the board. */
+export function picking(player: Player, choice: Choice): Pick {
+  const { places, tried } = painter(player.match.about.game);
+  if (choice.answers === null && choice.least === null) {
+    const keys = new Set(places?.(choice.view, choice.method) ?? []);
+    return { keys, chosen: [], click: (key) => tried && player.answer({ answer: tried(key) }) };
+  }
+  const all = waysOf(player, choice);
+  const chosen = player.chosen.value;
+  const keys = next(left(all, chosen), chosen);
+  if (chosen.length > 0) for (const key of next(all, [])) keys.add(key); // another beginning
+  return { keys, chosen, click: (key) => click(player, all, key) };
+}
+
+/** Takes a click: the answer, if it is the only one that is left; nothing, if it makes none. */
+function click(player: Player, all: Way[], key: Key): void {
+  const on = next(left(all, player.chosen.value), player.chosen.value).has(key);
+  const chosen = on ? [...player.chosen.value, key] : [key];
+  const rest = left(all, chosen);
+  const [only] = rest;
+  if (only && rest.length === 1 && only.keys.length === chosen.length) player.answer({ answer: only.answer });
+  else if (rest.length === 1 && only && only.keys.slice(chosen.length).every((each) => each.startsWith("!"))) player.answer({ answer: only.answer });
+  else if (chosen.length === 1 && player.chosen.value[0] === key) player.chosen.value = [];
+  else player.chosen.value = chosen;
+}
+
+/** A person's desk: what is asked, what may be answered, what can be taken back. */
+export function Desk({ player }: { player: Player }) {
+  const live = player.live.value;
+  const { eyes, people } = player.match.about;
+  if (!eyes || !live || live.over) return null;
+  const choice = live.choice;
+  if (!choice) return <section class="desk waiting" aria-label="your turn" aria-live="polite">{people.length > 0 && "The others are thinking."}</section>;
+  const who = `${name(player.match, choice.seat)}, seat ${choice.seat}`;
+  if (curtained(player, choice))
+    return (
+      <section class="desk" aria-label="your turn">
+        <p aria-live="polite">It is the turn of {who}. The others look away.</p>
+        <button type="button" class="main" onClick={() => (seated.value = choice.seat)}>
+          I am {name(player.match, choice.seat)}
+        </button>
+      </section>
+    );
+  return (
+    <section class={`desk seat-${choice.seat}`} aria-label="your turn">
+      <p aria-live="polite">
+        <strong>{who}</strong>: your answer to <code>{choice.method}</code>
+        {choice.drafted > 0 && `, after ${choice.drafted} that still can be taken back`}
+      </p>
+      {choice.wrong && <p class="bad" role="alert">{visible(choice.wrong)}</p>}
+      {player.at.value !== player.last && (
+        <button type="button" onClick={() => player.newest()}>
+          to the position that is asked
+        </button>
+      )}
+      {choice.least !== null ? <NumberField player={player} choice={choice} /> : <Answers player={player} choice={choice} />}
+      <p class="row">
+        {choice.answers === null && (
+          <button type="button" onClick={() => player.answer({ sample: true })}>
+            {choice.least === null ? "place for me" : "any"}
+          </button>
+        )}
+        <button type="button" disabled={choice.drafted === 0 && player.chosen.value.length === 0} onClick={() => player.undo()}>
+          undo
+        </button>
+        <button type="button" onClick={() => confirm("Leave the table? The match is lost then.") && player.answer({ leave: true })}>
+          leave the table
+        </button>
+      </p>
+    </section>
+  );
+}
+
+function NumberField({ player, choice }: { player: Player; choice: Choice }) {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const value = Number(field.current!.value);
+        if (field.current!.value !== "" && Number.isInteger(value)) player.answer({ answer: value });
+      }}
+    >
+      <label>
+        a number from {choice.least} to {choice.most}{" "}
+        <input id="answer" ref={field} type="number" min={choice.least!} max={choice.most!} step={1} required />
+      </label>
+      <button type="submit">answer</button>
+    </form>
+  );
+}
+
+/** Buttons for what is no place on the board, and a field that narrows the rest by its words. */
+function Answers({ player, choice }: { player: Player; choice: Choice }) {
+  useEffect(() => void (typed.value = ""), [choice.number]);
+  if (choice.answers === null) return <p>Click a place on the board, or have all placed for you.</p>;
+  const all = waysOf(player, choice);
+  const chosen = player.chosen.value;
+  const rest = left(all, chosen);
+  const buttons = [...next(rest, chosen)].filter((key) => key.startsWith("!"));
+  const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = rest.filter(({ words: said }) => words.every((word) => said.toLowerCase().includes(word)));
+  const exact = found.find(({ words: said }) => said.toLowerCase() === typed.value.trim().toLowerCase());
+  return (
+    <>
+      <p class="row">
+        {buttons.map((key) => (
+          <button type="button" key={key} class="main" onClick={() => click(player, all, key)}>
+            {key.slice(1)}
+          </button>
+        ))}
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const way = exact ?? (words.length > 0 || found.length === 1 ? found[0] : undefined);
+          if (way) player.answer({ answer: way.answer });
+        }}
+      >
+        <label>
+          by its name{" "}
+          <input id="answer" autocomplete="off" value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
+        </label>{" "}
+        <small>
+          {found.length} of {all.length}; Enter takes the first
+        </small>
+      </form>
+      <ul class="answers">
+        {found.slice(0, LISTED).map(({ answer, words: said, keys }) => (
+          <li key={keys.join()}>
+            <button type="button" onClick={() => player.answer({ answer })}>
+              {visible(said)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { ask } from "../served";
+import { visible } from "./words";
+
+export interface Entry {
+  number: number;
+  title: string;
+  game: string;
+  names: string[];
+  at: number;
+  live?: boolean;
+  seed?: number;
+  turns?: number;
+  ranks?: number[];
+  reason?: string;
+  faults?: { player: number; kind: string }[];
+}
+
+const AGAIN_MS = 2000;
+const SHOWN = 500;
+const entries = signal<Entry[]>([]);
+const wanted = signal("");
+const game = signal("");
+const kind = signal<"all" | "live" | "fault" | "draw">("all");
+
+const KINDS: Record<string, (entry: Entry) => boolean> = {
+  all: () => true,
+  live: (entry) => entry.live === true,
+  fault: (entry) => (entry.faults ?? []).length > 0,
+  draw: (entry) => (entry.ranks ?? []).filter((rank) => rank === 1).length > 1,
+};
+
+/** Every record that there is, those that are played now first. */
+export function List({ first }: { first: Entry[] }) {
+  useEffect(() => {
+    entries.value = first;
+    const timer = setInterval(() => void refresh(), AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const all = entries.value.length > 0 ? entries.value : first;
+  const games = [...new Set(all.map((entry) => entry.game))].sort();
+  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = all.filter(
+    (entry) =>
+      (game.value === "" || entry.game === game.value) &&
+      KINDS[kind.value]!(entry) &&
+      words.every((word) => `${entry.title} ${entry.names.join(" ")}`.toLowerCase().includes(word)),
+  );
+  return (
+    <main class="list">
+      <header>
+        <h1>Matches</h1>
+        <label>
+          bot <input type="search" value={wanted.value} onInput={(event) => (wanted.value = event.currentTarget.value)} />
+        </label>
+        <label>
+          game{" "}
+          <select value={game.value} onChange={(event) => (game.value = event.currentTarget.value)}>
+            <option value="">all</option>
+            {games.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          show{" "}
+          <select value={kind.value} onChange={(event) => (kind.value = event.currentTarget.value as "all")}>
+            <option value="all">all</option>
+            <option value="live">played now</option>
+            <option value="fault">with a fault</option>
+            <option value="draw">draws</option>
+          </select>
+        </label>
+        <span class="seed" role="status">
+          {found.length} of {all.length}
+        </span>
+      </header>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">match</th>
+            <th scope="col">game</th>
+            <th scope="col">players</th>
+            <th scope="col">result</th>
+            <th scope="col">turns</th>
+            <th scope="col">faults</th>
+            <th scope="col">when</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.slice(0, SHOWN).map((entry) => (
+            <Row key={entry.number} {...entry} />
+          ))}
+        </tbody>
+      </table>
+      {found.length === 0 && <p>There is none.</p>}
+      {found.length > SHOWN && <p>The newest {SHOWN} are shown; narrow them down for others.</p>}
+    </main>
+  );
+}
+
+function Row({ number, title, game, names, at, live, turns, ranks, reason, faults }: Entry) {
+  return (
+    <tr class={live ? "live" : ""}>
+      <td>
+        <a href={`#match=${number}`}>{visible(title)}</a>
+      </td>
+      <td>{game}</td>
+      <td>
+        {names.map((name, seat) => (
+          <span key={seat} class={`seat-${seat}`}>
+            <span class="mark" aria-hidden="true">
+              {seat}
+            </span>{" "}
+            {ranks?.[seat] === 1 ? <strong>{visible(name)}</strong> : visible(name)}{" "}
+          </span>
+        ))}
+      </td>
+      <td>{live ? <span class="badge live">live</span> : result(ranks, names, reason)}</td>
+      <td class="number">{turns ?? ""}</td>
+      <td>{(faults ?? []).map((fault) => `${fault.kind} (seat ${fault.player})`).join(", ")}</td>
+      <td>{new Date(at * 1000).toLocaleString()}</td>
+    </tr>
+  );
+}
+
+function result(ranks: number[] | undefined, names: string[], reason: string | undefined): string {
+  if (!ranks || ranks.length === 0) return reason || "no end";
+  const first = names.filter((_, seat) => ranks[seat] === 1);
+  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason}`;
+}
+
+async function refresh(): Promise<void> {
+  if (document.hidden) return;
+  try {
+    const answer = await ask("/matches");
+    if (answer.ok) entries.value = (await answer.json()) as Entry[];
+  } catch {
+    // the server is gone for now; the list stays
+  }
+}

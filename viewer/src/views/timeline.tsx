@@ -1,0 +1,104 @@
+import type { Player } from "../player";
+import { sentence } from "./words";
+
+// The signs on the buttons, as paths in a square of 16.
+const BEGINNING = "M3 3h2v10H3zM13 3v10L6 8z";
+const BACK = "M11 3v10L4 8z";
+const PLAY = "M4 2v12l9-6z";
+const PAUSE = "M4 3h3v10H4zM9 3h3v10H9z";
+const ON = "M5 3v10l7-5z";
+const END = "M11 3h2v10h-2zM3 3v10l7-5z";
+const SLOWER = "M3 7h10v2H3z";
+const FASTER = "M3 7h4V3h2v4h4v2H9v4H7V9H3z";
+
+export function Timeline({ player }: { player: Player }) {
+  const { last } = player;
+  const at = player.at.value;
+  return (
+    <section class="timeline" aria-label="timeline">
+      <div class="controls">
+        <Button label="to the beginning" sign={BEGINNING} act={() => player.seek(0)} />
+        <Button label="a turn back" sign={BACK} act={() => player.move(-1)} />
+        <Button
+          label={player.playing.value ? "pause" : "play"}
+          sign={player.playing.value ? PAUSE : PLAY}
+          act={() => player.toggle()}
+        />
+        <Button label="a turn on" sign={ON} act={() => player.move(1)} />
+        <Button label="to the end" sign={END} act={() => player.seek(last)} />
+        <span>
+          <Button label="slower" sign={SLOWER} act={() => player.faster(-1)} /> ×{player.speed.value}{" "}
+          <Button label="faster" sign={FASTER} act={() => player.faster(1)} />
+        </span>
+        <label>
+          turn{" "}
+          <input
+            id="turn"
+            type="number"
+            min={0}
+            max={last}
+            value={at}
+            onChange={(event) => player.seek(Number(event.currentTarget.value))}
+          />{" "}
+          of {last}
+        </label>
+        {player.match.about.live && !player.match.closing && (
+          <button type="button" aria-pressed={player.following.value} onClick={() => player.newest()}>
+            live
+          </button>
+        )}
+        <Steering player={player} />
+        {player.faults.value.length > 0 && (
+          <button type="button" onClick={() => player.nextFault()}>
+            next fault ({player.faults.value.length})
+          </button>
+        )}
+      </div>
+      <div class="track">
+        <input
+          type="range"
+          min={0}
+          max={last}
+          value={at}
+          aria-label="turn"
+          aria-valuetext={sentence(player.match, at)}
+          onInput={(event) => player.seek(Number(event.currentTarget.value))}
+        />
+        <svg viewBox={`0 0 ${Math.max(1, last)} 1`} preserveAspectRatio="none" aria-hidden="true">
+          {player.faults.value.map((fault) => (
+            <line key={fault} class="fault" x1={fault} x2={fault} y1={0} y2={1} vector-effect="non-scaling-stroke" />
+          ))}
+        </svg>
+      </div>
+    </section>
+  );
+}
+
+/** Holds the match that is played: between turns, where no clock runs. */
+function Steering({ player }: { player: Player }) {
+  const live = player.live.value;
+  if (!live?.steers || live.over) return null;
+  return (
+    <span class="steering" role="group" aria-label="the match that is played">
+      <button type="button" aria-pressed={live.paused} onClick={() => player.steer(live.paused ? "play" : "pause")}>
+        {live.paused ? "let it go on" : "hold the match"}
+      </button>
+      <button type="button" disabled={!live.paused} onClick={() => player.steer("step")}>
+        one turn
+      </button>
+      <button type="button" onClick={() => player.steer("stop")}>
+        end it
+      </button>
+    </span>
+  );
+}
+
+function Button({ label, sign, act }: { label: string; sign: string; act: () => void }) {
+  return (
+    <button type="button" aria-label={label} title={label} onClick={act}>
+      <svg viewBox="0 0 16 16" class="icon" aria-hidden="true">
+        <path d={sign} />
+      </svg>
+    </button>
+  );
+}

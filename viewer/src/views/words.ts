@@ -1,0 +1,42 @@
+// Words about a step, for lists, labels and screen readers.
+
+import { type Match, asked, rulings } from "../match";
+import type { Json } from "../patch";
+
+/** A text of somebody's with what a page would obey or hide made visible: control and bidirectional characters. */
+export function visible(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    const code = character.codePointAt(0)!.toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  });
+}
+
+export function compact(value: Json | undefined, length = 120): string {
+  const text = visible(JSON.stringify(value) ?? "nothing");
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
+
+export function name(match: Match, seat: number): string {
+  return visible(match.about.names[seat] ?? `seat ${seat}`);
+}
+
+/** One sentence: who answered what, and what the referee said to it. */
+export function sentence(match: Match, at: number): string {
+  const { line } = match.steps[at]!;
+  if (line.opening) return "The beginning.";
+  if (line.stop !== undefined) return `Stopped: ${visible(line.stop)}.`;
+  if (line.inject !== undefined) return `${name(match, line.inject)} acts out of turn.`;
+  if (line.forfeit) return `${Object.keys(line.forfeit).map((seat) => name(match, Number(seat))).join(", ")} cannot play.`;
+  const answers = Object.entries(line.answers ?? {}).map(
+    ([seat, answer]) => `${name(match, Number(seat))} answers ${asked(match, at, Number(seat)) ?? ""} ${compact(answer, 60)}`,
+  );
+  const ruled = rulings(line).map(
+    (ruling) => `${name(match, ruling.player!)} is at fault: ${visible(ruling.fault!.detail)}; ${ruling.penalty}`,
+  );
+  return `Turn ${line.turn}: ${[...answers, ...ruled].join("; ")}.`;
+}
+
+export function milliseconds(us: number | undefined): string {
+  if (us === undefined) return "–";
+  return us < 10_000 ? `${(us / 1000).toFixed(2)} ms` : `${Math.round(us / 1000)} ms`;
+}
