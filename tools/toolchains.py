@@ -10,45 +10,43 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from functools import cache
-from typing import NamedTuple
 
 
-class Toolchain(NamedTuple):
-    """What a kit needs."""
+@dataclass(frozen=True)
+class Toolchain:
+    """What a kit needs: each program or header with Debian's package that brings it."""
 
     name: str
-    programs: tuple[str, ...]
-    headers: tuple[str, ...]
-    packages: tuple[str, ...]
-    """Debian's packages that bring all of it."""
-    test_programs: tuple[str, ...] = ()
+    programs: dict[str, str]
+    headers: dict[str, str] = field(default_factory=dict)
+    test_programs: dict[str, str] = field(default_factory=dict)
     """What only the kit's own tests need, as the next."""
-    test_headers: tuple[str, ...] = ()
+    test_headers: dict[str, str] = field(default_factory=dict)
 
 
+NODE = {"node": "nodejs", "npm": "npm"}
 TOOLCHAINS: dict[str, Toolchain] = {
     "c": Toolchain(
         "C",
-        ("gcc", "make"),
-        ("json-c/json.h", "msgpack.h"),
-        ("gcc", "make", "libc6-dev", "libjson-c-dev", "libmsgpack-dev", "libcmocka-dev", "valgrind"),
-        test_programs=("valgrind",),
-        test_headers=("cmocka.h",),
+        {"gcc": "gcc", "make": "make"},
+        {"stdlib.h": "libc6-dev", "json-c/json.h": "libjson-c-dev", "msgpack.h": "libmsgpack-dev"},
+        {"valgrind": "valgrind"},
+        {"cmocka.h": "libcmocka-dev"},
     ),
     "cpp": Toolchain(
         "C++",
-        ("g++", "cmake", "make"),
-        ("nlohmann/json.hpp",),
-        ("g++", "cmake", "make", "nlohmann-json3-dev", "libgtest-dev"),
-        test_headers=("gtest/gtest.h",),
+        {"g++": "g++", "cmake": "cmake", "make": "make"},
+        {"nlohmann/json.hpp": "nlohmann-json3-dev"},
+        test_headers={"gtest/gtest.h": "libgtest-dev"},
     ),
-    "go": Toolchain("Go", ("go",), (), ("golang-go",)),
-    "java": Toolchain("Java", ("java", "javac", "mvn"), (), ("default-jdk-headless", "maven")),
-    "rust": Toolchain("Rust", ("cargo", "rustc"), (), ("cargo", "rustc")),
-    "javascript": Toolchain("JavaScript", ("node", "npm"), (), ("nodejs", "npm")),
-    "ruby": Toolchain("Ruby bots of the tests, no", ("ruby",), (), ("ruby",)),
-    "viewer": Toolchain("viewer", ("node", "npm"), (), ("nodejs", "npm", "chromium"), test_programs=("chromium",)),
+    "go": Toolchain("Go", {"go": "golang-go"}),
+    "java": Toolchain("Java", {"java": "default-jre-headless", "javac": "default-jdk-headless", "mvn": "maven"}),
+    "rust": Toolchain("Rust", {"cargo": "cargo", "rustc": "rustc"}),
+    "javascript": Toolchain("JavaScript", NODE),
+    "ruby": Toolchain("Ruby bots of the tests, no", {"ruby": "ruby"}),
+    "viewer": Toolchain("viewer", NODE, test_programs={"chromium": "chromium"}),
 }
 
 
@@ -67,19 +65,19 @@ def _prints(path: str, option: str) -> bool:
     return done.returncode == 0 and bool(done.stdout.strip())
 
 
-def missing(kit: str, tests: bool = False) -> list[str]:
-    """The programs and headers that a kit needs, with its `tests` or without, and this machine lacks.
+def missing(kit: str, tests: bool = False) -> dict[str, str]:
+    """The programs and headers that a kit needs, with its `tests` or without, and this machine lacks; their packages.
 
     Empty: it can be built.
     """
     toolchain = TOOLCHAINS[kit]
-    wanted = toolchain.programs + (toolchain.test_programs if tests else ())
-    headers = toolchain.headers + (toolchain.test_headers if tests else ())
-    programs = [program for program in wanted if not works(program)]
-    compiler = toolchain.programs[0]
+    wanted = toolchain.programs | (toolchain.test_programs if tests else {})
+    headers = toolchain.headers | (toolchain.test_headers if tests else {})
+    programs = {program: package for program, package in wanted.items() if not works(program)}
+    compiler = next(iter(toolchain.programs))
     if compiler in programs:
-        return programs + list(headers)
-    return programs + [header for header in headers if not _has_header(compiler, header)]
+        return programs | headers
+    return programs | {header: package for header, package in headers.items() if not _has_header(compiler, header)}
 
 
 def _has_header(compiler: str, header: str) -> bool:
@@ -106,9 +104,9 @@ def install(packages: list[str]) -> None:
 def main(kits: list[str]) -> int:
     tests = not kits
     kits = kits or list(TOOLCHAINS)
-    packages = [package for kit in kits if missing(kit, tests) for package in TOOLCHAINS[kit].packages]
+    packages = {package: None for kit in kits for package in missing(kit, tests).values()}
     if packages:
-        install(packages)
+        install(list(packages))
     lacking = {TOOLCHAINS[kit].name: missing(kit, tests) for kit in kits if missing(kit, tests)}
     for name, what in lacking.items():
         print(f"{name} kit: left out, this machine lacks {', '.join(what)}")

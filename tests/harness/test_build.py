@@ -487,7 +487,7 @@ def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     toolchains.works.cache_clear()
     try:
-        assert toolchains.missing("rust") == ["cargo"]
+        assert list(toolchains.missing("rust")) == ["cargo"]
     finally:
         toolchains.works.cache_clear()
 
