@@ -44,27 +44,37 @@ async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int,
     found: dict[int, Verdict] = {}
     deaths: dict[int, int] = {}
     told = 0
-    while told < series.games:
-        while waiting and crew.room() > 0:
-            await crew.give(_job(series, waiting.popleft()))
-        event: Event | None = None
-        with trio.move_on_after(LOOK_EVERY_S):  # lanes that have become ready say nothing
-            event = await crew.events.receive()
-        if isinstance(event, wire.Failed):
-            raise RunError(event.why)
-        if isinstance(event, wire.Played):
-            again = match_of(series, event.job)[0].again
-            found[event.job] = msgspec.structs.replace(_verdict(event.games[0][0]), again=again)
-        if isinstance(event, Lost):
-            for number in event.jobs[:1] if event.began else ():
-                deaths[number] = deaths.get(number, 0) + 1
-                if deaths[number] == DEATHS:
-                    raise RunError(f"game {number + 1} has taken {DEATHS} lanes along; it is not tried again")
-            waiting.extendleft(number for number in reversed(event.jobs) if number not in found)
-        while told in found:
-            played(found[told], match_of(series, told)[1])
-            told += 1
+    try:
+        while told < series.games:
+            while waiting and crew.room() > 0:
+                await crew.give(_job(series, waiting.popleft()))
+            event: Event | None = None
+            with trio.move_on_after(LOOK_EVERY_S):  # lanes that have become ready say nothing
+                event = await crew.events.receive()
+            if isinstance(event, wire.Failed):
+                raise RunError(event.why)
+            if isinstance(event, wire.Played):
+                again = match_of(series, event.job)[0].again
+                found[event.job] = msgspec.structs.replace(_verdict(event.games[0][0]), again=again)
+            if isinstance(event, Lost):
+                waiting.extendleft(number for number in _to_repeat(event, deaths) if number not in found)
+            while told in found:
+                told += 1
+                played(found[told - 1], match_of(series, told - 1)[1])
+    finally:  # broken off: games of one lane may have ended while an earlier one of another was still going on
+        for number in sorted(found):
+            if number >= told:
+                played(found[number], match_of(series, number)[1])
     return [found[number] for number in range(series.games)]
+
+
+def _to_repeat(lost: Lost, deaths: dict[int, int]) -> list[int]:
+    """The games that a lane took along, last first; RunError at one that has done so too often."""
+    for number in lost.jobs[:1] if lost.began else ():
+        deaths[number] = deaths.get(number, 0) + 1
+        if deaths[number] == DEATHS:
+            raise RunError(f"game {number + 1} has taken {DEATHS} lanes along; it is not tried again")
+    return list(reversed(lost.jobs))
 
 
 def _job(series: Series, number: int) -> wire.Job:
