@@ -212,6 +212,10 @@ def test_a_curtain_hides_a_hand_from_the_other_person_at_one_screen(
             seat = 0 if name == "Ada" else 1
             page.get_by_role("region", name=f"the board as seat {seat} sees it").wait_for()
             assert page.locator(".curtain").count() == 0
+            page.keyboard.press("ArrowLeft")
+            other = page.get_by_role("region", name=f"the board as seat {1 - seat} sees it")
+            assert page.locator(".board").count() == 1 and other.count() == 0, "nor in an earlier position"
+            page.keyboard.press("End")
             dice = Random(1)
             while name == first and not page.get_by_text(f"It is the turn of {second}").count():
                 if page.locator(".desk:not(.waiting) .answers").count():

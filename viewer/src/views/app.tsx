@@ -3,7 +3,7 @@ import type { Player } from "../player";
 import { CallPanel } from "./call";
 import { Charts } from "./charts";
 import { Conditions } from "./conditions";
-import { Desk, asked, curtained, picking } from "./desk";
+import { Desk, asked, curtained, onlySeat, picking } from "./desk";
 import { Help } from "./help";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
@@ -60,8 +60,8 @@ function Boards({ player }: { player: Player }) {
   const { match } = player;
   const { Board } = painter(match.about.game);
   const step = player.step.value;
+  if (curtained(player)) return <div class="beside curtain" />;
   const choice = asked(player);
-  if (choice && curtained(player, choice)) return <div class="beside curtain" />;
   if (choice)
     return (
       <div class="beside">
@@ -70,7 +70,9 @@ function Boards({ player }: { player: Player }) {
         </section>
       </div>
     );
-  const views = player.beside.value && step.seats ? player.views.filter((seat) => seat !== null) : [player.seat.value];
+  const sitting = onlySeat(player);
+  const all = player.beside.value && step.seats ? player.views.filter((seat) => seat !== null) : [player.seat.value];
+  const views = sitting === null ? all : [sitting];
   return (
     <div class="beside">
       {views.map((seat) => (

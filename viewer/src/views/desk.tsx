@@ -17,12 +17,24 @@ export function asked(player: Player): Choice | null {
   return choice && player.at.value === player.last ? choice : null;
 }
 
-/** Several people share the screen, and another one is to sit down before it. */
-export function curtained(player: Player, choice: Choice): boolean {
+/** Several people who see different things share the screen, while they play. */
+function sharing(player: Player): boolean {
   const { eyes } = player.match.about;
+  const live = player.live.value;
+  if (!eyes || eyes.length < 2 || !live || live.over) return false;
   const views = player.match.steps.at(-1)?.seats ?? [];
-  const same = eyes?.every((seat) => JSON.stringify(views[seat]) === JSON.stringify(views[eyes[0]!]));
-  return (eyes?.length ?? 0) > 1 && !same && seated.value !== choice.seat;
+  return !eyes.every((seat) => JSON.stringify(views[seat]) === JSON.stringify(views[eyes[0]!]));
+}
+
+/** Nobody may look: another one is to sit down before a screen that several share. */
+export function curtained(player: Player): boolean {
+  const choice = player.live.value?.choice;
+  return sharing(player) && (seated.value === null || (choice ? choice.seat !== seated.value : false));
+}
+
+/** The only seat whose view may be shown: of whoever sits before a screen that several share. */
+export function onlySeat(player: Player): number | null {
+  return sharing(player) ? seated.value : null;
 }
 
 function waysOf(player: Player, choice: Choice): Way[] {
@@ -64,7 +76,7 @@ export function Desk({ player }: { player: Player }) {
   const choice = live.choice;
   if (!choice) return <section class="desk waiting" aria-label="your turn" aria-live="polite">{people.length > 0 && "The others are thinking."}</section>;
   const who = `${name(player.match, choice.seat)}, seat ${choice.seat}`;
-  if (curtained(player, choice))
+  if (curtained(player))
     return (
       <section class="desk" aria-label="your turn">
         <p aria-live="polite">It is the turn of {who}. The others look away.</p>
