@@ -111,9 +111,9 @@ def test_a_bot_with_its_binding_passes_the_check_and_wins(reader: Follower) -> N
 def test_every_kit_can_have_a_binding(reader: Follower, language: str) -> None:
     kit = reader.folder / f"kit_{language}"
     told = reader.run(f"python -m referee.tools bindings misere_nim --lang {language} {kit}")
-    (written,) = [path for path in kit.rglob("*") if path.is_file()]
-    assert told == f"wrote {written}\n"
-    assert "MOST_OBJECTS" in written.read_text("utf-8")
+    written = [path for path in kit.rglob("*") if path.is_file()]
+    assert sorted(told.splitlines()) == sorted(f"wrote {path}" for path in written)
+    assert any("MOST_OBJECTS" in path.read_text("utf-8") for path in written)
 
 
 def test_a_game_that_there_is_not_is_refused_in_a_line(reader: Follower) -> None:

@@ -54,7 +54,8 @@ def test_tournaments_are_measured() -> None:
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert ROWS.keys() < figures.keys() and figures["a ledger"]["games"] == 1900
     assert all(figures[name]["games a second"] > 0 for name in ROWS)
-    assert all(0 < figures[name]["runner, of all CPU"] < 1 for name in ROWS)
+    spent = [figures[name]["runner, of all CPU"] for name in ROWS]
+    assert all(0 < part <= 1 for part in spent) and min(spent) < 1, "bots of less than the kernel's tick cost nothing"
     assert "| tictactoe, instant C++ bots, used again | " in table_of_tournaments(figures)
 
 

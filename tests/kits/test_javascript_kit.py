@@ -240,6 +240,7 @@ def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new.write(TICTACTOE, "javascript", tmp_path / "bot")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "built"))  # where nobody has built the same bot
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setenv("npm_config_fetch_retries", "0")
