@@ -8,13 +8,15 @@
 enum { MOST_NOTES = 1000 };
 
 typedef struct {
-    const Value* notes[MOST_NOTES];
+    const referee_value* notes[MOST_NOTES];
     size_t count;
 } Conformance;
 
-static Value limitOf(int64_t ms) { return ms == NO_LIMIT ? (Value){.kind = VALUE_NULL} : referee_new_int(ms); }
+static referee_value limitOf(int64_t ms) {
+    return ms == REFEREE_NO_LIMIT ? (referee_value){.kind = REFEREE_VALUE_NULL} : referee_new_int(ms);
+}
 
-static bool answer(Match* match, const char* method, const Value* params, Value* result) {
+static bool answer(referee_match* match, const char* method, const referee_value* params, referee_value* result) {
     Conformance* self = match->memory;
     if (strcmp(method, "echo") == 0) {
         *result = *referee_member(params, "value");
@@ -37,7 +39,7 @@ static bool answer(Match* match, const char* method, const Value* params, Value*
     return true;
 }
 
-static void notice(Match* match, const char* method, const Value* params) {
+static void notice(referee_match* match, const char* method, const referee_value* params) {
     Conformance* self = match->memory;
     if (strcmp(method, "note") == 0 && self->count < MOST_NOTES) {
         self->notes[self->count++] = referee_keep_value(match, referee_member(params, "value"));
@@ -45,9 +47,9 @@ static void notice(Match* match, const char* method, const Value* params) {
 }
 
 int main(void) {
-    return referee_serve(&(Bot){.name = "conformance",
-                        .game = "conformance",
-                        .memory = sizeof(Conformance),
-                        .answer = answer,
-                        .notice = notice});
+    return referee_serve(&(referee_bot){.name = "conformance",
+                                        .game = "conformance",
+                                        .memory = sizeof(Conformance),
+                                        .answer = answer,
+                                        .notice = notice});
 }

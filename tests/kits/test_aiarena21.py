@@ -298,32 +298,36 @@ fn main() {
     "c": r"""
 #include <referee/grid.h>
 
-static const char* play_powerup(Match* match, const Map* map, const Player* me, const Player* opponent,
-                                IntListList items, TextListListList fresh, FloatListList heat, int left) {
-    return nameOf(match, opponent->location);
+static const char* play_powerup(referee_match* match, const aiarena21_map* map, const aiarena21_player* me,
+                                const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                aiarena21_text_list_list_list fresh, aiarena21_float_list_list heat, int left) {
+    return aiarena21_name_of(match, opponent->location);
 }
 
-static void list(Match* match, char* text, const Location* cells, size_t count) {
-    for (size_t i = 0; i < count; ++i) sprintf(text + strlen(text), i ? " %s" : "%s", nameOf(match, cells[i]));
+static void list(referee_match* match, char* text, const aiarena21_location* cells, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        sprintf(text + strlen(text), i ? " %s" : "%s", aiarena21_name_of(match, cells[i]));
     strcat(text, "; ");
 }
 
-static const char* play_turn(Match* match, const Map* map, const Player* me, const Player* opponent, IntListList items,
-                             TextListListList fresh, FloatListList heat, int left) {
-    const Grid grid = referee_new_grid(match, map);
+static const char* play_turn(referee_match* match, const aiarena21_map* map, const aiarena21_player* me,
+                             const aiarena21_player* opponent, aiarena21_int_list_list items,
+                             aiarena21_text_list_list_list fresh, aiarena21_float_list_list heat, int left) {
+    const aiarena21_grid grid = aiarena21_new_grid(match, map);
     char* text = referee_allocate(match, 100000);
-    Location around[10000];
+    aiarena21_location around[10000];
     size_t count = 0;
     for (int row = -1; row <= map->rows; ++row) {
         for (int col = -1; col <= map->cols; ++col) {
-            if (isFree(&grid, (Location){row, col})) around[count++] = (Location){row, col};
+            if (aiarena21_is_free(&grid, (aiarena21_location){row, col}))
+                around[count++] = (aiarena21_location){row, col};
         }
     }
-    const Neighbours beside = neighbours(&grid, me->location);
-    const LocationList path = pathTo(match, &grid, me->location, opponent->location);
-    const LocationList within = reach(match, &grid, me);
-    Location ends[] = {me->location, opponent->location};
-    const IntListList steps = distances(match, &grid, (LocationList){ends, 2});
+    const aiarena21_neighbour_list beside = aiarena21_neighbours(&grid, me->location);
+    const aiarena21_location_list path = aiarena21_path_to(match, &grid, me->location, opponent->location);
+    const aiarena21_location_list within = aiarena21_reach(match, &grid, me);
+    aiarena21_location ends[] = {me->location, opponent->location};
+    const aiarena21_int_list_list steps = aiarena21_distances(match, &grid, (aiarena21_location_list){ends, 2});
     list(match, text, around, count);
     list(match, text, grid.free.items, grid.free.count);
     list(match, text, beside.items, beside.count);
@@ -337,7 +341,7 @@ static const char* play_turn(Match* match, const Map* map, const Player* me, con
 }
 
 int main(void) {
-    return referee_run(&(AIArena21Bot){.name = "Surveyor", .play_powerup = play_powerup, .play_turn = play_turn});
+    return aiarena21_run(&(aiarena21_bot){.name = "Surveyor", .play_powerup = play_powerup, .play_turn = play_turn});
 }
 """,
 }

@@ -83,9 +83,12 @@ SURVEYORS = {
     "c": """
 #include <referee/hexgrid.h>
 
-typedef struct { char text[40000]; int length; } Surveyor;
+typedef struct {
+    char text[40000];
+    int length;
+} Surveyor;
 
-static void tell(Surveyor* self, CellList cells) {
+static void tell(Surveyor* self, aibg5_cell_list cells) {
     const char* between = self->length ? "; " : "";
     for (size_t i = 0; i < cells.count; ++i, between = " ") {
         self->length += sprintf(self->text + self->length, "%s%d,%d", between, cells.items[i].q, cells.items[i].r);
@@ -93,38 +96,40 @@ static void tell(Surveyor* self, CellList cells) {
     if (cells.count == 0) self->length += sprintf(self->text + self->length, "; ");
 }
 
-static void add(CellList* cells, CellList more) {
+static void add(aibg5_cell_list* cells, aibg5_cell_list more) {
     for (size_t i = 0; i < more.count; ++i) cells->items[cells->count++] = more.items[i];
 }
 
-static Action doAction(Match* match, int playerIdx, const GameState* state, const char* message) {
+static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_game_state* state, const char* message) {
     (void)message;
     Surveyor* self = referee_allocate(match, sizeof *self);
-    const Player* me = playerOf(state, playerIdx);
-    const Cell here = {me->q, me->r};
-    const CellList cells = within(match, CENTRE, RADIUS), offsets = within(match, CENTRE, 3);
-    const CellList targets = targetsFrom(match, state, here);
-    CellList parts[5];
-    for (int i = 0; i < 5; ++i) parts[i] = referee_new_cells(match, 700);
-    for (size_t i = 0; i < offsets.count; ++i) add(&parts[0], lineOfFire(match, CENTRE, offsets.items[i]));
-    for (int i = 0; i < 4; ++i) add(&parts[1], ring(match, (int[]){0, 1, 6, 14}[i]));
+    const aibg5_player* me = aibg5_player_of(state, playerIdx);
+    const aibg5_cell here = {me->q, me->r};
+    const aibg5_cell_list cells = aibg5_within(match, AIBG5_CENTRE, AIBG5_RADIUS),
+                          offsets = aibg5_within(match, AIBG5_CENTRE, 3);
+    const aibg5_cell_list targets = aibg5_targets_from(match, state, here);
+    aibg5_cell_list parts[5];
+    for (int i = 0; i < 5; ++i) parts[i] = aibg5_new_cells(match, 700);
+    for (size_t i = 0; i < offsets.count; ++i)
+        add(&parts[0], aibg5_line_of_fire(match, AIBG5_CENTRE, offsets.items[i]));
+    for (int i = 0; i < 4; ++i) add(&parts[1], aibg5_ring(match, (int[]){0, 1, 6, 14}[i]));
     for (size_t i = 0; i < targets.count; ++i) {
-        findHit(match, state, here, targets.items[i], &parts[2].items[parts[2].count++]);
+        aibg5_find_hit(match, state, here, targets.items[i], &parts[2].items[parts[2].count++]);
     }
     for (size_t i = 0; i < cells.count; ++i) {
-        if (mayEnter(state, cells.items[i])) parts[3].items[parts[3].count++] = cells.items[i];
-        parts[4].items[parts[4].count++] = (Cell){distance(here, cells.items[i]), 0};
+        if (aibg5_may_enter(state, cells.items[i])) parts[3].items[parts[3].count++] = cells.items[i];
+        parts[4].items[parts[4].count++] = (aibg5_cell){aibg5_distance(here, cells.items[i]), 0};
     }
     tell(self, cells);
-    tell(self, neighbours(match, here));
+    tell(self, aibg5_neighbours(match, here));
     tell(self, parts[0]);
     tell(self, parts[1]);
     tell(self, targets);
     for (int i = 2; i < 5; ++i) tell(self, parts[i]);
-    return (Action){self->text};
+    return (aibg5_action){self->text};
 }
 
-int main(void) { return referee_run(&(AIBG5Bot){.name = "Surveyor", .doAction = doAction}); }
+int main(void) { return aibg5_run(&(aibg5_bot){.name = "Surveyor", .doAction = doAction}); }
 """,
     "go": """
 package main

@@ -2,6 +2,7 @@
 schema can have. What every kit must do stands in test_every_kit.py."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -46,22 +47,99 @@ def test_the_library_and_the_readmes_bot_compile_without_a_warning(tmp_path: Pat
     subprocess.run([*command, "-Wno-unused-parameter", source], check=True, timeout=60)
 
 
+def declared(header: Path) -> set[str]:
+    """What a header itself brings into a program: its macros, types, tags, constants, variables and functions."""
+    command = ["gcc", "-std=c11", "-E", "-dD", "-I", KIT / "include", header]
+    own, names, text = False, set[str](), ""
+    for line in subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.splitlines():
+        if place := re.match(r'# \d+ "(.*?)"', line):
+            own = Path(place[1]) == header
+        elif own and (macro := re.match(r"#define (\w+)", line)):
+            names.add(macro[1])
+        elif own and not line.startswith("#"):
+            text += line + "\n"
+    text = re.sub(r'"(\\.|[^"\\])*"', "0", re.sub(r"__attribute__\(\(.*?\)\)\)", "", text))
+    names |= set(re.findall(r"\b(?:struct|union|enum)\s+(\w+)", text))
+    for constants in re.findall(r"\benum\b[^{;]*\{(.*?)\}", text, re.DOTALL):
+        names |= set(re.findall(r"(?:^|,)\s*(\w+)", constants))
+    while "{" in text:
+        text = re.sub(r"\{[^{}]*\}", "@", text)
+    for declaration in re.split(r";|\)\s*@", text):
+        head = declaration if "typedef" in declaration else re.split(r"[(=[]", declaration)[0]
+        names |= set(re.findall(r"\w+", head)[-1:]) - {"enum"}
+    return names
+
+
+HEADERS = {path.stem: path for path in (KIT / "include" / "referee").glob("*.h")}
+PREFIXES = {name: name for name in HEADERS} | {
+    "wire": "referee",
+    "ants": "reantics",
+    "grid": "aiarena21",
+    "hexgrid": "aibg5",
+}
+"""What every name of a header begins with."""
+
+
+def test_the_names_of_a_header_are_found(tmp_path: Path) -> None:
+    header = tmp_path / "bare.h"
+    header.write_text(
+        """
+#pragma once
+#include <referee/wire.h>
+#define MACRO(x) x
+enum { ONE = 1, TWO };
+typedef struct Tag Alias;
+struct Tag {
+    enum { INNER } is;
+    struct Inside* member;
+};
+typedef enum { RED, GREEN, } Colour;
+static const int LIST[2] = {1, 2};
+int prototype(int number, const char* words) __attribute__((format(printf, 2, 1)));
+static inline int function(void) {
+    for (;;) { return 0; }
+}
+static inline const char* last(const char* text) { return text ? "{;" : text; }
+""",
+        "utf-8",
+    )
+    names = "Alias Colour GREEN INNER Inside LIST MACRO ONE RED TWO Tag function last prototype"
+    assert " ".join(sorted(declared(header))) == names
+
+
+@pytest.mark.parametrize("name", sorted(HEADERS))
+def test_every_name_of_a_header_begins_with_its_prefix(name: str) -> None:
+    prefix, found = PREFIXES[name], declared(HEADERS[name])
+    assert len(found) > 5
+    assert [each for each in sorted(found) if not each.startswith((f"{prefix}_", f"{prefix.upper()}_"))] == []
+
+
+def test_all_headers_go_into_one_program(tmp_path: Path) -> None:
+    source = tmp_path / "all.c"
+    source.write_text("".join([f"#include <referee/{name}.h>\n" for name in sorted(HEADERS)]), "utf-8")
+    command = ["gcc", "-std=c11", *WARNINGS, "-Wno-unused-const-variable", "-fsyntax-only", "-I", KIT / "include"]
+    subprocess.run([*command, source], check=True, timeout=60)
+
+
 ODD = """
 #include <referee/wire.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { uint64_t luck; int calls; } Odd;
+typedef struct {
+    uint64_t luck;
+    int calls;
+} Odd;
 
 __attribute__((constructor(65535))) static void early(void) { puts("before main"); }
 
-static void begin(Match* match) {
+static void begin(referee_match* match) {
     if (match->seat == 7) referee_fail(match, "no seat %d", match->seat);
     ((Odd*)match->memory)->luck = match->seed * 6364136223846793005u + 1442695040888963407u;
 }
 
-static bool answer(Match* match, const char* method, const Value* params, Value* result) {
+static bool answer(referee_match* match, const char* method, const referee_value* params, referee_value* result) {
     Odd* self = match->memory;
     ++self->calls;
     if (strcmp(method, "match") == 0) {
@@ -70,7 +148,7 @@ static bool answer(Match* match, const char* method, const Value* params, Value*
         referee_append(match, result, referee_new_int(match->seat));
         for (size_t i = 0; i < match->names.count; ++i)
             referee_append(match, result, referee_new_text(match->names.items[i]));
-        referee_append(match, result, (Value){VALUE_LARGE, 0, {.large = match->seed}});
+        referee_append(match, result, (referee_value){REFEREE_VALUE_LARGE, 0, {.large = match->seed}});
         referee_append(match, result, referee_new_int(match->limits.startup_ms));
         referee_append(match, result, referee_new_int(match->limits.call_ms));
         referee_append(match, result, referee_new_int(match->limits.processes));
@@ -90,14 +168,19 @@ static bool answer(Match* match, const char* method, const Value* params, Value*
     return (void)params, false;
 }
 
-static void notice(Match* match, const char* method, const Value* params) {
+static void notice(referee_match* match, const char* method, const referee_value* params) {
     (void)params;
     referee_fail(match, "in %s", method);
 }
 
 int main(void) {
-    return referee_serve(&(Bot){.name = "Odd", .version = "2.1", .game = "odd", .memory = sizeof(Odd), .begin = begin,
-                        .answer = answer, .notice = notice});
+    return referee_serve(&(referee_bot){.name = "Odd",
+                                        .version = "2.1",
+                                        .game = "odd",
+                                        .memory = sizeof(Odd),
+                                        .begin = begin,
+                                        .answer = answer,
+                                        .notice = notice});
 }
 """
 
@@ -269,25 +352,31 @@ SHAPES: dict[str, Any] = {
     },
 }
 SHAPES_BOT = """
-#include "shapes.h"
 #include <stdio.h>
 
-static Answer play(Match* match, const State* state, double factor, const char* word, const Value* thing,
-                   MaybeInt few) {
-    Answer answer = {.at = state->here, .goal = state->goal, .note = word, .thing = thing, .few = few,
-                     .rate = referee_some(RATE + RATES[1]), .sure = referee_some(state->three.items[2] > SIZES[1])};
-    answer.grid = referee_new_float_list_list(match, state->grid.count);
+#include "shapes.h"
+
+static shapes_answer play(referee_match* match, const shapes_state* state, double factor, const char* word,
+                          const referee_value* thing, referee_maybe_int few) {
+    shapes_answer answer = {.at = state->here,
+                            .goal = state->goal,
+                            .note = word,
+                            .thing = thing,
+                            .few = few,
+                            .rate = referee_some(SHAPES_RATE + SHAPES_RATES[1]),
+                            .sure = referee_some(state->three.items[2] > SHAPES_SIZES[1])};
+    answer.grid = shapes_new_float_list_list(match, state->grid.count);
     for (size_t i = 0; i < state->grid.count; ++i) {
-        const FloatList from = state->grid.items[i];
-        FloatList row = referee_new_float_list(match, from.count);
+        const shapes_float_list from = state->grid.items[i];
+        shapes_float_list row = shapes_new_float_list(match, from.count);
         for (size_t j = 0; j < from.count; ++j) row.items[row.count++] = from.items[j] * factor;
         answer.grid.items[answer.grid.count++] = row;
     }
-    answer.rich = state->own && state->own->is == Piece_Bank && state->own->bank.coins > 9;
-    answer.far = referee_new_place_list(match, state->pieces.count + 1);
+    answer.rich = state->own && state->own->is == SHAPES_PIECE_BANK && state->own->bank.coins > 9;
+    answer.far = shapes_new_place_list(match, state->pieces.count + 1);
     for (size_t i = 0; i < state->pieces.count; ++i) {
-        const Piece* piece = &state->pieces.items[i];
-        if (piece->is == Piece_Dot) answer.far.items[answer.far.count++] = piece->dot.place;
+        const shapes_piece* piece = &state->pieces.items[i];
+        if (piece->is == SHAPES_PIECE_DOT) answer.far.items[answer.far.count++] = piece->dot.place;
     }
     if (state->holes.items && state->holes.items[0].items[0].present && !state->holes.items[0].items[1].present) {
         answer.far.items[answer.far.count++] = state->holes.items[0].items[0].value;
@@ -295,29 +384,35 @@ static Answer play(Match* match, const State* state, double factor, const char* 
     return answer;
 }
 
-static const Order* choose(Match* match, PlaceList places) {
-    Order* order = referee_allocate(match, sizeof *order);
+static const shapes_order* choose(referee_match* match, shapes_place_list places) {
+    shapes_order* order = referee_allocate(match, sizeof *order);
     if (places.count == 0) return NULL;
-    if (places.count == 1) *order = (Order){.is = Order_Wait};
-    if (places.count > 1) *order = (Order){.is = Order_Go, .go = {.places = places, .why = NAME}};
+    if (places.count == 1) *order = (shapes_order){.is = SHAPES_ORDER_WAIT};
+    if (places.count > 1) *order = (shapes_order){.is = SHAPES_ORDER_GO, .go = {.places = places, .why = SHAPES_NAME}};
     return order;
 }
 
-static Row list(Match* match, const Pairing* pairing) {
+static shapes_row list(referee_match* match, const shapes_pairing* pairing) {
     (void)match;
-    return (Row){pairing->first, pairing->words.count ? pairing->words : (TextList){NULL, 0}, {SIZE, NAMES_COUNT}};
+    return (shapes_row){pairing->first,
+                        pairing->words.count ? pairing->words : (referee_text_list){NULL, 0},
+                        {SHAPES_SIZE, SHAPES_NAMES_COUNT}};
 }
 
-static void heard(Match* match, const Heard* heard) {
+static void heard(referee_match* match, const shapes_heard* heard) {
     (void)match;
-    const Piece* piece = heard->piece;
-    printf("%s %d %g %d\\n", !piece ? "-" : piece->is == Piece_Dot ? "dot" : piece->bank.open.present ? "open" : "bank",
+    const shapes_piece* piece = heard->piece;
+    printf("%s %d %g %d\\n",
+           !piece                          ? "-"
+           : piece->is == SHAPES_PIECE_DOT ? "dot"
+           : piece->bank.open.present      ? "open"
+                                           : "bank",
            heard->count.present ? heard->count.value : -1, heard->rate.present ? heard->rate.value : -1,
            heard->value ? (int)heard->value->kind : -1);
 }
 
 int main(void) {
-    return referee_run(&(ShapesBot){.name = "Shapes", .play = play, .choose = choose, .list = list, .heard = heard});
+    return shapes_run(&(shapes_bot){.name = "Shapes", .play = play, .choose = choose, .list = list, .heard = heard});
 }
 """
 

@@ -264,30 +264,35 @@ SPIES = {
 #include <referee/tictactoe.h>
 #include <stdio.h>
 
-typedef struct { char heard[200]; } Spy;
+typedef struct {
+    char heard[200];
+} Spy;
 
-static const char* shown(Match* match, const Value* member) {
+static const char* shown(referee_match* match, const referee_value* member) {
     if (!member) return "-";
     if (referee_text_of(member)) return member->text;
     char* text = referee_allocate(match, 40);
-    if (member->kind == VALUE_INT) sprintf(text, "%d", (int)member->integer);
-    if (member->kind == VALUE_LIST) sprintf(text, "[%s]", member->count ? shown(match, referee_item(member, 0)) : "");
-    if (member->kind == VALUE_OBJECT && member->count == 0) return "{}";
+    if (member->kind == REFEREE_VALUE_INT) sprintf(text, "%d", (int)member->integer);
+    if (member->kind == REFEREE_VALUE_LIST)
+        sprintf(text, "[%s]", member->count ? shown(match, referee_item(member, 0)) : "");
+    if (member->kind == REFEREE_VALUE_OBJECT && member->count == 0) return "{}";
     return text;
 }
 
 static const char* text(const char* member) { return member ? member : "-"; }
 
-static void event(Match* match, const ArenaEvent* e) {
+static void event(referee_match* match, const tictactoe_arena_event* e) {
     Spy* self = match->memory;
     snprintf(self->heard, sizeof self->heard, "%s %s %s %s %s %s", text(e->youAre), text(e->id), text(e->player),
              shown(match, e->action), shown(match, e->position), text(e->winner));
 }
 
-static Action play(Match* match, const char* id) { return (void)id, (Action){((Spy*)match->memory)->heard, NULL}; }
+static tictactoe_action play(referee_match* match, const char* id) {
+    return (void)id, (tictactoe_action){((Spy*)match->memory)->heard, NULL};
+}
 
 int main(void) {
-    return referee_run(&(TicTacToeBot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
+    return tictactoe_run(&(tictactoe_bot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
 }
 """,
     "python": """

@@ -200,7 +200,7 @@ def test_the_readmes_bot_plays_by_the_readmes_own_command(kit: str, tmp_path: Pa
 
 FAILURES = {
     "c": (
-        "return (Move){.moveType = END};",
+        "return (reantics_move){.moveType = REANTICS_END};",
         'referee_fail(match, "lost in the grass");',
         ["Lost.c:", "in getMove: lost in the grass"],
     ),

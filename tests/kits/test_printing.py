@@ -17,13 +17,15 @@ PROGRAMS = {
 #include <stdlib.h>
 #include <unistd.h>
 
-static Action play(Match* match, const char* id) { return (void)match, (void)id, (Action){FLIP, NULL}; }
+static tictactoe_action play(referee_match* match, const char* id) {
+    return (void)match, (void)id, (tictactoe_action){TICTACTOE_FLIP, NULL};
+}
 
 int main(void) {
     printf("buffered");
     if (getenv("ONLY_USES_THE_KIT")) return 0;
     if (getenv("AT_ONCE")) fflush(stdout), write(1, "+ at once", 9);
-    return referee_run(&(TicTacToeBot){.name = "Prints", .play = play});
+    return tictactoe_run(&(tictactoe_bot){.name = "Prints", .play = play});
 }
 """,
     "cpp": """

@@ -1,4 +1,8 @@
-"""The C bindings: one header a game, on top of `referee/wire.h`."""
+"""The C bindings: one header a game, on top of `referee/wire.h`.
+
+C has one name space for all of a program: every name of a header begins with its game's, and every one of `wire.h` with
+`referee_`.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,17 +10,87 @@ from itertools import groupby
 from typing import Any
 
 from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from referee.tools.kits.text import comment, filled, literal
+from referee.tools.kits.text import WIDTH, comment, filled, literal
 
-SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "const char*", "any": "const Value*"}
-NAMES = {"int": "Int", "float": "Float", "bool": "Bool", "str": "Text", "any": "Any"}
-OF_THE_LIBRARY = {"TextList"}
-"""Types that are named like a game's, and that `wire.h` has already."""
+SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "const char*", "any": "const referee_value*"}
+NAMES = {"int": "int", "float": "float", "bool": "bool", "str": "text", "any": "any"}
+TEXTS = "referee_text_list"
+"""The one list that `wire.h` has already."""
+VALUE = "const referee_value* value"
+NOTHING = "(referee_value){.kind = REFEREE_VALUE_NULL}"
+
+
+class _Names:
+    """What a game's types, functions and constants are called."""
+
+    def __init__(self, game: str) -> None:
+        self.game = game
+
+    def of(self, name: str) -> str:
+        """A type or a function: `CoordList` is `reantics_coord_list`."""
+        return f"{self.game}_{_snake(name)}"
+
+    def constant(self, name: str) -> str:
+        return f"{self.game}_{name}".upper()
+
+    def type(self, wanted: Type) -> str:
+        """How a variable of a type is declared."""
+        match wanted:
+            case Scalar(kind):
+                return SCALARS[kind]
+            case Pair(name=name) | Ref(name=name) | OneOf(name=name):
+                return self.of(name)
+            case Many(Scalar("str")):
+                return TEXTS
+            case Many(item):
+                return self.of(f"{_name(item, lengths=False)}_list")
+            case Maybe(Scalar("str" | "any") | Many() as item):
+                return self.type(item)
+            case Maybe(Ref(name=name) | OneOf(name=name)):
+                return f"const {self.of(name)}*"
+            case Maybe(Scalar()):
+                return f"referee_{_name(wanted)}"
+            case Maybe():
+                return self.of(_name(wanted))
+
+    def reader(self, wanted: Type) -> str:
+        return self._function("read", wanted)
+
+    def writer(self, wanted: Type) -> str:
+        """Those that are pointers already say by NULL that they are absent, and have one writer."""
+        match wanted:
+            case Maybe(Scalar("str" | "any") as item):
+                return self._function("write", item)
+        return self._function("write", wanted)
+
+    def _function(self, verb: str, wanted: Type) -> str:
+        match wanted:
+            case Scalar() | Maybe(Scalar()):
+                return f"referee_{verb}_{_name(wanted)}"
+        return self.of(f"{verb}_{_name(wanted)}")
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _name(wanted: Type, lengths: bool = True) -> str:
+    """As in `read_name`. Without `lengths` lists that must have one are named like those that need not."""
+    match wanted:
+        case Scalar(kind):
+            return NAMES[kind]
+        case Many(item, length):
+            return f"{_name(item, lengths)}_list{length if length and lengths else ''}"
+        case Maybe(item):
+            return f"maybe_{_name(item, lengths)}"
+        case _:
+            return _snake(wanted.name)
 
 
 def emit(game: Binding) -> str:
     """The header's text."""
-    types = _Types(game)
+    names = _Names(game.game)
+    types = _Types(game, names)
     lines = [
         f"// {game.origin}",
         *comment(game.doc, 0, "// "),
@@ -26,86 +100,45 @@ def emit(game: Binding) -> str:
         "#include <referee/wire.h>",
         "#include <string.h>",
         "",
-        *_constants(game.constants),
+        *_constants(game.constants, names),
         "",
         *types.declarations,
-        *_bot(game),
+        *_bot(game, names),
         "",
         "// What bots need not know: how all of this crosses the wire.",
         "",
         *types.functions,
-        *_serving(game),
+        *_serving(game, names),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _constants(constants: dict[str, Any]) -> Iterator[str]:
+def _constants(constants: dict[str, Any], names: _Names) -> Iterator[str]:
     for kind, run in groupby(constants.items(), lambda item: type(item[1])):
         if kind is int:
             yield "enum {"
-            yield from (f"    {name} = {value}," for name, value in run)
+            yield from (f"    {names.constant(name)} = {value}," for name, value in run)
             yield "};"
         for name, value in () if kind is int else run:
             if kind is list:
                 number = "double" if any(isinstance(item, float) for item in value) else "int"
                 wanted = "const char* const" if isinstance(value[0], str) else f"const {number}"
-                yield f"enum {{ {name}_COUNT = {len(value)} }};"
-                yield from filled(f"static {wanted} {name}[{len(value)}] = {{", [*map(literal, value)], "};")
+                yield f"enum {{ {names.constant(name)}_COUNT = {len(value)} }};"
+                head = f"static {wanted} {names.constant(name)}[{len(value)}] = {{"
+                yield from filled(head, [*map(literal, value)], "};")
             else:
-                yield f"#define {name} {literal(value)}"
-
-
-# Types: how a variable of one is declared, and what its functions are called.
-
-
-def _type(wanted: Type) -> str:
-    match wanted:
-        case Scalar(kind):
-            return SCALARS[kind]
-        case Pair(name=name) | Ref(name=name) | OneOf(name=name):
-            return name
-        case Many(item):
-            return f"{_name(item, lengths=False)}List"
-        case Maybe(Scalar("str" | "any") | Many() as item):
-            return _type(item)
-        case Maybe(Ref(name=name) | OneOf(name=name)):
-            return f"const {name}*"
-        case Maybe(item):
-            return f"Maybe{_name(item)}"
-
-
-def _function(verb: str, name: str) -> str:
-    """Every function that bots see begins with `referee_`: C has no other name spaces."""
-    return f"referee_{verb}_{re.sub(r'(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])', '_', name).lower()}"
-
-
-def _name(wanted: Type, lengths: bool = True) -> str:
-    """As in `readName`. Without `lengths` lists that must have one are named like those that need not."""
-    match wanted:
-        case Scalar(kind):
-            return NAMES[kind]
-        case Many(item, length):
-            return f"{_name(item, lengths)}List{length if length and lengths else ''}"
-        case Maybe(item):
-            return f"Maybe{_name(item, lengths)}"
-        case _:
-            return wanted.name
-
-
-def _writer(wanted: Type) -> str:
-    """Those that are pointers already say by NULL that they are absent, and have one writer."""
-    plain = isinstance(wanted, Maybe) and isinstance(wanted.item, Scalar) and wanted.item.kind in ("str", "any")
-    return f"{_function('write', _name(wanted.item if plain and isinstance(wanted, Maybe) else wanted))}"
+                yield f"#define {names.constant(name)} {literal(value)}"
 
 
 class _Types:
     """The declarations and functions of all types of a game, each after those that it is made of."""
 
-    def __init__(self, game: Binding) -> None:
+    def __init__(self, game: Binding, names: _Names) -> None:
         self.game = game
+        self.names = names
         self.declarations: list[str] = []
         self.functions: list[str] = []
-        self.written = set(OF_THE_LIBRARY)
+        self.written = {TEXTS}
         for pair in game.pairs:
             self.need(pair, sent=False)
         for record in game.records:
@@ -118,35 +151,37 @@ class _Types:
 
     def need(self, wanted: Type, sent: bool) -> None:
         """Writes what is not there yet of a type: its declaration, and the function that reads or writes it."""
+        names = self.names
         match wanted:
             case Pair():
-                self.declare(wanted.name, _pair(wanted, self.game.pairs[wanted]))
+                self.declare(names.of(wanted.name), _pair(wanted, self.game.pairs[wanted], names))
                 self.function(wanted, False, _read_pair(wanted))
                 self.function(wanted, True, _write_pair(wanted))
             case Ref(name):
                 record = next(record for record in self.game.records if record.name == name)
                 for field in record.fields:
                     self.need(field.type, sent)
-                self.declare(name, _struct(record))
-                self.function(wanted, sent, _write_record(record, self.tag(record)) if sent else _read_record(record))
+                self.declare(names.of(name), _struct(record, names))
+                written = _write_record(record, self.tag(record), names) if sent else _read_record(record, names)
+                self.function(wanted, sent, written)
             case OneOf():
                 for _, choice in wanted.choices:
                     self.need(Ref(choice), sent)
-                self.declare(wanted.name, _union(wanted))
-                self.function(wanted, sent, _write_union(wanted) if sent else _read_union(wanted))
+                self.declare(names.of(wanted.name), _union(wanted, names))
+                self.function(wanted, sent, _write_union(wanted, names) if sent else _read_union(wanted, names))
             case Many(item, length):
                 self.need(item, sent)
-                self.declare(_type(wanted), _list(wanted))
+                self.declare(names.type(wanted), _list(wanted, names))
                 if sent:
-                    self.declare(_function("new", _type(wanted)), _new_list(wanted))
+                    self.declare(_new(wanted, names), _new_list(wanted, names))
                 elif length:
                     self.need(Many(item, None), sent)
-                self.function(wanted, sent, _write_list(wanted) if sent else _read_list(wanted))
+                self.function(wanted, sent, _write_list(wanted, names) if sent else _read_list(wanted, names))
             case Maybe(item) if not isinstance(item, Scalar):
                 self.need(item, sent)
                 if isinstance(item, Pair):
-                    self.declare(_type(wanted), _maybe(wanted))
-                self.function(wanted, sent, _write_maybe(wanted) if sent else _read_maybe(wanted))
+                    self.declare(names.type(wanted), _maybe(wanted, names))
+                self.function(wanted, sent, _write_maybe(wanted, names) if sent else _read_maybe(wanted, names))
 
     def declare(self, name: str, lines: Iterable[str]) -> None:
         if name not in self.written:
@@ -154,10 +189,12 @@ class _Types:
             self.declarations += [*lines, ""]
 
     def function(self, wanted: Type, sent: bool, body: Iterable[str]) -> None:
-        head = _write_head(wanted) if sent else _read_head(wanted)
-        if head not in self.written:
-            self.written.add(head)
-            self.functions += [head, *(f"    {line}" for line in body), "}", ""]
+        name, kind = (self.names.writer(wanted), "referee_value") if sent else (self.names.reader(wanted), "bool")
+        if name not in self.written:
+            self.written.add(name)
+            parameters = _writes(wanted, self.names) if sent else [VALUE, f"{self.names.type(wanted)}* into"]
+            head = filled(f"static inline {kind} {name}(", ["referee_match* match", *parameters], ") {")
+            self.functions += [*head, *(f"    {line}" for line in body), "}", ""]
 
     def tag(self, record: Record) -> str:
         """The text that tells the record from the other choices of a union; empty if it is in none."""
@@ -165,37 +202,31 @@ class _Types:
         return texts.get(record.name, "")
 
 
-def _read_head(wanted: Type) -> str:
-    name = _function("read", _name(wanted))
-    return f"static inline bool {name}(Match* match, const Value* value, {_type(wanted)}* into) {{"
+def _writes(wanted: Type, names: _Names) -> list[str]:
+    declared = names.type(wanted)
+    return [f"{declared} const* from" if declared.endswith("*") else f"const {declared}* from"]
 
 
-def _write_head(wanted: Type) -> str:
-    declared = _type(wanted)
-    pointer = f"{declared} const* from" if declared.endswith("*") else f"const {declared}* from"
-    return f"static inline Value {_function('write', _name(wanted))}(Match* match, {pointer}) {{"
-
-
-def _pair(pair: Pair, doc: str) -> Iterator[str]:
-    name, (a, b) = pair.name, pair.members
+def _pair(pair: Pair, doc: str, names: _Names) -> Iterator[str]:
+    name, (a, b) = names.of(pair.name), pair.members
     yield from comment(doc, 0, "// ")
     yield "typedef struct {"
     yield f"    int {a};"
     yield f"    int {b};"
     yield f"}} {name};"
     yield ""
-    yield f"static inline bool equal{name}({name} one, {name} two) {{"
+    yield f"static inline bool {names.of(f'equal_{_snake(pair.name)}')}({name} one, {name} two) {{"
     yield f"    return one.{a} == two.{a} && one.{b} == two.{b};"
     yield "}"
     yield ""
     yield f"// For qsort and bsearch: by {a}, then {b}."
-    yield f"static inline int compare{name}(const void* one, const void* two) {{"
+    yield f"static inline int {names.of(f'compare_{_snake(pair.name)}')}(const void* one, const void* two) {{"
     yield f"    const {name} *a = one, *b = two;"
     yield f"    if (a->{a} != b->{a}) return a->{a} < b->{a} ? -1 : 1;"
     yield f"    return (a->{b} > b->{b}) - (a->{b} < b->{b});"
     yield "}"
     yield ""
-    yield f"static inline size_t hash{name}({name} pair) {{"
+    yield f"static inline size_t {names.of(f'hash_{_snake(pair.name)}')}({name} pair) {{"
     yield f"    return ((size_t)(unsigned)pair.{a} << 16 ^ (unsigned)pair.{b}) * 0x9e3779b1u;"
     yield "}"
 
@@ -210,22 +241,22 @@ def _read_pair(pair: Pair) -> list[str]:
 
 def _write_pair(pair: Pair) -> list[str]:
     appended = [f"referee_append(match, &list, referee_new_int(from->{name}));" for name in pair.members]
-    return ["Value list = referee_new_list();", *appended, "return list;"]
+    return ["referee_value list = referee_new_list();", *appended, "return list;"]
 
 
-def _struct(record: Record) -> Iterator[str]:
+def _struct(record: Record, names: _Names) -> Iterator[str]:
     yield from comment(record.doc, 0, "// ")
     yield "typedef struct {"
     if not _members(record):
         yield "    char empty;  // C wants a member"
     for field in _members(record):
-        line = f"    {_type(field.type)} {field.name};"
+        line = f"    {names.type(field.type)} {field.name};"
         if field.doc and len(line) + 5 + len(field.doc) <= 120:
             yield f"{line}  // {field.doc}"
         else:
             yield from comment(field.doc, 4, "// ")
             yield line
-    yield f"}} {record.name};"
+    yield f"}} {names.of(record.name)};"
 
 
 def _members(record: Record) -> list[Field]:
@@ -233,219 +264,228 @@ def _members(record: Record) -> list[Field]:
     return [field for field in record.fields if not (record.sent and field.name == record.tag)]
 
 
-def _read_record(record: Record) -> Iterator[str]:
+def _read_record(record: Record, names: _Names) -> Iterator[str]:
     for index, field in enumerate(record.fields):
         place = f"referee_item(value, {index})" if record.listed else f'referee_member(value, "{field.name}")'
         start, end = "return " if index == 0 else "       ", " &&" if field is not record.fields[-1] else ";"
-        yield f"{start}{_function('read', _name(field.type))}(match, {place}, &into->{field.name}){end}"
+        arguments = ["match", place, f"&into->{field.name}"]
+        yield from filled(f"{start}{names.reader(field.type)}(", arguments, f"){end}", WIDTH - 4)
     if not record.fields:
         yield "return (void)match, (void)into, !referee_is_null(value);"
 
 
-def _write_record(record: Record, tag: str) -> Iterator[str]:
+def _write_record(record: Record, tag: str, names: _Names) -> Iterator[str]:
     kind = "list" if record.listed else "object"
-    yield f"Value {kind} = referee_new_{kind}();"
+    yield f"referee_value {kind} = referee_new_{kind}();"
     if record.tag is not None:
         yield f'referee_put(match, &object, "{record.tag}", referee_new_text({literal(tag)}));'
     if not _members(record):
         yield "(void)from;"
     for field in _members(record):
-        value = f"{_writer(field.type)}(match, &from->{field.name})"
+        value = f"{names.writer(field.type)}(match, &from->{field.name})"
         if record.listed:
             yield f"referee_append(match, &list, {value});"
         else:
             put = "referee_put_some" if isinstance(field.type, Maybe) else "referee_put"
-            yield f'{put}(match, &object, "{field.name}", {value});'
+            yield from filled(f"{put}(", ["match", "&object", f'"{field.name}"', value], ");", WIDTH - 4)
     yield f"return {kind};"
 
 
-def _union(union: OneOf) -> Iterator[str]:
-    kinds = ", ".join([f"{union.name}_{name}" for _, name in union.choices])
+def _union(union: OneOf, names: _Names) -> Iterator[str]:
+    kinds = [_kind(union, name, names) for _, name in union.choices]
     yield f"// One of these, told apart by `{union.tag}` on the wire."
     yield "typedef struct {"
-    yield f"    enum {{ {kinds} }} is;"
+    yield from filled("    enum { ", kinds, " } is;")
     yield "    union {"
-    yield from (f"        {name} {_lower(name)};" for _, name in union.choices)
+    yield from (f"        {names.of(name)} {_snake(name)};" for _, name in union.choices)
     yield "    };"
-    yield f"}} {union.name};"
+    yield f"}} {names.of(union.name)};"
 
 
-def _read_union(union: OneOf) -> list[str]:
-    lines = [f'const Value* tag = referee_member(value, "{union.tag}");']
+def _kind(union: OneOf, choice: str, names: _Names) -> str:
+    """What `is` says when it is that record."""
+    return names.constant(f"{_snake(union.name)}_{_snake(choice)}")
+
+
+def _read_union(union: OneOf, names: _Names) -> list[str]:
+    lines = [f'const referee_value* tag = referee_member(value, "{union.tag}");']
     for text, name in union.choices:
-        lines += [f"if (referee_is_text(tag, {literal(text)})) {{", f"    into->is = {union.name}_{name};"]
-        lines += [f"    return {_function('read', name)}(match, value, &into->{_lower(name)});", "}"]
+        lines += [f"if (referee_is_text(tag, {literal(text)})) {{", f"    into->is = {_kind(union, name, names)};"]
+        lines += [f"    return {names.reader(Ref(name))}(match, value, &into->{_snake(name)});", "}"]
     return [*lines, "return false;"]
 
 
-def _write_union(union: OneOf) -> list[str]:
+def _write_union(union: OneOf, names: _Names) -> list[str]:
     lines = ["switch (from->is) {"]
     for _, name in union.choices:
         lines += [
-            f"    case {union.name}_{name}:",
-            f"        return {_function('write', name)}(match, &from->{_lower(name)});",
+            f"    case {_kind(union, name, names)}:",
+            f"        return {names.writer(Ref(name))}(match, &from->{_snake(name)});",
         ]
-    return [*lines, "}", "return (Value){.kind = VALUE_NULL};"]
+    return [*lines, "}", f"return {NOTHING};"]
 
 
-def _list(wanted: Many) -> list[str]:
-    declared = _type(wanted.item)
-    return ["typedef struct {", f"    {declared}* items;", "    size_t count;", f"}} {_type(wanted)};"]
+def _list(wanted: Many, names: _Names) -> list[str]:
+    declared = names.type(wanted.item)
+    return ["typedef struct {", f"    {declared}* items;", "    size_t count;", f"}} {names.type(wanted)};"]
 
 
-def _new_list(wanted: Many) -> list[str]:
-    name = _type(wanted)
+def _new(wanted: Many, names: _Names) -> str:
+    """The function that makes a list. One of texts is the library's, but this is the game's."""
+    return names.of(f"new_{_name(wanted, lengths=False)}")
+
+
+def _new_list(wanted: Many, names: _Names) -> list[str]:
+    name = names.type(wanted)
     return [
         "// A list with room for `most` items, of which none is there yet.",
-        f"static inline {name} {_function('new', name)}(Match* match, size_t most) {{",
-        f"    return ({name}){{referee_allocate(match, most * sizeof({_type(wanted.item)})), 0}};",
+        f"static inline {name} {_new(wanted, names)}(referee_match* match, size_t most) {{",
+        f"    return ({name}){{referee_allocate(match, most * sizeof({names.type(wanted.item)})), 0}};",
         "}",
     ]
 
 
-def _read_list(wanted: Many) -> list[str]:
+def _read_list(wanted: Many, names: _Names) -> list[str]:
     if wanted.length is not None:
-        plain = _name(Many(wanted.item, None))
-        return [f"return {_function('read', plain)}(match, value, into) && into->count == {wanted.length};"]
+        plain = names.reader(Many(wanted.item, None))
+        return [f"return {plain}(match, value, into) && into->count == {wanted.length};"]
     return [
-        "if (!value || value->kind != VALUE_LIST) return false;",
-        f"*into = ({_type(wanted)}){{referee_allocate(match, value->count * sizeof *into->items), value->count}};",
+        "if (!value || value->kind != REFEREE_VALUE_LIST) return false;",
+        f"*into = ({names.type(wanted)}){{referee_allocate(match, value->count * sizeof *into->items), value->count}};",
         "for (size_t i = 0; i < value->count; ++i) {",
-        f"    if (!{_function('read', _name(wanted.item))}(match, &value->items[i], &into->items[i])) return false;",
+        f"    if (!{names.reader(wanted.item)}(match, &value->items[i], &into->items[i])) return false;",
         "}",
         "return true;",
     ]
 
 
-def _write_list(wanted: Many) -> list[str]:
-    item = f"{_writer(wanted.item)}(match, &from->items[i])"
+def _write_list(wanted: Many, names: _Names) -> list[str]:
+    item = f"{names.writer(wanted.item)}(match, &from->items[i])"
     return [
-        "Value list = referee_new_list();",
+        "referee_value list = referee_new_list();",
         f"for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, {item});",
         "return list;",
     ]
 
 
-def _maybe(wanted: Maybe) -> list[str]:
-    return ["typedef struct {", "    bool present;", f"    {_type(wanted.item)} value;", f"}} {_type(wanted)};"]
+def _maybe(wanted: Maybe, names: _Names) -> list[str]:
+    item = names.type(wanted.item)
+    return ["typedef struct {", "    bool present;", f"    {item} value;", f"}} {names.type(wanted)};"]
 
 
-def _read_maybe(wanted: Maybe) -> list[str]:
-    read = f"{_function('read', _name(wanted.item))}(match, value, "
+def _read_maybe(wanted: Maybe, names: _Names) -> list[str]:
+    read = f"{names.reader(wanted.item)}(match, value, "
     match wanted.item:
         case Pair():
             return [f"into->present = {read}&into->value);", "return true;"]
         case Many():
-            return [f"if (!{read}into)) *into = ({_type(wanted)}){{NULL, 0}};", "return true;"]
+            return [f"if (!{read}into)) *into = ({names.type(wanted)}){{NULL, 0}};", "return true;"]
     return [
-        f"{_type(wanted.item)}* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);",
+        f"{names.type(wanted.item)}* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);",
         f"*into = there && {read}there) ? there : NULL;",
         "return true;",
     ]
 
 
-def _write_maybe(wanted: Maybe) -> list[str]:
-    nothing, write = "(Value){.kind = VALUE_NULL}", _writer(wanted.item)
+def _write_maybe(wanted: Maybe, names: _Names) -> list[str]:
+    write = names.writer(wanted.item)
     match wanted.item:
         case Pair():
-            return [f"return from->present ? {write}(match, &from->value) : {nothing};"]
+            return [f"return from->present ? {write}(match, &from->value) : {NOTHING};"]
         case Many():
-            return [f"return from->items ? {write}(match, from) : {nothing};"]
-    return [f"return *from ? {write}(match, *from) : {nothing};"]
+            return [f"return from->items ? {write}(match, from) : {NOTHING};"]
+    return [f"return *from ? {write}(match, *from) : {NOTHING};"]
 
 
 # The bot.
 
 
-def _bot(game: Binding) -> Iterator[str]:
-    name = f"{game.name}Bot"
+def _bot(game: Binding, names: _Names) -> Iterator[str]:
     yield f"// A bot for {game.title}. A function that returns nothing may be left out."
     yield "typedef struct {"
     yield "    const char* name;"
-    yield '    const char* version;          // NULL = "1"'
-    yield "    size_t memory;                // bytes of `match->memory`"
-    yield "    void (*begin)(Match* match);  // a match begins; may be left out"
+    yield '    const char* version;                  // NULL = "1"'
+    yield "    size_t memory;                        // bytes of `match->memory`"
+    yield "    void (*begin)(referee_match* match);  // a match begins; may be left out"
     for function in game.functions:
         yield ""
         yield from comment(function.doc, 4, "// ")
-        returned = "void" if function.result is None else _type(function.result)
-        yield from filled(
-            f"    {returned} (*{function.name})(", ["Match* match", *map(_parameter, function.params)], ");"
-        )
-    yield f"}} {name};"
+        returned = "void" if function.result is None else names.type(function.result)
+        parameters = ["referee_match* match", *[_parameter(field, names) for field in function.params]]
+        yield from filled(f"    {returned} (*{function.name})(", parameters, ");")
+    yield f"}} {names.of('bot')};"
 
 
-def _serving(game: Binding) -> Iterator[str]:
-    name = f"{game.name}Bot"
+def _serving(game: Binding, names: _Names) -> Iterator[str]:
+    bot, run = names.of("bot"), names.of("run")
+    answer, notice = names.of("answer_call"), names.of("notice_event")
+    request = ["referee_match* match", "const char* method", "const referee_value* params"]
     calls = game.calls
     events = game.events
-    yield f"static inline bool answer{name}(Match* match, const char* method, const Value* params, Value* result) {{"
-    yield f"    const {name}* bot = match->bot;"
+    yield from filled(f"static inline bool {answer}(", [*request, "referee_value* result"], ") {")
+    yield f"    const {bot}* bot = match->bot;"
     for function in calls:
-        yield from _answer(function)
+        yield from _answer(function, names)
     yield "    return (void)params, (void)result, false;"
     yield "}"
     if events:
         yield ""
-        yield f"static inline void notice{name}(Match* match, const char* method, const Value* params) {{"
-        yield f"    const {name}* bot = match->bot;"
+        yield from filled(f"static inline void {notice}(", request, ") {")
+        yield f"    const {bot}* bot = match->bot;"
         for function in events:
-            yield from _notice(function)
+            yield from _notice(function, names)
         yield "}"
     yield ""
-    yield "// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`."
-    yield f"static inline int referee_run(const {name}* bot) {{"
-    yield "    return referee_serve(&(Bot){.name = bot->name,"
+    yield f"// Plays matches until the referee ends the program: `int main(void) {{ return {run}(&bot); }}`."
+    yield f"static inline int {run}(const {bot}* bot) {{"
+    yield "    return referee_serve(&(referee_bot){.name = bot->name,"
     members = [("version", "bot->version"), ("game", f'"{game.game}"'), ("memory", "bot->memory")]
-    members += [("begin", "bot->begin"), ("answer", f"answer{name}")]
-    members += [("notice", f"notice{name}")] if events else []
-    yield from (f"                        .{member} = {value}," for member, value in members)
-    yield "                        .bot = bot});"
+    members += [("begin", "bot->begin"), ("answer", answer)]
+    members += [("notice", notice)] if events else []
+    yield from (f"                                        .{member} = {value}," for member, value in members)
+    yield "                                        .bot = bot});"
     yield "}"
 
 
-def _parameter(field: Field) -> str:
+def _parameter(field: Field, names: _Names) -> str:
     is_big = isinstance(field.type, Ref | OneOf)
-    return f"const {_type(field.type)}* {field.name}" if is_big else f"{_type(field.type)} {field.name}"
+    return f"const {names.type(field.type)}* {field.name}" if is_big else f"{names.type(field.type)} {field.name}"
 
 
-def _answer(function: Function) -> Iterator[str]:
+def _answer(function: Function, names: _Names) -> Iterator[str]:
     needed = "" if function.result is None else f" && bot->{function.name}"
     yield f'    if (strcmp(method, "{function.name}") == 0{needed}) {{'
-    yield from _read_parameters([(field, f'referee_member(params, "{field.name}")') for field in function.params])
+    places = [(field, f'referee_member(params, "{field.name}")') for field in function.params]
+    yield from _read_parameters(places, names)
     arguments = ["match", *map(_argument, function.params)]
     if function.result is None:
         yield from filled(f"        if (bot->{function.name}) bot->{function.name}(", arguments, ");")
     else:
-        head = f"        {_type(function.result)} given = bot->{function.name}("
+        head = f"        {names.type(function.result)} given = bot->{function.name}("
         yield from filled(head, arguments, ");")
-        yield f"        *result = {_writer(function.result)}(match, &given);"
+        yield f"        *result = {names.writer(function.result)}(match, &given);"
     yield "        return true;"
     yield "    }"
 
 
-def _notice(function: Function) -> Iterator[str]:
+def _notice(function: Function, names: _Names) -> Iterator[str]:
     yield f'    if (strcmp(method, "{function.name}") == 0 && bot->{function.name}) {{'
-    yield from _read_parameters([(field, "params") for field in function.params])
+    yield from _read_parameters([(field, "params") for field in function.params], names)
     yield from filled(f"        bot->{function.name}(", ["match", *map(_argument, function.params)], ");")
     yield "    }"
 
 
-def _read_parameters(fields: list[tuple[Field, str]]) -> Iterator[str]:
+def _read_parameters(fields: list[tuple[Field, str]], names: _Names) -> Iterator[str]:
     """In a struct of their own, so that a parameter may have any name."""
     if fields:
         yield "        struct {"
-        yield from (f"            {_type(field.type)} {field.name};" for field, _ in fields)
+        yield from (f"            {names.type(field.type)} {field.name};" for field, _ in fields)
         yield "        } in;"
     for field, place in fields:
-        yield f"        if (!{_function('read', _name(field.type))}(match, {place}, &in.{field.name})) {{"
+        yield f"        if (!{names.reader(field.type)}(match, {place}, &in.{field.name})) {{"
         yield f'            referee_fail(match, "%s: {field.name} is not what the rules say", method);'
         yield "        }"
 
 
 def _argument(field: Field) -> str:
     return f"&in.{field.name}" if isinstance(field.type, Ref | OneOf) else f"in.{field.name}"
-
-
-def _lower(name: str) -> str:
-    return name[0].lower() + name[1:]

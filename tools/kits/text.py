@@ -29,12 +29,12 @@ def on_lines(head: str, items: list[str], tail: str) -> list[str]:
     return [head.rstrip(), *(f"{indent}    {item}," for item in items), indent + tail.lstrip()]
 
 
-def filled(head: str, items: list[str], tail: str) -> list[str]:
+def filled(head: str, items: list[str], tail: str, width: int = WIDTH) -> list[str]:
     """`head` + items + `tail`, separated by commas; lines that would be too long go on below the first item."""
     lines, indent = [head], " " * len(head)
     for number, item in enumerate(items):
         piece = item + (tail if number == len(items) - 1 else ",")
-        if len(lines[-1]) + len(piece) + 1 > WIDTH and lines[-1].strip():
+        if len(lines[-1]) + len(piece) + 1 > width and lines[-1].strip():
             lines.append(indent + piece)
         else:
             lines[-1] += piece if number == 0 else " " + piece

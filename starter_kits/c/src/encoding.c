@@ -24,61 +24,61 @@ static void* need(void* memory) {
 
 // The arena.
 
-struct Chunk {
-    struct Chunk* older;
+struct referee_chunk {
+    struct referee_chunk* older;
     size_t size;
     alignas(max_align_t) char bytes[];
 };
 
-void* referee_take_from(Arena* arena, size_t size) {
+void* referee_take_from(referee_arena* arena, size_t size) {
     const size_t unit = alignof(max_align_t), rounded = (size + unit - 1) / unit * unit;
     if (!arena->last || arena->last->size - arena->used < rounded) {
         const size_t grown = arena->last ? 2 * arena->last->size : 1 << 16;
-        struct Chunk* fresh = need(malloc(sizeof(struct Chunk) + (grown > rounded ? grown : rounded)));
-        *fresh = (struct Chunk){arena->last, grown > rounded ? grown : rounded};
-        *arena = (Arena){fresh, 0};
+        struct referee_chunk* fresh = need(malloc(sizeof(struct referee_chunk) + (grown > rounded ? grown : rounded)));
+        *fresh = (struct referee_chunk){arena->last, grown > rounded ? grown : rounded};
+        *arena = (referee_arena){fresh, 0};
     }
     char* memory = arena->last->bytes + arena->used;
     arena->used += rounded;
     return memset(memory, 0, rounded);
 }
 
-void referee_clear_arena(Arena* arena) {
+void referee_clear_arena(referee_arena* arena) {
     if (!arena->last) return;
-    Arena older = {arena->last->older, 0};
+    referee_arena older = {arena->last->older, 0};
     referee_free_arena(&older);
     arena->last->older = NULL;
     arena->used = 0;
 }
 
-void referee_free_arena(Arena* arena) {
+void referee_free_arena(referee_arena* arena) {
     while (arena->last) {
-        struct Chunk* older = arena->last->older;
+        struct referee_chunk* older = arena->last->older;
         free(arena->last);
         arena->last = older;
     }
 }
 
-static Value copyText(Arena* arena, const char* text, size_t count) {
+static referee_value copyText(referee_arena* arena, const char* text, size_t count) {
     char* copy = referee_take_from(arena, count + 1);
     memcpy(copy, text, count);
-    return (Value){VALUE_TEXT, count, {.text = copy}};
+    return (referee_value){REFEREE_VALUE_TEXT, count, {.text = copy}};
 }
 
-const Value* referee_copied(Arena* arena, const Value* value) {
+const referee_value* referee_copied(referee_arena* arena, const referee_value* value) {
     if (!value) return NULL;
-    Value* copy = memcpy(referee_take_from(arena, sizeof *copy), value, sizeof *copy);
-    if (value->kind == VALUE_TEXT) *copy = copyText(arena, value->text, value->count);
-    if (value->kind == VALUE_LIST) {
-        copy->items = referee_take_from(arena, value->count * sizeof(Value));
+    referee_value* copy = memcpy(referee_take_from(arena, sizeof *copy), value, sizeof *copy);
+    if (value->kind == REFEREE_VALUE_TEXT) *copy = copyText(arena, value->text, value->count);
+    if (value->kind == REFEREE_VALUE_LIST) {
+        copy->items = referee_take_from(arena, value->count * sizeof(referee_value));
         for (size_t i = 0; i < value->count; ++i) copy->items[i] = *referee_copied(arena, &value->items[i]);
     }
-    if (value->kind == VALUE_OBJECT) {
-        copy->members = referee_take_from(arena, value->count * sizeof(Member));
+    if (value->kind == REFEREE_VALUE_OBJECT) {
+        copy->members = referee_take_from(arena, value->count * sizeof(referee_named_value));
         for (size_t i = 0; i < value->count; ++i) {
-            const Member* member = &value->members[i];
+            const referee_named_value* member = &value->members[i];
             const char* name = copyText(arena, member->name, strlen(member->name)).text;
-            copy->members[i] = (Member){name, *referee_copied(arena, &member->value)};
+            copy->members[i] = (referee_named_value){name, *referee_copied(arena, &member->value)};
         }
     }
     return copy;
@@ -86,41 +86,42 @@ const Value* referee_copied(Arena* arena, const Value* value) {
 
 // JSON to a value.
 
-static Value fromInteger(const json_object* json) {
+static referee_value fromInteger(const json_object* json) {
     const int64_t integer = json_object_get_int64(json);
     if (integer == INT64_MAX && json_object_get_uint64(json) > INT64_MAX) {
-        return (Value){VALUE_LARGE, 0, {.large = json_object_get_uint64(json)}};
+        return (referee_value){REFEREE_VALUE_LARGE, 0, {.large = json_object_get_uint64(json)}};
     }
-    return (Value){VALUE_INT, 0, {.integer = integer}};
+    return (referee_value){REFEREE_VALUE_INT, 0, {.integer = integer}};
 }
 
-static Value fromJson(Arena* arena, json_object* json) {
-    Value value = {.kind = VALUE_NULL};
+static referee_value fromJson(referee_arena* arena, json_object* json) {
+    referee_value value = {.kind = REFEREE_VALUE_NULL};
     switch (json_object_get_type(json)) {
         case json_type_null:
             return value;
         case json_type_boolean:
-            return (Value){VALUE_BOOL, 0, {.truth = json_object_get_boolean(json)}};
+            return (referee_value){REFEREE_VALUE_BOOL, 0, {.truth = json_object_get_boolean(json)}};
         case json_type_int:
             return fromInteger(json);
         case json_type_double:
-            return (Value){VALUE_FLOAT, 0, {.number = json_object_get_double(json)}};
+            return (referee_value){REFEREE_VALUE_FLOAT, 0, {.number = json_object_get_double(json)}};
         case json_type_string:
             return copyText(arena, json_object_get_string(json), (size_t)json_object_get_string_len(json));
         case json_type_array:
-            value = (Value){VALUE_LIST, json_object_array_length(json), {0}};
-            value.items = referee_take_from(arena, value.count * sizeof(Value));
+            value = (referee_value){REFEREE_VALUE_LIST, json_object_array_length(json), {0}};
+            value.items = referee_take_from(arena, value.count * sizeof(referee_value));
             for (size_t i = 0; i < value.count; ++i) {
                 value.items[i] = fromJson(arena, json_object_array_get_idx(json, i));
             }
             return value;
         case json_type_object:
-            value.kind = VALUE_OBJECT;
-            value.members = referee_take_from(arena, (size_t)json_object_object_length(json) * sizeof(Member));
+            value.kind = REFEREE_VALUE_OBJECT;
+            value.members =
+                referee_take_from(arena, (size_t)json_object_object_length(json) * sizeof(referee_named_value));
             for (const struct lh_entry* entry = json_object_get_object(json)->head; entry; entry = entry->next) {
                 const char* name = lh_entry_k(entry);
-                value.members[value.count++] = (Member){copyText(arena, name, strlen(name)).text,
-                                                        fromJson(arena, (json_object*)lh_entry_v(entry))};
+                value.members[value.count++] = (referee_named_value){copyText(arena, name, strlen(name)).text,
+                                                                     fromJson(arena, (json_object*)lh_entry_v(entry))};
             }
             return value;
     }
@@ -136,89 +137,94 @@ static Value fromJson(Arena* arena, json_object* json) {
 #define msgpack_unpack_struct(name) struct unpack##name
 #define msgpack_unpack_func(result, name) static result unpack##name
 #define msgpack_unpack_callback(name) on##name
-#define msgpack_unpack_object Value
-#define msgpack_unpack_user Arena*
+#define msgpack_unpack_object referee_value
+#define msgpack_unpack_user referee_arena*
 
-#define ON_NUMBER(name, type, kind, member)                             \
-    static inline int on_##name(Arena** arena, type number, Value* value) { \
-        (void)arena;                                                    \
-        *value = (Value){kind, 0, {.member = number}};                  \
-        return 0;                                                       \
+#define ON_NUMBER(name, type, kind, member)                                                 \
+    static inline int on_##name(referee_arena** arena, type number, referee_value* value) { \
+        (void)arena;                                                                        \
+        *value = (referee_value){kind, 0, {.member = number}};                              \
+        return 0;                                                                           \
     }
-ON_NUMBER(uint8, uint8_t, VALUE_INT, integer)
-ON_NUMBER(uint16, uint16_t, VALUE_INT, integer)
-ON_NUMBER(uint32, uint32_t, VALUE_INT, integer)
-ON_NUMBER(int8, int8_t, VALUE_INT, integer)
-ON_NUMBER(int16, int16_t, VALUE_INT, integer)
-ON_NUMBER(int32, int32_t, VALUE_INT, integer)
-ON_NUMBER(int64, int64_t, VALUE_INT, integer)
-ON_NUMBER(float, float, VALUE_FLOAT, number)
-ON_NUMBER(double, double, VALUE_FLOAT, number)
+ON_NUMBER(uint8, uint8_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(uint16, uint16_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(uint32, uint32_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(int8, int8_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(int16, int16_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(int32, int32_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(int64, int64_t, REFEREE_VALUE_INT, integer)
+ON_NUMBER(float, float, REFEREE_VALUE_FLOAT, number)
+ON_NUMBER(double, double, REFEREE_VALUE_FLOAT, number)
 
-static inline int on_uint64(Arena** arena, uint64_t number, Value* value) {
+static inline int on_uint64(referee_arena** arena, uint64_t number, referee_value* value) {
     if (number <= INT64_MAX) return on_int64(arena, (int64_t)number, value);
-    *value = (Value){VALUE_LARGE, 0, {.large = number}};
+    *value = (referee_value){REFEREE_VALUE_LARGE, 0, {.large = number}};
     return 0;
 }
 
-static inline Value on_root(Arena** arena) {
+static inline referee_value on_root(referee_arena** arena) {
     (void)arena;
-    return (Value){.kind = VALUE_NULL};
+    return (referee_value){.kind = REFEREE_VALUE_NULL};
 }
 
-static inline int on_nil(Arena** arena, Value* value) {
+static inline int on_nil(referee_arena** arena, referee_value* value) {
     *value = on_root(arena);
     return 0;
 }
 
-static inline int on_true(Arena** arena, Value* value) {
+static inline int on_true(referee_arena** arena, referee_value* value) {
     (void)arena;
-    *value = (Value){VALUE_BOOL, 0, {.truth = true}};
+    *value = (referee_value){REFEREE_VALUE_BOOL, 0, {.truth = true}};
     return 0;
 }
 
-static inline int on_false(Arena** arena, Value* value) {
+static inline int on_false(referee_arena** arena, referee_value* value) {
     (void)arena;
-    *value = (Value){VALUE_BOOL, 0, {.truth = false}};
+    *value = (referee_value){REFEREE_VALUE_BOOL, 0, {.truth = false}};
     return 0;
 }
 
-static inline int on_str(Arena** arena, const char* bytes, const char* text, unsigned count, Value* value) {
+static inline int on_str(referee_arena** arena, const char* bytes, const char* text, unsigned count,
+                         referee_value* value) {
     (void)bytes;
     *value = copyText(*arena, text, count);
     return 0;
 }
 
-static inline int on_array(Arena** arena, unsigned count, Value* value) {
-    *value = (Value){VALUE_LIST, 0, {.items = referee_take_from(*arena, count * sizeof(Value))}};
+static inline int on_array(referee_arena** arena, unsigned count, referee_value* value) {
+    *value =
+        (referee_value){REFEREE_VALUE_LIST, 0, {.items = referee_take_from(*arena, count * sizeof(referee_value))}};
     return 0;
 }
 
-static inline int on_array_item(Arena** arena, Value* list, Value item) {
+static inline int on_array_item(referee_arena** arena, referee_value* list, referee_value item) {
     (void)arena;
     list->items[list->count++] = item;
     return 0;
 }
 
-static inline int on_map(Arena** arena, unsigned count, Value* value) {
-    *value = (Value){VALUE_OBJECT, 0, {.members = referee_take_from(*arena, count * sizeof(Member))}};
+static inline int on_map(referee_arena** arena, unsigned count, referee_value* value) {
+    *value = (referee_value){
+        REFEREE_VALUE_OBJECT, 0, {.members = referee_take_from(*arena, count * sizeof(referee_named_value))}};
     return 0;
 }
 
-static inline int on_map_item(Arena** arena, Value* object, Value name, Value value) {
+static inline int on_map_item(referee_arena** arena, referee_value* object, referee_value name, referee_value value) {
     (void)arena;
-    if (name.kind != VALUE_TEXT) return MSGPACK_UNPACK_PARSE_ERROR;
-    object->members[object->count++] = (Member){name.text, value};
+    if (name.kind != REFEREE_VALUE_TEXT) return MSGPACK_UNPACK_PARSE_ERROR;
+    object->members[object->count++] = (referee_named_value){name.text, value};
     return 0;
 }
 
 // JSON has neither; the referee sends none.
-static inline int on_bin(Arena** arena, const char* bytes, const char* data, unsigned count, Value* value) {
+static inline int on_bin(referee_arena** arena, const char* bytes, const char* data, unsigned count,
+                         referee_value* value) {
     (void)arena, (void)bytes, (void)data, (void)count, (void)value;
     return MSGPACK_UNPACK_PARSE_ERROR;
 }
 
-static inline int on_ext(Arena** arena, const char* bytes, const char* data, unsigned count, Value* value) {
+static inline int on_ext(referee_arena** arena, const char* bytes, const char* data, unsigned count,
+                         referee_value* value) {
     return on_bin(arena, bytes, data, count, value);
 }
 
@@ -243,7 +249,7 @@ static size_t characterAt(const char* text) {
 }
 
 // The text with U+FFFD in the place of each byte that is no UTF-8; the text itself when there is none.
-static Value mended(Arena* arena, Value text) {
+static referee_value mended(referee_arena* arena, referee_value text) {
     size_t at = 0, wrong = 0;
     for (size_t length; at < text.count; at += length ? length : 1) {
         length = characterAt(text.text + at);
@@ -257,35 +263,36 @@ static Value mended(Arena* arena, Value text) {
         end += length ? length : 3;
         at += length ? length : 1;
     }
-    return (Value){VALUE_TEXT, (size_t)(end - copy), {.text = copy}};
+    return (referee_value){REFEREE_VALUE_TEXT, (size_t)(end - copy), {.text = copy}};
 }
 
-static json_object* toJson(const Value* value, Arena* arena) {
+static json_object* toJson(const referee_value* value, referee_arena* arena) {
     json_object* json = NULL;
     switch (value->kind) {
-        case VALUE_NULL:
+        case REFEREE_VALUE_NULL:
             return NULL;
-        case VALUE_BOOL:
+        case REFEREE_VALUE_BOOL:
             return json_object_new_boolean(value->truth);
-        case VALUE_INT:
+        case REFEREE_VALUE_INT:
             return json_object_new_int64(value->integer);
-        case VALUE_LARGE:
+        case REFEREE_VALUE_LARGE:
             return json_object_new_uint64(value->large);
-        case VALUE_FLOAT:
+        case REFEREE_VALUE_FLOAT:
             return isfinite(value->number) ? json_object_new_double(value->number) : NULL;
-        case VALUE_TEXT: {
-            const Value text = mended(arena, *value);
+        case REFEREE_VALUE_TEXT: {
+            const referee_value text = mended(arena, *value);
             return json_object_new_string_len(text.text, (int)text.count);
         }
-        case VALUE_LIST:
+        case REFEREE_VALUE_LIST:
             json = json_object_new_array_ext((int)value->count);
             for (size_t i = 0; i < value->count; ++i) json_object_array_add(json, toJson(&value->items[i], arena));
             return json;
-        case VALUE_OBJECT:
+        case REFEREE_VALUE_OBJECT:
             json = json_object_new_object();
             for (size_t i = 0; i < value->count; ++i) {
                 const char* name = value->members[i].name;
-                const Value key = mended(arena, (Value){VALUE_TEXT, strlen(name), {.text = name}});
+                const referee_value key =
+                    mended(arena, (referee_value){REFEREE_VALUE_TEXT, strlen(name), {.text = name}});
                 json_object_object_add(json, key.text, toJson(&value->members[i].value, arena));
             }
             return json;
@@ -293,45 +300,46 @@ static json_object* toJson(const Value* value, Arena* arena) {
     return json;
 }
 
-static void pack(const Value* value, Arena* arena, msgpack_packer* packer) {
+static void pack(const referee_value* value, referee_arena* arena, msgpack_packer* packer) {
     switch (value->kind) {
-        case VALUE_NULL:
+        case REFEREE_VALUE_NULL:
             msgpack_pack_nil(packer);
             break;
-        case VALUE_BOOL:
+        case REFEREE_VALUE_BOOL:
             value->truth ? msgpack_pack_true(packer) : msgpack_pack_false(packer);
             break;
-        case VALUE_INT:
+        case REFEREE_VALUE_INT:
             msgpack_pack_int64(packer, value->integer);
             break;
-        case VALUE_LARGE:
+        case REFEREE_VALUE_LARGE:
             msgpack_pack_uint64(packer, value->large);
             break;
-        case VALUE_FLOAT:
+        case REFEREE_VALUE_FLOAT:
             isfinite(value->number) ? msgpack_pack_double(packer, value->number) : msgpack_pack_nil(packer);
             break;
-        case VALUE_TEXT: {
-            const Value text = mended(arena, *value);
+        case REFEREE_VALUE_TEXT: {
+            const referee_value text = mended(arena, *value);
             msgpack_pack_str_with_body(packer, text.text, text.count);
             break;
         }
-        case VALUE_LIST:
+        case REFEREE_VALUE_LIST:
             msgpack_pack_array(packer, value->count);
             for (size_t i = 0; i < value->count; ++i) pack(&value->items[i], arena, packer);
             break;
-        case VALUE_OBJECT:
+        case REFEREE_VALUE_OBJECT:
             msgpack_pack_map(packer, value->count);
             for (size_t i = 0; i < value->count; ++i) {
                 const char* name = value->members[i].name;
-                pack(&(Value){VALUE_TEXT, strlen(name), {.text = name}}, arena, packer);
+                pack(&(referee_value){REFEREE_VALUE_TEXT, strlen(name), {.text = name}}, arena, packer);
                 pack(&value->members[i].value, arena, packer);
             }
             break;
     }
 }
 
-void referee_encode(const Value* frame, Encoding encoding, Arena* arena, msgpack_sbuffer* bytes) {
-    if (encoding == MSGPACK) {
+void referee_encode(const referee_value* frame, referee_encoding encoding, referee_arena* arena,
+                    msgpack_sbuffer* bytes) {
+    if (encoding == REFEREE_MSGPACK) {
         msgpack_packer packer;
         msgpack_packer_init(&packer, bytes, msgpack_sbuffer_write);
         pack(frame, arena, &packer);
@@ -348,22 +356,22 @@ void referee_encode(const Value* frame, Encoding encoding, Arena* arena, msgpack
 
 // Bytes to frames.
 
-void referee_open_reader(Reader* reader, int fd) {
+void referee_open_reader(referee_reader* reader, int fd) {
     const size_t size = 1 << 16;
-    *reader = (Reader){.fd = fd, .buffer = need(malloc(size)), .size = size};
+    *reader = (referee_reader){.fd = fd, .buffer = need(malloc(size)), .size = size};
     reader->tokener = need(json_tokener_new_ex(DEEPEST));
     reader->unpacker = need(malloc(sizeof *reader->unpacker));
     unpack_init(reader->unpacker);
 }
 
-void referee_close_reader(Reader* reader) {
+void referee_close_reader(referee_reader* reader) {
     free(reader->buffer);
     free(reader->unpacker);
     json_tokener_free(reader->tokener);
 }
 
 // Reads what is there, at least a byte; false at the end of the stream.
-static bool fill(Reader* reader) {
+static bool fill(referee_reader* reader) {
     memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
     reader->end -= reader->start;
     reader->start = 0;
@@ -379,15 +387,16 @@ static bool fill(Reader* reader) {
     return count > 0;
 }
 
-// Each looks at the bytes that are there and have not been looked at yet. END_OF_STREAM: the frame is not complete.
+// Each looks at the bytes that are there and have not been looked at yet. REFEREE_END_OF_STREAM: the frame is not
+// complete.
 
-static Next tryJson(Reader* reader, Arena* arena, Value* frame) {
+static referee_next tryJson(referee_reader* reader, referee_arena* arena, referee_value* frame) {
     for (;;) {
         const char* line = reader->buffer + reader->start;
         const char* feed = memchr(line + reader->seen, '\n', reader->end - reader->start - reader->seen);
         if (!feed) {
             reader->seen = reader->end - reader->start;
-            return END_OF_STREAM;
+            return REFEREE_END_OF_STREAM;
         }
         reader->start = (size_t)(feed + 1 - reader->buffer);
         reader->seen = 0;
@@ -396,22 +405,24 @@ static Next tryJson(Reader* reader, Arena* arena, Value* frame) {
         json_object* json = json_tokener_parse_ex(reader->tokener, line, (int)(feed + 1 - line));
         if (json) *frame = fromJson(arena, json);
         json_object_put(json);
-        return json ? FRAME : NO_FRAME;
+        return json ? REFEREE_FRAME : REFEREE_NO_FRAME;
     }
 }
 
-static Next tryMessagePack(Reader* reader, Arena* arena, Value* frame) {
+static referee_next tryMessagePack(referee_reader* reader, referee_arena* arena, referee_value* frame) {
     reader->unpacker->user = arena;
     const int found = unpack_execute(reader->unpacker, reader->buffer, reader->end, &reader->start);
-    if (found == 0) return END_OF_STREAM;
+    if (found == 0) return REFEREE_END_OF_STREAM;
     *frame = unpack_data(reader->unpacker);
     unpack_init(reader->unpacker);
-    return found > 0 ? FRAME : NO_FRAME;
+    return found > 0 ? REFEREE_FRAME : REFEREE_NO_FRAME;
 }
 
-Next referee_next_frame(Reader* reader, Encoding encoding, Arena* arena, Value* frame) {
+referee_next referee_next_frame(referee_reader* reader, referee_encoding encoding, referee_arena* arena,
+                                referee_value* frame) {
     for (;;) {
-        const Next found = encoding == JSON ? tryJson(reader, arena, frame) : tryMessagePack(reader, arena, frame);
-        if (found != END_OF_STREAM || !fill(reader)) return found;
+        const referee_next found =
+            encoding == REFEREE_JSON ? tryJson(reader, arena, frame) : tryMessagePack(reader, arena, frame);
+        if (found != REFEREE_END_OF_STREAM || !fill(reader)) return found;
     }
 }

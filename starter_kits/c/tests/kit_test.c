@@ -9,14 +9,13 @@
 #include <unistd.h>
 // cmocka wants the four above it first
 #include <cmocka.h>
-#undef fail  // the library has one too
 #include <msgpack/sbuffer.h>
 #include <referee/reantics.h>
 
 #include "encoding.h"
 
-static Arena arena;
-static Match match = {.call = &arena, .whole_match = &arena};
+static referee_arena arena;
+static referee_match match = {.call = &arena, .whole_match = &arena};
 
 static int clear(void** state) {
     (void)state;
@@ -24,25 +23,25 @@ static int clear(void** state) {
     return 0;
 }
 
-static Value parsed(const char* text) {
+static referee_value parsed(const char* text) {
     int ends[2];
-    Value value;
-    Reader reader;
+    referee_value value;
+    referee_reader reader;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], text, strlen(text)), strlen(text));
     assert_int_equal(write(ends[1], "\n", 1), 1);
     close(ends[1]);
     referee_open_reader(&reader, ends[0]);
-    assert_int_equal(referee_next_frame(&reader, JSON, &arena, &value), FRAME);
+    assert_int_equal(referee_next_frame(&reader, REFEREE_JSON, &arena, &value), REFEREE_FRAME);
     referee_close_reader(&reader);
     close(ends[0]);
     return value;
 }
 
-static const char* written(Value value) {
+static const char* written(referee_value value) {
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
-    referee_encode(&value, JSON, &arena, &bytes);
+    referee_encode(&value, REFEREE_JSON, &arena, &bytes);
     char* text = referee_allocate(&match, bytes.size);
     memcpy(text, bytes.data, bytes.size - 1);
     msgpack_sbuffer_destroy(&bytes);
@@ -55,13 +54,13 @@ static const char* EVERY_VALUE =
     "{\"key\":{\"nested\":[1,[2,[3]]]}},[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]]";
 
 // The frames come in pieces of `size` bytes through a pipe; all of them are there before the first is read, or after.
-static void assertFramesInPieces(Encoding encoding, size_t size) {
-    const Value value = parsed(EVERY_VALUE);
+static void assertFramesInPieces(referee_encoding encoding, size_t size) {
+    const referee_value value = parsed(EVERY_VALUE);
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
     for (int i = 0; i < 3; ++i) referee_encode(&value, encoding, &arena, &bytes);
     int ends[2];
-    Reader reader;
+    referee_reader reader;
     referee_open_reader(&reader, -1);
     size_t frames = 0;
     for (size_t at = 0; at < bytes.size; at += size) {
@@ -70,7 +69,7 @@ static void assertFramesInPieces(Encoding encoding, size_t size) {
         assert_int_equal(write(ends[1], bytes.data + at, count), count);
         close(ends[1]);
         reader.fd = ends[0];
-        for (Value frame; referee_next_frame(&reader, encoding, &arena, &frame) == FRAME; ++frames) {
+        for (referee_value frame; referee_next_frame(&reader, encoding, &arena, &frame) == REFEREE_FRAME; ++frames) {
             assert_string_equal(written(frame), EVERY_VALUE);
         }
         close(ends[0]);
@@ -83,27 +82,30 @@ static void assertFramesInPieces(Encoding encoding, size_t size) {
 static void frames_are_cut_where_they_end_however_they_arrive(void** state) {
     (void)state;
     for (size_t size = 1; size < 2000; size = size * 3 + 1) {
-        assertFramesInPieces(JSON, size);
-        assertFramesInPieces(MSGPACK, size);
+        assertFramesInPieces(REFEREE_JSON, size);
+        assertFramesInPieces(REFEREE_MSGPACK, size);
     }
 }
 
 static void bytes_that_are_no_frame_are_told(void** state) {
     (void)state;
     const struct {
-        Encoding encoding;
+        referee_encoding encoding;
         const char* bytes;
-    } wrong[] = {
-        {JSON, "{\"a\":\n"}, {JSON, "x\n"}, {MSGPACK, "\xc1"}, {MSGPACK, "\x81\x01\x02"}, {MSGPACK, "\xc4\x01x"}};
+    } wrong[] = {{REFEREE_JSON, "{\"a\":\n"},
+                 {REFEREE_JSON, "x\n"},
+                 {REFEREE_MSGPACK, "\xc1"},
+                 {REFEREE_MSGPACK, "\x81\x01\x02"},
+                 {REFEREE_MSGPACK, "\xc4\x01x"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         int ends[2];
-        Value frame;
-        Reader reader;
+        referee_value frame;
+        referee_reader reader;
         assert_int_equal(pipe(ends), 0);
         assert_true(write(ends[1], wrong[i].bytes, strlen(wrong[i].bytes)) > 0);
         close(ends[1]);
         referee_open_reader(&reader, ends[0]);
-        assert_int_equal(referee_next_frame(&reader, wrong[i].encoding, &arena, &frame), NO_FRAME);
+        assert_int_equal(referee_next_frame(&reader, wrong[i].encoding, &arena, &frame), REFEREE_NO_FRAME);
         referee_close_reader(&reader);
         close(ends[0]);
     }
@@ -111,7 +113,7 @@ static void bytes_that_are_no_frame_are_told(void** state) {
 
 static void what_json_cannot_hold_is_mended(void** state) {
     (void)state;
-    Value value = referee_new_list();
+    referee_value value = referee_new_list();
     for (int i = 0; i < 3; ++i) {
         const double numbers[] = {NAN, INFINITY, 0.1};
         referee_append(&match, &value, referee_write_float(&match, &numbers[i]));
@@ -125,7 +127,7 @@ static void what_json_cannot_hold_is_mended(void** state) {
                         "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\",\"\xef\xbf\xbd\xef\xbf\xbd\",\"╯😁\"]");
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
-    referee_encode(&value, MSGPACK, &arena, &bytes);
+    referee_encode(&value, REFEREE_MSGPACK, &arena, &bytes);
     assert_memory_equal(bytes.data, "\x97\xc0\xc0\xcb", 4);
     assert_memory_equal(bytes.data + 12, "\xa5" "a\xef\xbf\xbd" "b", 6);
     msgpack_sbuffer_destroy(&bytes);
@@ -133,7 +135,7 @@ static void what_json_cannot_hold_is_mended(void** state) {
 
 static void lists_and_objects_grow(void** state) {
     (void)state;
-    Value list = referee_new_list(), object = referee_new_object();
+    referee_value list = referee_new_list(), object = referee_new_object();
     for (int i = 0; i < 1000; ++i) {
         referee_append(&match, &list, referee_new_int(i));
         referee_put(&match, &object, i % 2 ? "odd" : "even", referee_new_int(i));
@@ -146,20 +148,20 @@ static void lists_and_objects_grow(void** state) {
 
 static void what_is_not_there_has_no_members_items_or_text(void** state) {
     (void)state;
-    const Value number = referee_new_int(5);
+    const referee_value number = referee_new_int(5);
     for (int i = 0; i < 2; ++i) {
-        const Value* value = i == 0 ? NULL : &number;
+        const referee_value* value = i == 0 ? NULL : &number;
         assert_null(referee_member(value, "x"));
         assert_null(referee_item(value, 0));
         assert_null(referee_text_of(value));
         assert_false(referee_is_text(value, "x"));
     }
-    assert_false(referee_is_text(&(Value){VALUE_TEXT, 3, {.text = "x\0y"}}, "x"));
+    assert_false(referee_is_text(&(referee_value){REFEREE_VALUE_TEXT, 3, {.text = "x\0y"}}, "x"));
 }
 
 static void whole_numbers_that_do_not_fit_are_of_another_type(void** state) {
     (void)state;
-    const Value list = parsed("[2147483647,2147483648,-2147483649,18446744073709551615,1.0,true,\"1\"]");
+    const referee_value list = parsed("[2147483647,2147483648,-2147483649,18446744073709551615,1.0,true,\"1\"]");
     int number;
     assert_true(referee_read_int(&match, referee_item(&list, 0), &number));
     assert_int_equal(number, 2147483647);
@@ -172,28 +174,29 @@ static void whole_numbers_that_do_not_fit_are_of_another_type(void** state) {
 
 static void coordinates_are_values(void** state) {
     (void)state;
-    const Coord a = {0, 1}, b = {1, 0};
-    assert_true(equalCoord(a, (Coord){0, 1}));
-    assert_false(equalCoord(a, b));
-    assert_true(compareCoord(&a, &b) < 0 && compareCoord(&b, &a) > 0 && compareCoord(&a, &a) == 0);
-    assert_int_equal(hashCoord(a), hashCoord((Coord){0, 1}));
-    assert_int_not_equal(hashCoord(a), hashCoord(b));
-    assert_string_equal(written(referee_write_coord(&match, &(Coord){3, 9})), "[3,9]");
+    const reantics_coord a = {0, 1}, b = {1, 0};
+    assert_true(reantics_equal_coord(a, (reantics_coord){0, 1}));
+    assert_false(reantics_equal_coord(a, b));
+    assert_true(reantics_compare_coord(&a, &b) < 0 && reantics_compare_coord(&b, &a) > 0 &&
+                reantics_compare_coord(&a, &a) == 0);
+    assert_int_equal(reantics_hash_coord(a), reantics_hash_coord((reantics_coord){0, 1}));
+    assert_int_not_equal(reantics_hash_coord(a), reantics_hash_coord(b));
+    assert_string_equal(written(reantics_write_coord(&match, &(reantics_coord){3, 9})), "[3,9]");
 }
 
 static void the_state_of_the_document_is_read(void** state) {
     (void)state;
-    const Value json = parsed(
+    const referee_value json = parsed(
         "{\"phase\":3,\"whoseTurn\":1,\"newer\":{},\"inventories\":[{\"player\":0,\"foodCount\":1,\"ants\":[{\"id\":2,"
         "\"coords\":[4,8],\"type\":1,\"player\":0,\"health\":4,\"carrying\":false,\"hasMoved\":true}],\"constrs\":"
         "[{\"coords\":[4,8],\"type\":-3,\"player\":0,\"captureHealth\":2,\"movementCost\":1}]},"
         "{\"player\":1,\"foodCount\":1,\"ants\":[],\"constrs\":[]},{\"player\":2,\"foodCount\":0,\"ants\":[],"
         "\"constrs\":[{\"coords\":[9,6],\"type\":-2,\"movementCost\":2}]}],"
         "\"board\":[[null,{\"ant\":2,\"constr\":-3},{\"constr\":-1}]]}");
-    GameState game;
-    assert_true(referee_read_game_state(&match, &json, &game));
-    const Inventory* inventories = game.inventories.items;
-    assert_true(equalCoord(inventories[0].ants.items[0].coords, (Coord){4, 8}));
+    reantics_game_state game;
+    assert_true(reantics_read_game_state(&match, &json, &game));
+    const reantics_inventory* inventories = game.inventories.items;
+    assert_true(reantics_equal_coord(inventories[0].ants.items[0].coords, (reantics_coord){4, 8}));
     assert_true(inventories[0].ants.items[0].hasMoved);
     assert_int_equal(inventories[0].constrs.items[0].captureHealth.value, 2);
     assert_false(inventories[2].constrs.items[0].player.present);  // grass has no owner
@@ -201,20 +204,24 @@ static void the_state_of_the_document_is_read(void** state) {
     assert_null(game.board.items[0].items[0]);  // an empty tile
     assert_int_equal(game.board.items[0].items[1]->ant.value, 2);
     assert_false(game.board.items[0].items[2]->ant.present);
-    const Value two = parsed("{\"phase\":3,\"whoseTurn\":1,\"inventories\":[]}");
-    assert_false(referee_read_game_state(&match, &two, &game));
+    const referee_value two = parsed("{\"phase\":3,\"whoseTurn\":1,\"inventories\":[]}");
+    assert_false(reantics_read_game_state(&match, &two, &game));
 }
 
 static void moves_are_written_as_the_document_shows_them(void** state) {
     (void)state;
-    Coord path[] = {{4, 1}, {4, 2}, {5, 2}}, hill[] = {{0, 3}};
-    assert_string_equal(written(referee_write_move(&match, &(Move){.moveType = END})), "{\"moveType\":2}");
-    assert_string_equal(written(referee_write_move(&match, &(Move){MOVE_ANT, .coordList = {path, 3}})),
-                        "{\"moveType\":0,\"coordList\":[[4,1],[4,2],[5,2]]}");
-    assert_string_equal(written(referee_write_move(&match, &(Move){BUILD, .coordList = {hill, 1}, .buildType = referee_some(SOLDIER)})),
-                        "{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}");
-    const Move empty = {MOVE_ANT, .coordList = referee_new_coord_list(&match, 0)};
-    assert_string_equal(written(referee_write_move(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
+    reantics_coord path[] = {{4, 1}, {4, 2}, {5, 2}}, hill[] = {{0, 3}};
+    assert_string_equal(written(reantics_write_move(&match, &(reantics_move){.moveType = REANTICS_END})),
+                        "{\"moveType\":2}");
+    assert_string_equal(
+        written(reantics_write_move(&match, &(reantics_move){REANTICS_MOVE_ANT, .coordList = {path, 3}})),
+        "{\"moveType\":0,\"coordList\":[[4,1],[4,2],[5,2]]}");
+    assert_string_equal(
+        written(reantics_write_move(&match, &(reantics_move){REANTICS_BUILD, .coordList = {hill, 1},
+                                                             .buildType = referee_some(REANTICS_SOLDIER)})),
+        "{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}");
+    const reantics_move empty = {REANTICS_MOVE_ANT, .coordList = reantics_new_coord_list(&match, 0)};
+    assert_string_equal(written(reantics_write_move(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
 }
 
 int main(void) {

@@ -26,59 +26,66 @@ typedef struct {
 } Burn;
 
 typedef struct {
-    const Minion* items[BOARD_SIZE];
+    const cardgame_minion* items[CARDGAME_BOARD_SIZE];
     int count;
 } Minions;
 
 // What can be done now.
 typedef struct {
-    const GameState* state;
+    const cardgame_game_state* state;
     bool hasPower;
     Minions own, enemies;
     int room;
 } Turn;
 
-static Minions minionsOf(TargetList targets) {
+static Minions minionsOf(cardgame_target_list targets) {
     Minions found = {.count = 0};
-    for (size_t i = 0; i < targets.count && found.count < BOARD_SIZE; ++i) {
-        if (targets.items[i].is == Target_Minion) found.items[found.count++] = &targets.items[i].minion;
+    for (size_t i = 0; i < targets.count && found.count < CARDGAME_BOARD_SIZE; ++i) {
+        if (targets.items[i].is == CARDGAME_TARGET_MINION) found.items[found.count++] = &targets.items[i].minion;
     }
     return found;
 }
 
-static int worth(const Minion* minion) { return STRENGTH * (minion->atk + minion->health) + PRESENCE; }
+static int worth(const cardgame_minion* minion) { return STRENGTH * (minion->atk + minion->health) + PRESENCE; }
 
 // What its owner loses when it dies: of a Highmane two cubs are left.
-static int loss(const Minion* minion) { return worth(minion) - (minion->id == HIGHMANE ? 2 * CUB_WORTH : 0); }
+static int loss(const cardgame_minion* minion) {
+    return worth(minion) - (minion->id == CARDGAME_HIGHMANE ? 2 * CUB_WORTH : 0);
+}
 
 // What its owner loses by so much damage.
-static int hurt(const Minion* minion, int damage) {
+static int hurt(const cardgame_minion* minion, int damage) {
     return damage >= minion->health ? loss(minion) : STRENGTH * damage;
 }
 
 // What its owner loses in a fight.
-static int struck(const Minion* minion, const Minion* by) {
+static int struck(const cardgame_minion* minion, const cardgame_minion* by) {
     return by->poisonous ? loss(minion) : hurt(minion, by->atk);
 }
 
 // What the spell does to one target; 0 where it is another kind of card.
-static int damageOf(const Turn* turn, const Card* card) {
-    if (card->is != Card_Spell) return 0;
+static int damageOf(const Turn* turn, const cardgame_card* card) {
+    if (card->is != CARDGAME_CARD_SPELL) return 0;
     switch (card->spell.id) {
-        case ARCANE_SHOT: return 2;
-        case FIREBALL: return 6;
-        case KILL_COMMAND: return turn->own.count > 0 ? 5 : 3;
-        default: return 0;
+        case CARDGAME_ARCANE_SHOT:
+            return 2;
+        case CARDGAME_FIREBALL:
+            return 6;
+        case CARDGAME_KILL_COMMAND:
+            return turn->own.count > 0 ? 5 : 3;
+        default:
+            return 0;
     }
 }
 
-static int findBurn(const Turn* turn, Burn found[HAND_SIZE + 1]) {
+static int findBurn(const Turn* turn, Burn found[CARDGAME_HAND_SIZE + 1]) {
     int count = 0;
-    if (turn->hasPower) found[count++] = (Burn){HERO_POWER_COST, HERO_POWER_DAMAGE, {.action = HERO_POWER}};
-    for (int index = 0; index < (int)turn->state->player_hand.count && count <= HAND_SIZE; ++index) {
-        const Card* card = &turn->state->player_hand.items[index];
+    if (turn->hasPower)
+        found[count++] = (Burn){CARDGAME_HERO_POWER_COST, CARDGAME_HERO_POWER_DAMAGE, {.action = CARDGAME_HERO_POWER}};
+    for (int index = 0; index < (int)turn->state->player_hand.count && count <= CARDGAME_HAND_SIZE; ++index) {
+        const cardgame_card* card = &turn->state->player_hand.items[index];
         const int damage = damageOf(turn, card);
-        if (damage > 0) found[count++] = (Burn){card->spell.cost, damage, {0, PLAY_SPELL, 2, index, 0}};
+        if (damage > 0) found[count++] = (Burn){card->spell.cost, damage, {0, CARDGAME_PLAY_SPELL, 2, index, 0}};
     }
     return count;
 }
@@ -91,9 +98,9 @@ static bool findLethal(const Turn* turn, Choice* next) {
         missing -= turn->own.items[i]->atk;
         if (attacker == 0) attacker = i + 1;
     }
-    *next = (Choice){0, ATTACK, 2, attacker, 0};
+    *next = (Choice){0, CARDGAME_ATTACK, 2, attacker, 0};
     if (missing <= 0) return true;
-    Burn burn[HAND_SIZE + 1];
+    Burn burn[CARDGAME_HAND_SIZE + 1];
     const int count = findBurn(turn, burn);
     for (int chosen = 1; chosen < 1 << count; ++chosen) {  // a bit for each
         int cost = 0, damage = 0;
@@ -114,45 +121,46 @@ static void consider(Choice* best, Choice choice) {
 }
 
 static void considerSpell(const Turn* turn, int index, Choice* best) {
-    const Card* card = &turn->state->player_hand.items[index];
+    const cardgame_card* card = &turn->state->player_hand.items[index];
     const int price = MANA * card->spell.cost, damage = damageOf(turn, card), count = turn->enemies.count;
     if (damage > 0) {
         for (int i = 0; i < count; ++i) {
             const int gain = hurt(turn->enemies.items[i], damage) - price;
-            consider(best, (Choice){gain, PLAY_SPELL, 2, index, i + 1});
+            consider(best, (Choice){gain, CARDGAME_PLAY_SPELL, 2, index, i + 1});
         }
-    } else if (card->spell.id == DEADLY_SHOT && count > 0) {  // it kills any of them
+    } else if (card->spell.id == CARDGAME_DEADLY_SHOT && count > 0) {  // it kills any of them
         int all = 0;
         for (int i = 0; i < count; ++i) all += loss(turn->enemies.items[i]);
-        consider(best, (Choice){all / count - price, PLAY_SPELL, 1, index, 0});
-    } else if (card->spell.id == HOUNDS && count > 0 && turn->room > 0) {
+        consider(best, (Choice){all / count - price, CARDGAME_PLAY_SPELL, 1, index, 0});
+    } else if (card->spell.id == CARDGAME_HOUNDS && count > 0 && turn->room > 0) {
         const int hounds = count < turn->room ? count : turn->room;
-        consider(best, (Choice){hounds * HOUND_WORTH - price, PLAY_SPELL, 1, index, 0});
+        consider(best, (Choice){hounds * HOUND_WORTH - price, CARDGAME_PLAY_SPELL, 1, index, 0});
     }
 }
 
 // All that the mana buys.
 static void considerPurchases(const Turn* turn, Choice* best) {
     const int mana = turn->state->player_mana;
-    if (turn->hasPower) consider(best, (Choice){HERO_POWER_DAMAGE * HERO_HEALTH, HERO_POWER, 0, 0, 0});
+    if (turn->hasPower)
+        consider(best, (Choice){CARDGAME_HERO_POWER_DAMAGE * HERO_HEALTH, CARDGAME_HERO_POWER, 0, 0, 0});
     for (int index = 0; index < (int)turn->state->player_hand.count; ++index) {
-        const Card* card = &turn->state->player_hand.items[index];
-        if (card->is == Card_Spell && card->spell.cost <= mana) considerSpell(turn, index, best);
-        if (card->is == Card_Minion && card->minion.cost <= mana && turn->room > 0) {
+        const cardgame_card* card = &turn->state->player_hand.items[index];
+        if (card->is == CARDGAME_CARD_SPELL && card->spell.cost <= mana) considerSpell(turn, index, best);
+        if (card->is == CARDGAME_CARD_MINION && card->minion.cost <= mana && turn->room > 0) {
             const int gain = worth(&card->minion) - MANA * card->minion.cost;
-            consider(best, (Choice){gain, PLACE_MINION, 1, index, 0});
+            consider(best, (Choice){gain, CARDGAME_PLACE_MINION, 1, index, 0});
         }
     }
 }
 
 static void considerAttacks(const Turn* turn, Choice* best) {
     for (int i = 0; i < turn->own.count; ++i) {
-        const Minion* minion = turn->own.items[i];
+        const cardgame_minion* minion = turn->own.items[i];
         if (!minion->can_attack) continue;
-        consider(best, (Choice){minion->atk * HERO_HEALTH, ATTACK, 2, i + 1, 0});
+        consider(best, (Choice){minion->atk * HERO_HEALTH, CARDGAME_ATTACK, 2, i + 1, 0});
         for (int j = 0; j < turn->enemies.count; ++j) {
-            const Minion* enemy = turn->enemies.items[j];
-            consider(best, (Choice){struck(enemy, minion) - struck(minion, enemy), ATTACK, 2, i + 1, j + 1});
+            const cardgame_minion* enemy = turn->enemies.items[j];
+            consider(best, (Choice){struck(enemy, minion) - struck(minion, enemy), CARDGAME_ATTACK, 2, i + 1, j + 1});
         }
     }
 }
@@ -160,23 +168,23 @@ static void considerAttacks(const Turn* turn, Choice* best) {
 static Choice choose(const Turn* turn) {
     Choice best;
     if (findLethal(turn, &best)) return best;
-    best = (Choice){.action = END_TURN};
+    best = (Choice){.action = CARDGAME_END_TURN};
     considerPurchases(turn, &best);
     if (best.gain == 0) considerAttacks(turn, &best);
     return best;
 }
 
-static Action play(Match* match, const GameState* state) {
+static cardgame_action play(referee_match* match, const cardgame_game_state* state) {
     Trader* self = match->memory;
-    Turn turn = {.state = state, .hasPower = !self->powerUsed && state->player_mana >= HERO_POWER_COST};
+    Turn turn = {.state = state, .hasPower = !self->powerUsed && state->player_mana >= CARDGAME_HERO_POWER_COST};
     turn.own = minionsOf(state->player_target);
     turn.enemies = minionsOf(state->opponent_target);
-    turn.room = BOARD_SIZE - turn.own.count;
+    turn.room = CARDGAME_BOARD_SIZE - turn.own.count;
     const Choice choice = choose(&turn);
-    self->powerUsed = choice.action == HERO_POWER || (self->powerUsed && choice.action != END_TURN);
-    Action answer = {.action = choice.action};
+    self->powerUsed = choice.action == CARDGAME_HERO_POWER || (self->powerUsed && choice.action != CARDGAME_END_TURN);
+    cardgame_action answer = {.action = choice.action};
     if (choice.count > 0) {
-        answer.arguments = referee_new_int_list(match, 2);
+        answer.arguments = cardgame_new_int_list(match, 2);
         answer.arguments.items[0] = choice.first;
         answer.arguments.items[1] = choice.second;
         answer.arguments.count = choice.count;
@@ -184,6 +192,4 @@ static Action play(Match* match, const GameState* state) {
     return answer;
 }
 
-int main(void) {
-    return referee_run(&(CardGameBot){.name = "Trader (C)", .memory = sizeof(Trader), .play = play});
-}
+int main(void) { return cardgame_run(&(cardgame_bot){.name = "Trader (C)", .memory = sizeof(Trader), .play = play}); }

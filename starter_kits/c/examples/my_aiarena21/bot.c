@@ -5,44 +5,49 @@
 #include <stdlib.h>
 
 // The same match gives the same luck.
-static void begin(Match* match) { srand((unsigned)match->seed); }
+static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
-static const char* play_powerup(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                                IntListList items, TextListListList new_items, FloatListList heatmap,
+static const char* play_powerup(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
                                 int remaining_turns) {
     (void)match, (void)game_map, (void)me, (void)opponent, (void)items, (void)new_items, (void)heatmap;
     (void)remaining_turns;
-    return "";  // or BIKE, or PORTAL_GUN
+    return "";  // or AIARENA21_BIKE, or AIARENA21_PORTAL_GUN
 }
 
-static const char* play_turn(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                             IntListList items, TextListListList new_items, FloatListList heatmap,
+static const char* play_turn(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                             const aiarena21_player* opponent, aiarena21_int_list_list items,
+                             aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
                              int remaining_turns) {
     (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
-    const Grid grid = referee_new_grid(match, game_map);
-    const LocationList cells = reach(match, &grid, me);
-    return nameOf(match, cells.items[(size_t)rand() % cells.count]);
+    const aiarena21_grid grid = aiarena21_new_grid(match, game_map);
+    const aiarena21_location_list cells = aiarena21_reach(match, &grid, me);
+    return aiarena21_name_of(match, cells.items[(size_t)rand() % cells.count]);
 }
 
-static int play_auction(Match* match, const Map* game_map, const Player* me, const Player* opponent, IntListList items,
-                        TextListListList new_items, FloatListList heatmap, int remaining_turns) {
+static int play_auction(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                        const aiarena21_player* opponent, aiarena21_int_list_list items,
+                        aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                        int remaining_turns) {
     (void)match, (void)game_map, (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
     return rand() % (me->score + 1);
 }
 
-static const char* play_transport(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                                  IntListList items, TextListListList new_items, FloatListList heatmap,
+static const char* play_transport(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                  const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                  aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
                                   int remaining_turns) {
     (void)me, (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
-    const Grid grid = referee_new_grid(match, game_map);
-    return nameOf(match, grid.free.items[(size_t)rand() % grid.free.count]);
+    const aiarena21_grid grid = aiarena21_new_grid(match, game_map);
+    return aiarena21_name_of(match, grid.free.items[(size_t)rand() % grid.free.count]);
 }
 
 int main(void) {
-    return referee_run(&(AIArena21Bot){.name = "My AI Arena 21 bot",
-                               .begin = begin,
-                               .play_powerup = play_powerup,
-                               .play_turn = play_turn,
-                               .play_auction = play_auction,
-                               .play_transport = play_transport});
+    return aiarena21_run(&(aiarena21_bot){.name = "My AI Arena 21 bot",
+                                          .begin = begin,
+                                          .play_powerup = play_powerup,
+                                          .play_turn = play_turn,
+                                          .play_auction = play_auction,
+                                          .play_transport = play_transport});
 }

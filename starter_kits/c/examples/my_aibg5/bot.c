@@ -4,21 +4,21 @@
 #include <referee/hexgrid.h>
 
 // The same match gives the same luck.
-static void begin(Match* match) { srand((unsigned)match->seed); }
+static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
-static Action doAction(Match* match, int playerIdx, const GameState* state, const char* message) {
+static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_game_state* state, const char* message) {
     (void)message;
-    const Player* me = playerOf(state, playerIdx);
-    const Cell here = {me->q, me->r};
-    const CellList beside = neighbours(match, here), targets = targetsFrom(match, state, here);
-    Action actions[50];
+    const aibg5_player* me = aibg5_player_of(state, playerIdx);
+    const aibg5_cell here = {me->q, me->r};
+    const aibg5_cell_list beside = aibg5_neighbours(match, here), targets = aibg5_targets_from(match, state, here);
+    aibg5_action actions[50];
     int count = 0;
     for (size_t i = 0; i < beside.count; ++i) {
-        if (mayEnter(state, beside.items[i])) actions[count++] = moveTo(match, beside.items[i]);
+        if (aibg5_may_enter(state, beside.items[i])) actions[count++] = aibg5_move_to(match, beside.items[i]);
     }
-    for (size_t i = 0; i < targets.count; ++i) actions[count++] = attackAt(match, targets.items[i]);
-    if (count == 0) return moveTo(match, here);  // nothing is legal: it costs a tenth of the health
+    for (size_t i = 0; i < targets.count; ++i) actions[count++] = aibg5_attack_at(match, targets.items[i]);
+    if (count == 0) return aibg5_move_to(match, here);  // nothing is legal: it costs a tenth of the health
     return actions[rand() % count];
 }
 
-int main(void) { return referee_run(&(AIBG5Bot){.name = "My AIBG 5 bot", .begin = begin, .doAction = doAction}); }
+int main(void) { return aibg5_run(&(aibg5_bot){.name = "My AIBG 5 bot", .begin = begin, .doAction = doAction}); }

@@ -9,59 +9,63 @@ typedef struct {
 } MyBot;
 
 // The same match gives the same luck.
-static void begin(Match* match) { srand((unsigned)match->seed); }
+static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
 // Actions that may be done; each is as good a draw as any other.
 typedef struct {
-    Match* match;
-    Action drawn;
+    referee_match* match;
+    cardgame_action drawn;
     int seen;
 } Draw;
 
 static void add(Draw* draw, int action, int count, int first, int second) {
     if (rand() % ++draw->seen != 0) return;  // the n-th takes the place of the one drawn so far once in n
-    draw->drawn = (Action){.action = action};
+    draw->drawn = (cardgame_action){.action = action};
     if (count == 0) return;
-    draw->drawn.arguments = referee_new_int_list(draw->match, 2);
+    draw->drawn.arguments = cardgame_new_int_list(draw->match, 2);
     draw->drawn.arguments.items[0] = first;
     draw->drawn.arguments.items[1] = second;
     draw->drawn.arguments.count = count;
 }
 
-static bool isAimed(int spell) { return spell == ARCANE_SHOT || spell == FIREBALL || spell == KILL_COMMAND; }
+static bool isAimed(int spell) {
+    return spell == CARDGAME_ARCANE_SHOT || spell == CARDGAME_FIREBALL || spell == CARDGAME_KILL_COMMAND;
+}
 
 // Any of all that may be done now. Target 0 is the enemy hero, 1 the first enemy minion.
-static Action anyLegal(Match* match, const GameState* state, bool powerUsed) {
+static cardgame_action anyLegal(referee_match* match, const cardgame_game_state* state, bool powerUsed) {
     const int own = state->player_target.count - 1, enemies = state->opponent_target.count - 1;  // without the heroes
     Draw draw = {.match = match};
-    add(&draw, END_TURN, 0, 0, 0);
-    if (state->player_mana >= HERO_POWER_COST && !powerUsed) add(&draw, HERO_POWER, 0, 0, 0);
+    add(&draw, CARDGAME_END_TURN, 0, 0, 0);
+    if (state->player_mana >= CARDGAME_HERO_POWER_COST && !powerUsed) add(&draw, CARDGAME_HERO_POWER, 0, 0, 0);
     for (int index = 0; index < (int)state->player_hand.count; ++index) {
-        const Card* card = &state->player_hand.items[index];
-        if (card->is == Card_Minion) {
-            if (card->minion.cost <= state->player_mana && own < BOARD_SIZE) add(&draw, PLACE_MINION, 1, index, 0);
+        const cardgame_card* card = &state->player_hand.items[index];
+        if (card->is == CARDGAME_CARD_MINION) {
+            if (card->minion.cost <= state->player_mana && own < CARDGAME_BOARD_SIZE)
+                add(&draw, CARDGAME_PLACE_MINION, 1, index, 0);
         } else if (card->spell.cost <= state->player_mana) {
             if (isAimed(card->spell.id)) {
-                for (int target = 0; target <= enemies; ++target) add(&draw, PLAY_SPELL, 2, index, target);
-            } else if (enemies > 0 && (card->spell.id != HOUNDS || own < BOARD_SIZE)) {
-                add(&draw, PLAY_SPELL, 1, index, 0);
+                for (int target = 0; target <= enemies; ++target) add(&draw, CARDGAME_PLAY_SPELL, 2, index, target);
+            } else if (enemies > 0 && (card->spell.id != CARDGAME_HOUNDS || own < CARDGAME_BOARD_SIZE)) {
+                add(&draw, CARDGAME_PLAY_SPELL, 1, index, 0);
             }
         }
     }
     for (int source = 1; source <= own; ++source) {
         if (!state->player_target.items[source].minion.can_attack) continue;
-        for (int target = 0; target <= enemies; ++target) add(&draw, ATTACK, 2, source, target);
+        for (int target = 0; target <= enemies; ++target) add(&draw, CARDGAME_ATTACK, 2, source, target);
     }
     return draw.drawn;
 }
 
-static Action play(Match* match, const GameState* state) {
+static cardgame_action play(referee_match* match, const cardgame_game_state* state) {
     MyBot* self = match->memory;
-    const Action answer = anyLegal(match, state, self->powerUsed);
-    self->powerUsed = answer.action == HERO_POWER || (self->powerUsed && answer.action != END_TURN);
+    const cardgame_action answer = anyLegal(match, state, self->powerUsed);
+    self->powerUsed = answer.action == CARDGAME_HERO_POWER || (self->powerUsed && answer.action != CARDGAME_END_TURN);
     return answer;
 }
 
 int main(void) {
-    return referee_run(&(CardGameBot){.name = "My card game bot", .memory = sizeof(MyBot), .begin = begin, .play = play});
+    return cardgame_run(
+        &(cardgame_bot){.name = "My card game bot", .memory = sizeof(MyBot), .begin = begin, .play = play});
 }

@@ -19,7 +19,7 @@ typedef struct {
     int count;
 } Squares;
 
-static void begin(Match* match) {
+static void begin(referee_match* match) {
     srand((unsigned)match->seed);  // the same match gives the same luck
     MyBot* self = match->memory;
     self->pawns[0] = 4;
@@ -36,7 +36,7 @@ static int squareOf(const char* name) {
     return 9 * (name[1] - '1') + name[0] - 'a';
 }
 
-static const char* nameOf(Match* match, int square) {
+static const char* nameOf(referee_match* match, int square) {
     char* name = referee_allocate(match, 3);
     name[0] = (char)('a' + square % 9);
     name[1] = (char)('1' + square / 9);
@@ -74,16 +74,16 @@ static Squares targets(const MyBot* self) {
     return found;
 }
 
-static Action play(Match* match, const char* id) {
+static quoridor_action play(referee_match* match, const char* id) {
     (void)id;
-    // A wall: (Action){"putWall", "e3h"}. After an invalid answer of the rival the one right answer is (Action){FLIP}:
-    // it wins.
+    // A wall: (quoridor_action){"putWall", "e3h"}. After an invalid answer of the rival the one right answer is
+    // (quoridor_action){QUORIDOR_FLIP}: it wins.
     const Squares found = targets(match->memory);
-    return (Action){.action = "move", .position = nameOf(match, found.squares[rand() % found.count])};
+    return (quoridor_action){.action = "move", .position = nameOf(match, found.squares[rand() % found.count])};
 }
 
 // Every answer is shown here, the rival's and your own, as it was sent: look before you trust `position`.
-static void event(Match* match, const ArenaEvent* event) {
+static void event(referee_match* match, const quoridor_arena_event* event) {
     MyBot* self = match->memory;
     if (!event->player) {
         if (event->youAre) self->me = strcmp(event->youAre, "second") == 0;
@@ -104,6 +104,6 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return referee_run(&(QuoridorBot){
+    return quoridor_run(&(quoridor_bot){
         .name = "My Quoridor bot", .memory = sizeof(MyBot), .begin = begin, .play = play, .event = event});
 }

@@ -6,33 +6,34 @@
 
 // What it remembers: `match->memory`, all zero when a match begins.
 typedef struct {
-    bool taken[CELLS_COUNT];
+    bool taken[TICTACTOE_CELLS_COUNT];
 } MyBot;
 
 // The same match gives the same luck.
-static void begin(Match* match) { srand((unsigned)match->seed); }
+static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
-static Action play(Match* match, const char* id) {
+static tictactoe_action play(referee_match* match, const char* id) {
     (void)id;
     const MyBot* self = match->memory;
-    const char* free[CELLS_COUNT];
+    const char* free[TICTACTOE_CELLS_COUNT];
     int count = 0;
-    for (int cell = 0; cell < CELLS_COUNT; ++cell) {
-        if (!self->taken[cell]) free[count++] = CELLS[cell];
+    for (int cell = 0; cell < TICTACTOE_CELLS_COUNT; ++cell) {
+        if (!self->taken[cell]) free[count++] = TICTACTOE_CELLS[cell];
     }
-    // After an invalid move of the rival the one right answer is (Action){FLIP}: it wins.
-    return (Action){.action = "putSymbol", .position = free[rand() % count]};
+    // After an invalid move of the rival the one right answer is (tictactoe_action){TICTACTOE_FLIP}: it wins.
+    return (tictactoe_action){.action = "putSymbol", .position = free[rand() % count]};
 }
 
 // Every answer is shown here, the rival's and your own, as it was sent.
-static void event(Match* match, const ArenaEvent* event) {
+static void event(referee_match* match, const tictactoe_arena_event* event) {
     MyBot* self = match->memory;
-    for (int cell = 0; cell < CELLS_COUNT; ++cell) {
-        if (referee_is_text(event->action, "putSymbol") && referee_is_text(event->position, CELLS[cell])) self->taken[cell] = true;
+    for (int cell = 0; cell < TICTACTOE_CELLS_COUNT; ++cell) {
+        if (referee_is_text(event->action, "putSymbol") && referee_is_text(event->position, TICTACTOE_CELLS[cell]))
+            self->taken[cell] = true;
     }
 }
 
 int main(void) {
-    return referee_run(&(TicTacToeBot){
+    return tictactoe_run(&(tictactoe_bot){
         .name = "My tic-tac-toe bot", .memory = sizeof(MyBot), .begin = begin, .play = play, .event = event});
 }

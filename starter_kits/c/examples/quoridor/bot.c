@@ -34,7 +34,7 @@ typedef struct {
     int count;
 } Squares;
 
-static void begin(Match* match) {
+static void begin(referee_match* match) {
     Board* board = &((Mason*)match->memory)->board;
     for (int square = 0; square < 81; ++square) {
         board->up[square] = square < 72;
@@ -42,7 +42,7 @@ static void begin(Match* match) {
     }
     board->pawns[0] = 4;   // e1
     board->pawns[1] = 76;  // e9
-    board->wallsLeft[0] = board->wallsLeft[1] = WALLS_EACH;
+    board->wallsLeft[0] = board->wallsLeft[1] = QUORIDOR_WALLS_EACH;
 }
 
 // a1 = 0, b1 = 1, a2 = 9; what begins with no square is NOWHERE.
@@ -52,7 +52,7 @@ static int squareOf(const char* name) {
 }
 
 // With the direction of a wall behind it, or 0.
-static const char* nameOf(Match* match, int square, char direction) {
+static const char* nameOf(referee_match* match, int square, char direction) {
     char* name = referee_allocate(match, 4);
     name[0] = (char)('a' + square % 9);
     name[1] = (char)('1' + square / 9);
@@ -141,7 +141,7 @@ static bool waysBehind(const Board* board, Wall wall, int ways[2]) {
 }
 
 // Makes a legal move; false for anything else.
-static bool apply(Board* board, int player, const ArenaEvent* event) {
+static bool apply(Board* board, int player, const quoridor_arena_event* event) {
     const char* name = referee_text_of(event->position);
     const int square = name ? squareOf(name) : NOWHERE;
     if (square == NOWHERE) return false;
@@ -154,7 +154,8 @@ static bool apply(Board* board, int player, const ArenaEvent* event) {
         }
         return false;
     }
-    if (referee_is_text(event->action, "putWall") && event->position->count == 3 && (name[2] == 'h' || name[2] == 'v')) {
+    if (referee_is_text(event->action, "putWall") && event->position->count == 3 &&
+        (name[2] == 'h' || name[2] == 'v')) {
         const Wall wall = {square, name[2]};
         int ways[2];
         if (square >= 72 || square % 9 == 8 || board->wallsLeft[player] == 0 || !fits(board, wall)) return false;
@@ -184,10 +185,10 @@ static bool bestWall(const Mason* self, Wall* best) {
     return most > least;
 }
 
-static Action play(Match* match, const char* id) {
+static quoridor_action play(referee_match* match, const char* id) {
     (void)id;
     const Mason* self = match->memory;
-    if (self->rivalWasInvalid) return (Action){.action = FLIP};
+    if (self->rivalWasInvalid) return (quoridor_action){.action = QUORIDOR_FLIP};
     int ways[81];
     findWays(&self->board, self->me, ways);
     const Squares found = targets(&self->board, self->me);
@@ -197,12 +198,12 @@ static Action play(Match* match, const char* id) {
     }
     Wall wall = {0, 'h'};
     if (ways[target] > 0 && bestWall(self, &wall)) {
-        return (Action){.action = "putWall", .position = nameOf(match, wall.square, wall.direction)};
+        return (quoridor_action){.action = "putWall", .position = nameOf(match, wall.square, wall.direction)};
     }
-    return (Action){.action = "move", .position = nameOf(match, target, 0)};
+    return (quoridor_action){.action = "move", .position = nameOf(match, target, 0)};
 }
 
-static void event(Match* match, const ArenaEvent* event) {
+static void event(referee_match* match, const quoridor_arena_event* event) {
     Mason* self = match->memory;
     if (!event->player) {
         if (event->youAre) self->me = strcmp(event->youAre, "second") == 0;
@@ -217,6 +218,6 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return referee_run(&(QuoridorBot){
-        .name = "Mason (C)", .memory = sizeof(Mason), .begin = begin, .play = play, .event = event});
+    return quoridor_run(
+        &(quoridor_bot){.name = "Mason (C)", .memory = sizeof(Mason), .begin = begin, .play = play, .event = event});
 }

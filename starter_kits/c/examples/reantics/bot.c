@@ -18,55 +18,57 @@ enum {
     NEVER = 1000
 };
 
-static int distance(Coord a, Coord b) { return abs(a.x - b.x) + abs(a.y - b.y); }
-static bool onBoard(Coord tile) { return tile.x >= 0 && tile.x < BOARD_LENGTH && tile.y >= 0 && tile.y < BOARD_LENGTH; }
-static bool isQueen(const Ant* ant) { return ant->type == QUEEN; }
-static bool isWorker(const Ant* ant) { return ant->type == WORKER; }
-static bool isFighter(const Ant* ant) { return !isQueen(ant) && !isWorker(ant); }
+static int distance(reantics_coord a, reantics_coord b) { return abs(a.x - b.x) + abs(a.y - b.y); }
+static bool onBoard(reantics_coord tile) {
+    return tile.x >= 0 && tile.x < REANTICS_BOARD_LENGTH && tile.y >= 0 && tile.y < REANTICS_BOARD_LENGTH;
+}
+static bool isQueen(const reantics_ant* ant) { return ant->type == REANTICS_QUEEN; }
+static bool isWorker(const reantics_ant* ant) { return ant->type == REANTICS_WORKER; }
+static bool isFighter(const reantics_ant* ant) { return !isQueen(ant) && !isWorker(ant); }
 
-static void add(CoordList* tiles, Coord tile) { tiles->items[tiles->count++] = tile; }
+static void add(reantics_coord_list* tiles, reantics_coord tile) { tiles->items[tiles->count++] = tile; }
 
 // The state, laid out by tile.
 typedef struct {
-    const Inventory* mine;
-    const Inventory* theirs;
-    ConstructionList neutral;
-    int constr[BOARD_LENGTH][BOARD_LENGTH];  // the construction's type, 0 = none
-    bool ants[BOARD_LENGTH][BOARD_LENGTH];
+    const reantics_inventory* mine;
+    const reantics_inventory* theirs;
+    reantics_construction_list neutral;
+    int constr[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH];  // the construction's type, 0 = none
+    bool ants[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH];
 } Board;
 
-static Board boardOf(const GameState* state) {
-    const Inventory* inventories = state->inventories.items;
+static Board boardOf(const reantics_game_state* state) {
+    const reantics_inventory* inventories = state->inventories.items;
     Board board = {.mine = &inventories[state->whoseTurn],
                    .theirs = &inventories[1 - state->whoseTurn],
                    .neutral = inventories[2].constrs};
     for (int player = 0; player < 3; ++player) {
-        const ConstructionList constrs = inventories[player].constrs;
+        const reantics_construction_list constrs = inventories[player].constrs;
         for (size_t i = 0; i < constrs.count; ++i) {
             board.constr[constrs.items[i].coords.x][constrs.items[i].coords.y] = constrs.items[i].type;
         }
-        const AntList ants = inventories[player].ants;
+        const reantics_ant_list ants = inventories[player].ants;
         for (size_t i = 0; i < ants.count; ++i) board.ants[ants.items[i].coords.x][ants.items[i].coords.y] = true;
     }
     return board;
 }
 
-static int at(const Board* board, Coord tile) { return board->constr[tile.x][tile.y]; }
-static bool hasAnt(const Board* board, Coord tile) { return board->ants[tile.x][tile.y]; }
-static bool isGrass(const Board* board, Coord tile) { return at(board, tile) == GRASS; }
+static int at(const Board* board, reantics_coord tile) { return board->constr[tile.x][tile.y]; }
+static bool hasAnt(const Board* board, reantics_coord tile) { return board->ants[tile.x][tile.y]; }
+static bool isGrass(const Board* board, reantics_coord tile) { return at(board, tile) == REANTICS_GRASS; }
 
 // The tiles of these constructions of one type, or of either of two.
-static CoordList find(Match* match, ConstructionList constrs, int type, int other) {
-    CoordList tiles = referee_new_coord_list(match, constrs.count);
+static reantics_coord_list find(referee_match* match, reantics_construction_list constrs, int type, int other) {
+    reantics_coord_list tiles = reantics_new_coord_list(match, constrs.count);
     for (size_t i = 0; i < constrs.count; ++i) {
         if (constrs.items[i].type == type || constrs.items[i].type == other) add(&tiles, constrs.items[i].coords);
     }
     return tiles;
 }
 
-static CoordList nearEnemies(Match* match, const Board* board) {
-    const AntList ants = board->theirs->ants;
-    CoordList tiles = referee_new_coord_list(match, ants.count);
+static reantics_coord_list nearEnemies(referee_match* match, const Board* board) {
+    const reantics_ant_list ants = board->theirs->ants;
+    reantics_coord_list tiles = reantics_new_coord_list(match, ants.count);
     for (size_t i = 0; i < ants.count; ++i) {
         if (ants.items[i].coords.y <= NEAR) add(&tiles, ants.items[i].coords);
     }
@@ -86,8 +88,9 @@ static bool isLess(Rank a, Rank b) {
 }
 
 // The tile with the least rank; the first of equals. `tiles` is not empty.
-static Coord best(CoordList tiles, Rank (*rankOf)(const void* context, Coord tile), const void* context) {
-    Coord found = tiles.items[0];
+static reantics_coord best(reantics_coord_list tiles, Rank (*rankOf)(const void* context, reantics_coord tile),
+                           const void* context) {
+    reantics_coord found = tiles.items[0];
     for (size_t i = 1; i < tiles.count; ++i) {
         if (isLess(rankOf(context, tiles.items[i]), rankOf(context, found))) found = tiles.items[i];
     }
@@ -106,20 +109,20 @@ static bool isSooner(Arrival a, Arrival b) { return a.turns != b.turns ? a.turns
 // later at the earliest, so the part of a way that is walked in this turn is always free.
 typedef struct {
     const Board* board;
-    Coord from;
+    reantics_coord from;
     int type;
-    Arrival arrival[BOARD_LENGTH][BOARD_LENGTH];
-    Coord before[BOARD_LENGTH][BOARD_LENGTH];
+    Arrival arrival[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH];
+    reantics_coord before[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH];
 } Ways;
 
-static Arrival arrivalAt(const Ways* ways, Coord tile) { return ways->arrival[tile.x][tile.y]; }
+static Arrival arrivalAt(const Ways* ways, reantics_coord tile) { return ways->arrival[tile.x][tile.y]; }
 
-static bool mayEnter(const Ways* ways, Coord tile) {
-    return onBoard(tile) && !(ways->type == QUEEN && (tile.y == 4 || tile.y == 5));
+static bool mayEnter(const Ways* ways, reantics_coord tile) {
+    return onBoard(tile) && !(ways->type == REANTICS_QUEEN && (tile.y == 4 || tile.y == 5));
 }
 
-static Arrival enter(const Ways* ways, Coord tile, Arrival before) {
-    const bool slow = isGrass(ways->board, tile) && ways->type != DRONE && ways->type != R_SOLDIER;
+static Arrival enter(const Ways* ways, reantics_coord tile, Arrival before) {
+    const bool slow = isGrass(ways->board, tile) && ways->type != REANTICS_DRONE && ways->type != REANTICS_R_SOLDIER;
     const int cost = slow ? 2 : 1, moves = MOVES[ways->type];
     if (hasAnt(ways->board, tile)) return (Arrival){before.turns + 1, cost};
     if (before.spent + cost <= moves) return (Arrival){before.turns, before.spent + cost};
@@ -127,31 +130,31 @@ static Arrival enter(const Ways* ways, Coord tile, Arrival before) {
 }
 
 // The tile to go on from: the soonest of those that are not done. False: there is none.
-static bool nextOpen(const Ways* ways, bool done[BOARD_LENGTH][BOARD_LENGTH], Coord* next) {
+static bool nextOpen(const Ways* ways, bool done[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH], reantics_coord* next) {
     Arrival soonest = {NEVER, 0};
-    for (int x = 0; x < BOARD_LENGTH; ++x) {
-        for (int y = 0; y < BOARD_LENGTH; ++y) {
+    for (int x = 0; x < REANTICS_BOARD_LENGTH; ++x) {
+        for (int y = 0; y < REANTICS_BOARD_LENGTH; ++y) {
             if (done[x][y] || !isSooner(ways->arrival[x][y], soonest)) continue;
             soonest = ways->arrival[x][y];
-            *next = (Coord){x, y};
+            *next = (reantics_coord){x, y};
         }
     }
     if (soonest.turns < NEVER) done[next->x][next->y] = true;
     return soonest.turns < NEVER;
 }
 
-static Ways waysOf(const Board* board, Coord from, int type) {
+static Ways waysOf(const Board* board, reantics_coord from, int type) {
     Ways ways = {.board = board, .from = from, .type = type};
-    bool done[BOARD_LENGTH][BOARD_LENGTH] = {{false}};
-    for (int x = 0; x < BOARD_LENGTH; ++x) {
-        for (int y = 0; y < BOARD_LENGTH; ++y) ways.arrival[x][y] = (Arrival){NEVER, 0};
+    bool done[REANTICS_BOARD_LENGTH][REANTICS_BOARD_LENGTH] = {{false}};
+    for (int x = 0; x < REANTICS_BOARD_LENGTH; ++x) {
+        for (int y = 0; y < REANTICS_BOARD_LENGTH; ++y) ways.arrival[x][y] = (Arrival){NEVER, 0};
     }
     ways.arrival[from.x][from.y] = (Arrival){0, 0};
-    for (Coord tile; nextOpen(&ways, done, &tile);) {
-        const Coord beside[] = {
+    for (reantics_coord tile; nextOpen(&ways, done, &tile);) {
+        const reantics_coord beside[] = {
             {tile.x - 1, tile.y}, {tile.x + 1, tile.y}, {tile.x, tile.y - 1}, {tile.x, tile.y + 1}};
         for (int i = 0; i < 4; ++i) {
-            const Coord next = beside[i];
+            const reantics_coord next = beside[i];
             if (!mayEnter(&ways, next)) continue;
             const Arrival then = enter(&ways, next, arrivalAt(&ways, tile));
             if (!isSooner(then, arrivalAt(&ways, next))) continue;
@@ -162,29 +165,30 @@ static Ways waysOf(const Board* board, Coord from, int type) {
     return ways;
 }
 
-static Rank byArrival(const void* context, Coord tile) {
+static Rank byArrival(const void* context, reantics_coord tile) {
     const Arrival arrival = arrivalAt(context, tile);
     return (Rank){{arrival.turns, arrival.spent}};
 }
 
 // All tiles where the ant can be in this turn, its own first.
-static CoordList now(Match* match, const Ways* ways) {
-    CoordList tiles = referee_new_coord_list(match, BOARD_LENGTH * BOARD_LENGTH);
+static reantics_coord_list now(referee_match* match, const Ways* ways) {
+    reantics_coord_list tiles = reantics_new_coord_list(match, REANTICS_BOARD_LENGTH * REANTICS_BOARD_LENGTH);
     add(&tiles, ways->from);
-    for (int x = 0; x < BOARD_LENGTH; ++x) {
-        for (int y = 0; y < BOARD_LENGTH; ++y) {
-            const Coord tile = {x, y};
-            if (!equalCoord(tile, ways->from) && arrivalAt(ways, tile).turns == 0) add(&tiles, tile);
+    for (int x = 0; x < REANTICS_BOARD_LENGTH; ++x) {
+        for (int y = 0; y < REANTICS_BOARD_LENGTH; ++y) {
+            const reantics_coord tile = {x, y};
+            if (!reantics_equal_coord(tile, ways->from) && arrivalAt(ways, tile).turns == 0) add(&tiles, tile);
         }
     }
     return tiles;
 }
 
 // This turn's part of the way to `to`, the ant's own tile first.
-static CoordList pathTo(Match* match, const Ways* ways, Coord to) {
-    CoordList back = referee_new_coord_list(match, BOARD_LENGTH * BOARD_LENGTH), path = referee_new_coord_list(match, BOARD_LENGTH);
+static reantics_coord_list pathTo(referee_match* match, const Ways* ways, reantics_coord to) {
+    reantics_coord_list back = reantics_new_coord_list(match, REANTICS_BOARD_LENGTH * REANTICS_BOARD_LENGTH),
+                        path = reantics_new_coord_list(match, REANTICS_BOARD_LENGTH);
     if (arrivalAt(ways, to).turns < NEVER) {
-        for (Coord tile = to; !equalCoord(tile, ways->from); tile = ways->before[tile.x][tile.y]) {
+        for (reantics_coord tile = to; !reantics_equal_coord(tile, ways->from); tile = ways->before[tile.x][tile.y]) {
             if (arrivalAt(ways, tile).turns == 0) add(&back, tile);
         }
     }
@@ -195,15 +199,16 @@ static CoordList pathTo(Match* match, const Ways* ways, Coord to) {
 
 // Each of the following gives an order to an ant: true, and `move` is it; false: it has none.
 
-static bool walk(Match* match, const Ways* ways, Coord to, Move* move) {
-    *move = (Move){.moveType = MOVE_ANT, .coordList = pathTo(match, ways, to)};
+static bool walk(referee_match* match, const Ways* ways, reantics_coord to, reantics_move* move) {
+    *move = (reantics_move){.moveType = REANTICS_MOVE_ANT, .coordList = pathTo(match, ways, to)};
     return move->coordList.count > 1;
 }
 
 // A move that attacks one of `targets` in this turn: from the tile that is quickest to reach.
-static bool attackNow(Match* match, const Ways* ways, const Ant* ant, CoordList targets, Move* move) {
-    const CoordList tiles = now(match, ways);
-    CoordList stands = referee_new_coord_list(match, tiles.count);
+static bool attackNow(referee_match* match, const Ways* ways, const reantics_ant* ant, reantics_coord_list targets,
+                      reantics_move* move) {
+    const reantics_coord_list tiles = now(match, ways);
+    reantics_coord_list stands = reantics_new_coord_list(match, tiles.count);
     for (size_t i = 0; i < tiles.count; ++i) {
         bool inRange = false;
         for (size_t j = 0; j < targets.count; ++j) {
@@ -217,54 +222,56 @@ static bool attackNow(Match* match, const Ways* ways, const Ant* ant, CoordList 
 }
 
 // A worker goes for food, or home with it, to whichever is reached first.
-static bool work(Match* match, const Board* board, const Ant* worker, Move* move) {
-    const CoordList goals = worker->carrying ? find(match, board->mine->constrs, ANTHILL, TUNNEL)
-                                             : find(match, board->neutral, FOOD, FOOD);
+static bool work(referee_match* match, const Board* board, const reantics_ant* worker, reantics_move* move) {
+    const reantics_coord_list goals = worker->carrying
+                                          ? find(match, board->mine->constrs, REANTICS_ANTHILL, REANTICS_TUNNEL)
+                                          : find(match, board->neutral, REANTICS_FOOD, REANTICS_FOOD);
     if (goals.count == 0) return false;
-    const Ways ways = waysOf(board, worker->coords, WORKER);
+    const Ways ways = waysOf(board, worker->coords, REANTICS_WORKER);
     return walk(match, &ways, best(goals, byArrival, &ways), move);
 }
 
-static Rank byLeaving(const void* context, Coord tile) {
+static Rank byLeaving(const void* context, reantics_coord tile) {
     const Ways* ways = context;
     const Arrival arrival = arrivalAt(ways, tile);
-    return (Rank){{equalCoord(tile, ways->from), arrival.turns, arrival.spent}};
+    return (Rank){{reantics_equal_coord(tile, ways->from), arrival.turns, arrival.spent}};
 }
 
 // Two workers that could not be given work stand in each other's way: the first steps aside.
-static bool stepAside(Match* match, const Board* board, Move* move) {
-    const AntList ants = board->mine->ants;
-    const Ant* first = NULL;
+static bool stepAside(referee_match* match, const Board* board, reantics_move* move) {
+    const reantics_ant_list ants = board->mine->ants;
+    const reantics_ant* first = NULL;
     size_t waiting = 0;
     for (size_t i = 0; i < ants.count; ++i) {
         if (!isWorker(&ants.items[i]) || ants.items[i].hasMoved) continue;
         if (waiting++ == 0) first = &ants.items[i];
     }
     if (waiting < 2) return false;
-    const Ways ways = waysOf(board, first->coords, WORKER);
+    const Ways ways = waysOf(board, first->coords, REANTICS_WORKER);
     return walk(match, &ways, best(now(match, &ways), byLeaving, &ways), move);
 }
 
 // A fighter attacks whom it can, else walks towards the enemy that it reaches first, else leaves the tiles that the
 // workers need.
-static bool fight(Match* match, const Board* board, const Ant* fighter, CoordList enemies, Move* move) {
+static bool fight(referee_match* match, const Board* board, const reantics_ant* fighter, reantics_coord_list enemies,
+                  reantics_move* move) {
     const Ways ways = waysOf(board, fighter->coords, fighter->type);
     if (attackNow(match, &ways, fighter, enemies, move)) return true;
     if (enemies.count > 0) return walk(match, &ways, best(enemies, byArrival, &ways), move);
     if (at(board, fighter->coords) == 0 && fighter->coords.y >= 3) return false;
-    CoordList posts = referee_new_coord_list(match, 2 * BOARD_LENGTH);
-    for (int x = 0; x < BOARD_LENGTH; ++x) {
+    reantics_coord_list posts = reantics_new_coord_list(match, 2 * REANTICS_BOARD_LENGTH);
+    for (int x = 0; x < REANTICS_BOARD_LENGTH; ++x) {
         for (int y = 3; y <= 4; ++y) {
-            if (at(board, (Coord){x, y}) == 0) add(&posts, (Coord){x, y});
+            if (at(board, (reantics_coord){x, y}) == 0) add(&posts, (reantics_coord){x, y});
         }
     }
     return posts.count > 0 && walk(match, &ways, best(posts, byArrival, &ways), move);
 }
 
-static int danger(const Board* board, Coord tile) {
+static int danger(const Board* board, reantics_coord tile) {
     int sum = 0;
     for (size_t i = 0; i < board->theirs->ants.count; ++i) {
-        const Ant* enemy = &board->theirs->ants.items[i];
+        const reantics_ant* enemy = &board->theirs->ants.items[i];
         const int far = distance(tile, enemy->coords);
         if (isFighter(enemy) && far < 8) sum += 8 - far;
     }
@@ -276,22 +283,23 @@ typedef struct {
     bool frail;
 } Queen;
 
-static Rank bySafety(const void* context, Coord tile) {
+static Rank bySafety(const void* context, reantics_coord tile) {
     const Queen* queen = context;
     const bool inTheWay = at(queen->board, tile) != 0 && !isGrass(queen->board, tile);
     return (Rank){{inTheWay, queen->frail ? danger(queen->board, tile) : 0, tile.y}};
 }
 
 // The queen strikes at who comes near, runs when she is frail, and otherwise keeps off the tiles that others need.
-static bool rule(Match* match, const Board* board, const Ant* queen, CoordList enemies, Move* move) {
-    const Ways ways = waysOf(board, queen->coords, QUEEN);
-    const CoordList tiles = now(match, &ways);
+static bool rule(referee_match* match, const Board* board, const reantics_ant* queen, reantics_coord_list enemies,
+                 reantics_move* move) {
+    const Ways ways = waysOf(board, queen->coords, REANTICS_QUEEN);
+    const reantics_coord_list tiles = now(match, &ways);
     const bool frail = queen->health <= FRAIL;
     if ((!frail || tiles.count == 1) && attackNow(match, &ways, queen, enemies, move)) return true;
     return walk(match, &ways, best(tiles, bySafety, &(Queen){board, frail}), move);
 }
 
-static size_t countOf(AntList ants, bool (*is)(const Ant* ant)) {
+static size_t countOf(reantics_ant_list ants, bool (*is)(const reantics_ant* ant)) {
     size_t count = 0;
     for (size_t i = 0; i < ants.count; ++i) count += is(&ants.items[i]);
     return count;
@@ -300,21 +308,21 @@ static size_t countOf(AntList ants, bool (*is)(const Ant* ant)) {
 // What the anthill should make now: soldiers against enemies that are near, else the second worker. False: nothing.
 static bool wanted(const Board* board, size_t enemies, int* type) {
     const size_t workers = countOf(board->mine->ants, isWorker), fighters = countOf(board->mine->ants, isFighter);
-    *type = workers > 0 && fighters < enemies ? SOLDIER : WORKER;
-    return *type == SOLDIER || workers < WORKERS;
+    *type = workers > 0 && fighters < enemies ? REANTICS_SOLDIER : REANTICS_WORKER;
+    return *type == REANTICS_SOLDIER || workers < WORKERS;
 }
 
 // The free tile of the enemy's side, other than `taken`, that is the longest way from its anthill and its tunnel.
-static Coord farFromHome(Match* match, const Board* board, Coord taken) {
-    const CoordList homes = find(match, board->theirs->constrs, ANTHILL, TUNNEL);
+static reantics_coord farFromHome(referee_match* match, const Board* board, reantics_coord taken) {
+    const reantics_coord_list homes = find(match, board->theirs->constrs, REANTICS_ANTHILL, REANTICS_TUNNEL);
     Ways* ways = referee_allocate(match, homes.count * sizeof(Ways));
-    for (size_t i = 0; i < homes.count; ++i) ways[i] = waysOf(board, homes.items[i], WORKER);
-    Coord found = taken;
+    for (size_t i = 0; i < homes.count; ++i) ways[i] = waysOf(board, homes.items[i], REANTICS_WORKER);
+    reantics_coord found = taken;
     Arrival farthest = {-1, 0};
-    for (int x = 0; x < BOARD_LENGTH; ++x) {
-        for (int y = 6; y < BOARD_LENGTH; ++y) {
-            const Coord tile = {x, y};
-            if (at(board, tile) != 0 || equalCoord(tile, taken)) continue;
+    for (int x = 0; x < REANTICS_BOARD_LENGTH; ++x) {
+        for (int y = 6; y < REANTICS_BOARD_LENGTH; ++y) {
+            const reantics_coord tile = {x, y};
+            if (at(board, tile) != 0 || reantics_equal_coord(tile, taken)) continue;
             Arrival nearest = {NEVER, 0};
             for (size_t i = 0; i < homes.count; ++i) {
                 if (isSooner(arrivalAt(&ways[i], tile), nearest)) nearest = arrivalAt(&ways[i], tile);
@@ -329,22 +337,23 @@ static Coord farFromHome(Match* match, const Board* board, Coord taken) {
 
 // Anthill and tunnel share our side, so that no tile of it is far from both; the grass lies where food would be
 // farthest.
-static CoordList getPlacement(Match* match, const GameState* currentState) {
-    static Coord ours[] = {{2, 1}, {7, 1}, {0, 3}, {4, 3}, {5, 3}, {9, 3}, {0, 0}, {9, 0}, {4, 0}, {5, 0}, {1, 3}};
-    if (currentState->phase == SETUP_PHASE_1) return (CoordList){ours, 11};
+static reantics_coord_list getPlacement(referee_match* match, const reantics_game_state* currentState) {
+    static reantics_coord ours[] = {{2, 1}, {7, 1}, {0, 3}, {4, 3}, {5, 3}, {9, 3},
+                                    {0, 0}, {9, 0}, {4, 0}, {5, 0}, {1, 3}};
+    if (currentState->phase == REANTICS_SETUP_PHASE_1) return (reantics_coord_list){ours, 11};
     const Board board = boardOf(currentState);
-    CoordList food = referee_new_coord_list(match, 2);
-    add(&food, farFromHome(match, &board, (Coord){-1, -1}));
+    reantics_coord_list food = reantics_new_coord_list(match, 2);
+    add(&food, farFromHome(match, &board, (reantics_coord){-1, -1}));
     add(&food, farFromHome(match, &board, food.items[0]));
     return food;
 }
 
-static Move getMove(Match* match, const GameState* currentState) {
+static reantics_move getMove(referee_match* match, const reantics_game_state* currentState) {
     const Board board = boardOf(currentState);
-    const CoordList enemies = nearEnemies(match, &board);
-    Move move;
+    const reantics_coord_list enemies = nearEnemies(match, &board);
+    reantics_move move;
     for (size_t i = 0; i < board.mine->ants.count; ++i) {
-        const Ant* ant = &board.mine->ants.items[i];
+        const reantics_ant* ant = &board.mine->ants.items[i];
         if (ant->hasMoved) continue;
         const bool ordered = isQueen(ant)    ? rule(match, &board, ant, enemies, &move)
                              : isWorker(ant) ? work(match, &board, ant, &move)
@@ -352,13 +361,12 @@ static Move getMove(Match* match, const GameState* currentState) {
         if (ordered) return move;
     }
     if (stepAside(match, &board, &move)) return move;
-    CoordList hill = find(match, board.mine->constrs, ANTHILL, ANTHILL);
+    reantics_coord_list hill = find(match, board.mine->constrs, REANTICS_ANTHILL, REANTICS_ANTHILL);
     int type;
-    if (wanted(&board, enemies.count, &type) && !hasAnt(&board, hill.items[0]) &&
-        board.mine->foodCount >= COST[type]) {
-        return (Move){BUILD, .coordList = hill, .buildType = referee_some(type)};
+    if (wanted(&board, enemies.count, &type) && !hasAnt(&board, hill.items[0]) && board.mine->foodCount >= COST[type]) {
+        return (reantics_move){REANTICS_BUILD, .coordList = hill, .buildType = referee_some(type)};
     }
-    return (Move){.moveType = END};
+    return (reantics_move){.moveType = REANTICS_END};
 }
 
 typedef struct {
@@ -366,23 +374,24 @@ typedef struct {
     int attack;
 } Blow;
 
-static Rank byNeed(const void* context, Coord tile) {
+static Rank byNeed(const void* context, reantics_coord tile) {
     const Blow* blow = context;
-    const AntList ants = blow->board->theirs->ants;
-    const Ant* enemy = ants.items;
-    while (!equalCoord(enemy->coords, tile)) ++enemy;
-    const bool survives = enemy->health > blow->attack, harmless = at(blow->board, tile) != ANTHILL;
+    const reantics_ant_list ants = blow->board->theirs->ants;
+    const reantics_ant* enemy = ants.items;
+    while (!reantics_equal_coord(enemy->coords, tile)) ++enemy;
+    const bool survives = enemy->health > blow->attack, harmless = at(blow->board, tile) != REANTICS_ANTHILL;
     return (Rank){{!isQueen(enemy), survives, harmless, enemy->health}};
 }
 
 // The queen, then whom one blow kills, then who stands on an anthill, then the weakest.
-static Coord getAttack(Match* match, const GameState* currentState, const Ant* attackingAnt, CoordList enemyLocations) {
+static reantics_coord getAttack(referee_match* match, const reantics_game_state* currentState,
+                                const reantics_ant* attackingAnt, reantics_coord_list enemyLocations) {
     (void)match;
     const Board board = boardOf(currentState);
     return best(enemyLocations, byNeed, &(Blow){&board, ATTACK[attackingAnt->type]});
 }
 
 int main(void) {
-    return referee_run(&(ReAnticsBot){
+    return reantics_run(&(reantics_bot){
         .name = "Forager (C)", .getPlacement = getPlacement, .getMove = getMove, .getAttack = getAttack});
 }

@@ -8,7 +8,7 @@ static const int LINES[8][3] = {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {0, 3, 6}, {1, 
 typedef struct {
     const char* me;
     bool xIsToMove;
-    int board[CELLS_COUNT];  // in the order of CELLS: 0 empty, +1 mine, -1 the rival's
+    int board[TICTACTOE_CELLS_COUNT];  // in the order of TICTACTOE_CELLS: 0 empty, +1 mine, -1 the rival's
     bool rivalWasInvalid;
 } Perfect;
 
@@ -24,10 +24,10 @@ static bool hasLine(const int* board, int side) {
 // loss. `best`, if wanted, becomes the cell that leads there.
 static int solve(int* board, int side, int* best) {
     int empty = 0, value = -100;
-    for (int cell = 0; cell < CELLS_COUNT; ++cell) empty += board[cell] == 0;
+    for (int cell = 0; cell < TICTACTOE_CELLS_COUNT; ++cell) empty += board[cell] == 0;
     if (hasLine(board, -side)) return -1 - empty;
     if (empty == 0) return 0;
-    for (int cell = 0; cell < CELLS_COUNT; ++cell) {
+    for (int cell = 0; cell < TICTACTOE_CELLS_COUNT; ++cell) {
         if (board[cell] != 0) continue;
         board[cell] = side;
         const int reply = -solve(board, -side, NULL);
@@ -40,27 +40,28 @@ static int solve(int* board, int side, int* best) {
     return value;
 }
 
-static Action play(Match* match, const char* id) {
+static tictactoe_action play(referee_match* match, const char* id) {
     (void)id;
     Perfect* self = match->memory;
-    if (self->rivalWasInvalid) return (Action){.action = FLIP};
+    if (self->rivalWasInvalid) return (tictactoe_action){.action = TICTACTOE_FLIP};
     int cell = 0;
     solve(self->board, 1, &cell);
-    return (Action){.action = "putSymbol", .position = CELLS[cell]};
+    return (tictactoe_action){.action = "putSymbol", .position = TICTACTOE_CELLS[cell]};
 }
 
 // The cell that a legal move fills; NULL for every other answer.
-static int* emptyCell(Perfect* self, const ArenaEvent* event) {
+static int* emptyCell(Perfect* self, const tictactoe_arena_event* event) {
     if (!referee_is_text(event->action, "putSymbol")) return NULL;
-    for (int cell = 0; cell < CELLS_COUNT; ++cell) {
-        if (referee_is_text(event->position, CELLS[cell])) return self->board[cell] == 0 ? &self->board[cell] : NULL;
+    for (int cell = 0; cell < TICTACTOE_CELLS_COUNT; ++cell) {
+        if (referee_is_text(event->position, TICTACTOE_CELLS[cell]))
+            return self->board[cell] == 0 ? &self->board[cell] : NULL;
     }
     return NULL;
 }
 
 // `player` decides what kind of event it is: an invalid answer is shown with all its members, and one of them may well
 // be called `winner`.
-static void event(Match* match, const ArenaEvent* event) {
+static void event(referee_match* match, const tictactoe_arena_event* event) {
     Perfect* self = match->memory;
     if (!event->player) {
         if (event->youAre) self->me = referee_keep_text(match, event->youAre);
@@ -77,5 +78,6 @@ static void event(Match* match, const ArenaEvent* event) {
 }
 
 int main(void) {
-    return referee_run(&(TicTacToeBot){.name = "Perfect (C)", .memory = sizeof(Perfect), .play = play, .event = event});
+    return tictactoe_run(
+        &(tictactoe_bot){.name = "Perfect (C)", .memory = sizeof(Perfect), .play = play, .event = event});
 }

@@ -6,45 +6,45 @@
 #include <referee/wire.h>
 #include <string.h>
 
-#define FREE_CHAR "."
-#define BLOCK_CHAR "#"
-#define SPAWN_CHAR "S"
+#define AIARENA21_FREE_CHAR "."
+#define AIARENA21_BLOCK_CHAR "#"
+#define AIARENA21_SPAWN_CHAR "S"
 enum {
-    ONION = 2,
-    STRAWBERRY = 10,
-    DRAGON_FRUIT = 30,
-    DEPLOYMENT_TURNS = 20,
+    AIARENA21_ONION = 2,
+    AIARENA21_STRAWBERRY = 10,
+    AIARENA21_DRAGON_FRUIT = 30,
+    AIARENA21_DEPLOYMENT_TURNS = 20,
 };
-#define BIKE "bike"
+#define AIARENA21_BIKE "bike"
 enum {
-    BIKE_COST = 30,
-    BIKE_TURNS = 3,
-    BIKE_STEPS = 3,
+    AIARENA21_BIKE_COST = 30,
+    AIARENA21_BIKE_TURNS = 3,
+    AIARENA21_BIKE_STEPS = 3,
 };
-#define PORTAL_GUN "portal gun"
+#define AIARENA21_PORTAL_GUN "portal gun"
 enum {
-    PORTAL_GUN_COST = 100,
-    AUCTION_TURNS = 30,
+    AIARENA21_PORTAL_GUN_COST = 100,
+    AIARENA21_AUCTION_TURNS = 30,
 };
 
 // [row, col]: row 0 at the top, column 0 at the left
 typedef struct {
     int row;
     int col;
-} Location;
+} aiarena21_location;
 
-static inline bool equalLocation(Location one, Location two) {
+static inline bool aiarena21_equal_location(aiarena21_location one, aiarena21_location two) {
     return one.row == two.row && one.col == two.col;
 }
 
 // For qsort and bsearch: by row, then col.
-static inline int compareLocation(const void* one, const void* two) {
-    const Location *a = one, *b = two;
+static inline int aiarena21_compare_location(const void* one, const void* two) {
+    const aiarena21_location *a = one, *b = two;
     if (a->row != b->row) return a->row < b->row ? -1 : 1;
     return (a->col > b->col) - (a->col < b->col);
 }
 
-static inline size_t hashLocation(Location pair) {
+static inline size_t aiarena21_hash_location(aiarena21_location pair) {
     return ((size_t)(unsigned)pair.row << 16 ^ (unsigned)pair.col) * 0x9e3779b1u;
 }
 
@@ -52,194 +52,206 @@ static inline size_t hashLocation(Location pair) {
 typedef struct {
     int rows;  // how many
     int cols;  // how many
-    TextList cells;  // one text a row: . free, # blocked, S spawn (free too)
-} Map;
+    referee_text_list cells;  // one text a row: . free, # blocked, S spawn (free too)
+} aiarena21_map;
 
 // What is known of a player: everything but its bids.
 typedef struct {
     const char* name;  // as on the command line
     int score;  // points
-    Location location;
+    aiarena21_location location;
     bool bike;  // a bike is running in this turn
     bool portal_gun;  // a portal gun was bought in this turn
-} Player;
+} aiarena21_player;
 
 typedef struct {
     int* items;
     size_t count;
-} IntList;
+} aiarena21_int_list;
 
 typedef struct {
-    IntList* items;
+    aiarena21_int_list* items;
     size_t count;
-} IntListList;
+} aiarena21_int_list_list;
 
 typedef struct {
-    TextList* items;
+    referee_text_list* items;
     size_t count;
-} TextListList;
+} aiarena21_text_list_list;
 
 typedef struct {
-    TextListList* items;
+    aiarena21_text_list_list* items;
     size_t count;
-} TextListListList;
+} aiarena21_text_list_list_list;
 
 typedef struct {
     double* items;
     size_t count;
-} FloatList;
+} aiarena21_float_list;
 
 typedef struct {
-    FloatList* items;
+    aiarena21_float_list* items;
     size_t count;
-} FloatListList;
+} aiarena21_float_list_list;
 
 // A bot for AI Arena 21. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or
     // nothing. Player 1 sees what player 0 has bought.
-    const char* (*play_powerup)(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                                IntListList items, TextListListList new_items, FloatListList heatmap,
+    const char* (*play_powerup)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
                                 int remaining_turns);
 
     // Where to go: "row,col" in digits, nothing else. Staying is allowed.
-    const char* (*play_turn)(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                             IntListList items, TextListListList new_items, FloatListList heatmap, int remaining_turns);
+    const char* (*play_turn)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                             const aiarena21_player* opponent, aiarena21_int_list_list items,
+                             aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                             int remaining_turns);
 
     // Your bid, 0 up to your score.
-    int (*play_auction)(Match* match, const Map* game_map, const Player* me, const Player* opponent, IntListList items,
-                        TextListListList new_items, FloatListList heatmap, int remaining_turns);
+    int (*play_auction)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                        const aiarena21_player* opponent, aiarena21_int_list_list items,
+                        aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                        int remaining_turns);
 
     // You won the auction: the free cell for your opponent, "row,col".
-    const char* (*play_transport)(Match* match, const Map* game_map, const Player* me, const Player* opponent,
-                                  IntListList items, TextListListList new_items, FloatListList heatmap,
+    const char* (*play_transport)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                  const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                  aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
                                   int remaining_turns);
-} AIArena21Bot;
+} aiarena21_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline bool referee_read_location(Match* match, const Value* value, Location* into) {
+static inline bool aiarena21_read_location(referee_match* match, const referee_value* value, aiarena21_location* into) {
     return referee_read_int(match, referee_item(value, 0), &into->row) &&
            referee_read_int(match, referee_item(value, 1), &into->col);
 }
 
-static inline Value referee_write_location(Match* match, const Location* from) {
-    Value list = referee_new_list();
+static inline referee_value aiarena21_write_location(referee_match* match, const aiarena21_location* from) {
+    referee_value list = referee_new_list();
     referee_append(match, &list, referee_new_int(from->row));
     referee_append(match, &list, referee_new_int(from->col));
     return list;
 }
 
-static inline bool referee_read_text_list(Match* match, const Value* value, TextList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TextList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_text_list(referee_match* match, const referee_value* value, referee_text_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (referee_text_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
         if (!referee_read_text(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_map(Match* match, const Value* value, Map* into) {
+static inline bool aiarena21_read_map(referee_match* match, const referee_value* value, aiarena21_map* into) {
     return referee_read_int(match, referee_member(value, "rows"), &into->rows) &&
            referee_read_int(match, referee_member(value, "cols"), &into->cols) &&
-           referee_read_text_list(match, referee_member(value, "cells"), &into->cells);
+           aiarena21_read_text_list(match, referee_member(value, "cells"), &into->cells);
 }
 
-static inline bool referee_read_player(Match* match, const Value* value, Player* into) {
+static inline bool aiarena21_read_player(referee_match* match, const referee_value* value, aiarena21_player* into) {
     return referee_read_text(match, referee_member(value, "name"), &into->name) &&
            referee_read_int(match, referee_member(value, "score"), &into->score) &&
-           referee_read_location(match, referee_member(value, "location"), &into->location) &&
+           aiarena21_read_location(match, referee_member(value, "location"), &into->location) &&
            referee_read_bool(match, referee_member(value, "bike"), &into->bike) &&
            referee_read_bool(match, referee_member(value, "portal_gun"), &into->portal_gun);
 }
 
-static inline bool referee_read_int_list(Match* match, const Value* value, IntList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (IntList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_int_list(referee_match* match, const referee_value* value, aiarena21_int_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_int_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
         if (!referee_read_int(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_int_list_list(Match* match, const Value* value, IntListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (IntListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_int_list_list(referee_match* match, const referee_value* value,
+                                                aiarena21_int_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_int_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_int_list(match, &value->items[i], &into->items[i])) return false;
+        if (!aiarena21_read_int_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_text_list_list(Match* match, const Value* value, TextListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TextListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_text_list_list(referee_match* match, const referee_value* value,
+                                                 aiarena21_text_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_text_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_text_list(match, &value->items[i], &into->items[i])) return false;
+        if (!aiarena21_read_text_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_text_list_list_list(Match* match, const Value* value, TextListListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TextListListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_text_list_list_list(referee_match* match, const referee_value* value,
+                                                      aiarena21_text_list_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_text_list_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_text_list_list(match, &value->items[i], &into->items[i])) return false;
+        if (!aiarena21_read_text_list_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_float_list(Match* match, const Value* value, FloatList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (FloatList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_float_list(referee_match* match, const referee_value* value,
+                                             aiarena21_float_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_float_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
         if (!referee_read_float(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_float_list_list(Match* match, const Value* value, FloatListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (FloatListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aiarena21_read_float_list_list(referee_match* match, const referee_value* value,
+                                                  aiarena21_float_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aiarena21_float_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_float_list(match, &value->items[i], &into->items[i])) return false;
+        if (!aiarena21_read_float_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool answerAIArena21Bot(Match* match, const char* method, const Value* params, Value* result) {
-    const AIArena21Bot* bot = match->bot;
+static inline bool aiarena21_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                         referee_value* result) {
+    const aiarena21_bot* bot = match->bot;
     if (strcmp(method, "play_powerup") == 0 && bot->play_powerup) {
         struct {
-            Map game_map;
-            Player me;
-            Player opponent;
-            IntListList items;
-            TextListListList new_items;
-            FloatListList heatmap;
+            aiarena21_map game_map;
+            aiarena21_player me;
+            aiarena21_player opponent;
+            aiarena21_int_list_list items;
+            aiarena21_text_list_list_list new_items;
+            aiarena21_float_list_list heatmap;
             int remaining_turns;
         } in;
-        if (!referee_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
+        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
             referee_fail(match, "%s: game_map is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "me"), &in.me)) {
+        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
             referee_fail(match, "%s: me is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
+        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
             referee_fail(match, "%s: opponent is not what the rules say", method);
         }
-        if (!referee_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
+        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
             referee_fail(match, "%s: items is not what the rules say", method);
         }
-        if (!referee_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
+        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
             referee_fail(match, "%s: new_items is not what the rules say", method);
         }
-        if (!referee_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
+        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
             referee_fail(match, "%s: heatmap is not what the rules say", method);
         }
         if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
@@ -252,30 +264,30 @@ static inline bool answerAIArena21Bot(Match* match, const char* method, const Va
     }
     if (strcmp(method, "play_turn") == 0 && bot->play_turn) {
         struct {
-            Map game_map;
-            Player me;
-            Player opponent;
-            IntListList items;
-            TextListListList new_items;
-            FloatListList heatmap;
+            aiarena21_map game_map;
+            aiarena21_player me;
+            aiarena21_player opponent;
+            aiarena21_int_list_list items;
+            aiarena21_text_list_list_list new_items;
+            aiarena21_float_list_list heatmap;
             int remaining_turns;
         } in;
-        if (!referee_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
+        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
             referee_fail(match, "%s: game_map is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "me"), &in.me)) {
+        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
             referee_fail(match, "%s: me is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
+        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
             referee_fail(match, "%s: opponent is not what the rules say", method);
         }
-        if (!referee_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
+        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
             referee_fail(match, "%s: items is not what the rules say", method);
         }
-        if (!referee_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
+        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
             referee_fail(match, "%s: new_items is not what the rules say", method);
         }
-        if (!referee_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
+        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
             referee_fail(match, "%s: heatmap is not what the rules say", method);
         }
         if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
@@ -288,30 +300,30 @@ static inline bool answerAIArena21Bot(Match* match, const char* method, const Va
     }
     if (strcmp(method, "play_auction") == 0 && bot->play_auction) {
         struct {
-            Map game_map;
-            Player me;
-            Player opponent;
-            IntListList items;
-            TextListListList new_items;
-            FloatListList heatmap;
+            aiarena21_map game_map;
+            aiarena21_player me;
+            aiarena21_player opponent;
+            aiarena21_int_list_list items;
+            aiarena21_text_list_list_list new_items;
+            aiarena21_float_list_list heatmap;
             int remaining_turns;
         } in;
-        if (!referee_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
+        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
             referee_fail(match, "%s: game_map is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "me"), &in.me)) {
+        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
             referee_fail(match, "%s: me is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
+        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
             referee_fail(match, "%s: opponent is not what the rules say", method);
         }
-        if (!referee_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
+        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
             referee_fail(match, "%s: items is not what the rules say", method);
         }
-        if (!referee_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
+        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
             referee_fail(match, "%s: new_items is not what the rules say", method);
         }
-        if (!referee_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
+        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
             referee_fail(match, "%s: heatmap is not what the rules say", method);
         }
         if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
@@ -324,30 +336,30 @@ static inline bool answerAIArena21Bot(Match* match, const char* method, const Va
     }
     if (strcmp(method, "play_transport") == 0 && bot->play_transport) {
         struct {
-            Map game_map;
-            Player me;
-            Player opponent;
-            IntListList items;
-            TextListListList new_items;
-            FloatListList heatmap;
+            aiarena21_map game_map;
+            aiarena21_player me;
+            aiarena21_player opponent;
+            aiarena21_int_list_list items;
+            aiarena21_text_list_list_list new_items;
+            aiarena21_float_list_list heatmap;
             int remaining_turns;
         } in;
-        if (!referee_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
+        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
             referee_fail(match, "%s: game_map is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "me"), &in.me)) {
+        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
             referee_fail(match, "%s: me is not what the rules say", method);
         }
-        if (!referee_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
+        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
             referee_fail(match, "%s: opponent is not what the rules say", method);
         }
-        if (!referee_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
+        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
             referee_fail(match, "%s: items is not what the rules say", method);
         }
-        if (!referee_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
+        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
             referee_fail(match, "%s: new_items is not what the rules say", method);
         }
-        if (!referee_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
+        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
             referee_fail(match, "%s: heatmap is not what the rules say", method);
         }
         if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
@@ -361,13 +373,13 @@ static inline bool answerAIArena21Bot(Match* match, const char* method, const Va
     return (void)params, (void)result, false;
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const AIArena21Bot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "aiarena21",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerAIArena21Bot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return aiarena21_run(&bot); }`.
+static inline int aiarena21_run(const aiarena21_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "aiarena21",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = aiarena21_answer_call,
+                                        .bot = bot});
 }

@@ -7,72 +7,72 @@
 #include <string.h>
 
 enum {
-    SEATS = 4,
-    RADIUS = 14,
-    SIZE = 29,
-    ATTACK_RANGE = 3,
-    ASTEROID_HEALTH = 350,
-    TRAP_TURNS = 2,
-    BOSS_POWER = 250,
-    LEVEL_XP = 1000,
+    AIBG5_SEATS = 4,
+    AIBG5_RADIUS = 14,
+    AIBG5_SIZE = 29,
+    AIBG5_ATTACK_RANGE = 3,
+    AIBG5_ASTEROID_HEALTH = 350,
+    AIBG5_TRAP_TURNS = 2,
+    AIBG5_BOSS_POWER = 250,
+    AIBG5_LEVEL_XP = 1000,
 };
-enum { MAX_HEALTH_COUNT = 5 };
-static const int MAX_HEALTH[5] = {1000, 1300, 1600, 1900, 2200};
-enum { POWER_COUNT = 5 };
-static const int POWER[5] = {150, 200, 250, 300, 350};
+enum { AIBG5_MAX_HEALTH_COUNT = 5 };
+static const int AIBG5_MAX_HEALTH[5] = {1000, 1300, 1600, 1900, 2200};
+enum { AIBG5_POWER_COUNT = 5 };
+static const int AIBG5_POWER[5] = {150, 200, 250, 300, 350};
 
 // What a tile holds that the boss has attacked: never the boss.
 typedef struct {
     const char* type;  // what it is
-    MaybeInt id;  // of a WORMHOLE: the pair
-    MaybeInt health;  // of an ASTEROID
-} Terrain;
+    referee_maybe_int id;  // of a WORMHOLE: the pair
+    referee_maybe_int health;  // of an ASTEROID
+} aibg5_terrain;
 
 // A tile that the boss has attacked, as it is now.
 typedef struct {
     int q;  // column, slanting: the first axial coordinate
     int r;  // row: the second axial coordinate
-    Terrain entity;
+    aibg5_terrain entity;
     const char* tileType;  // FULL: cannot be entered
-} AttackedTile;
+} aibg5_attacked_tile;
 
 typedef struct {
-    AttackedTile* items;
+    aibg5_attacked_tile* items;
     size_t count;
-} AttackedTileList;
+} aibg5_attacked_tile_list;
 
 // What a tile holds. Players are not part of the map.
 typedef struct {
     const char* type;  // what it is
-    MaybeInt id;  // of a WORMHOLE: the pair
-    MaybeInt health;  // of an ASTEROID
-    MaybeBool bossAction;  // of a BOSS: see Boss
-    AttackedTileList bossAttackedTiles;  // of a BOSS: see Boss
-} Entity;
+    referee_maybe_int id;  // of a WORMHOLE: the pair
+    referee_maybe_int health;  // of an ASTEROID
+    referee_maybe_bool bossAction;  // of a BOSS: see Boss
+    aibg5_attacked_tile_list bossAttackedTiles;  // of a BOSS: see Boss
+} aibg5_entity;
 
 // A cell of the map.
 typedef struct {
     int q;  // column, slanting: the first axial coordinate
     int r;  // row: the second axial coordinate
-    Entity entity;
+    aibg5_entity entity;
     const char* tileType;  // FULL: cannot be entered
-} Tile;
+} aibg5_tile;
 
 typedef struct {
-    Tile* items;
+    aibg5_tile* items;
     size_t count;
-} TileList;
+} aibg5_tile_list;
 
 typedef struct {
-    TileList* items;
+    aibg5_tile_list* items;
     size_t count;
-} TileListList;
+} aibg5_tile_list_list;
 
 // The board.
 typedef struct {
     int size;  // rows
-    TileListList tiles;  // by r from -14 on, each row by q from its least on
-} Map;
+    aibg5_tile_list_list tiles;  // by r from -14 on, each row by q from its least on
+} aibg5_map;
 
 // What is shown of a player: everything but the experience points.
 typedef struct {
@@ -90,132 +90,138 @@ typedef struct {
     bool trapped;  // sits in a black hole
     int trapDuration;  // turns still to be lost
     double kd;  // kills / deaths; kills, if there are no deaths
-} Player;
+} aibg5_player;
 
 // The boss; its seven tiles hold the same.
 typedef struct {
     const char* type;  // always that
     bool bossAction;  // it acted since the last player did
-    AttackedTileList bossAttackedTiles;  // of its last turn: direct hits, the pattern
-} Boss;
+    aibg5_attacked_tile_list bossAttackedTiles;  // of its last turn: direct hits, the pattern
+} aibg5_boss;
 
 typedef struct {
-    Player* items;
+    aibg5_player* items;
     size_t count;
-} PlayerList;
+} aibg5_player_list;
 
 // The ranking.
 typedef struct {
-    PlayerList players;  // all four, best first
-} ScoreBoard;
+    aibg5_player_list players;  // all four, best first
+} aibg5_score_board;
 
 // The position, as everybody sees it.
 typedef struct {
-    Map map;
-    const Player* player1;  // null: disqualified
-    const Player* player2;  // null: disqualified
-    const Player* player3;  // null: disqualified
-    const Player* player4;  // null: disqualified
-    Boss boss;
-    ScoreBoard scoreBoard;
-} GameState;
+    aibg5_map map;
+    const aibg5_player* player1;  // null: disqualified
+    const aibg5_player* player2;  // null: disqualified
+    const aibg5_player* player3;  // null: disqualified
+    const aibg5_player* player4;  // null: disqualified
+    aibg5_boss boss;
+    aibg5_score_board scoreBoard;
+} aibg5_game_state;
 
 // An answer to `doAction`.
 typedef struct {
     const char* action;  // "move,Q,R" or "attack,Q,R"
-} Action;
+} aibg5_action;
 
 // The end.
 typedef struct {
     const char* reason;  // why it ended
-    PlayerList players;  // all four, best first
-} GameOver;
+    aibg5_player_list players;  // all four, best first
+} aibg5_game_over;
 
 // A bot for AIBG 5. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.
-    void (*joinGame)(Match* match, int playerIdx, const GameState* gameState);
+    void (*joinGame)(referee_match* match, int playerIdx, const aibg5_game_state* gameState);
 
     // Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.
-    Action (*doAction)(Match* match, int playerIdx, const GameState* gameState, const char* message);
+    aibg5_action (*doAction)(referee_match* match, int playerIdx, const aibg5_game_state* gameState,
+                             const char* message);
 
     // The game is over.
-    void (*gameOver)(Match* match, const GameOver* gameOver);
-} AIBG5Bot;
+    void (*gameOver)(referee_match* match, const aibg5_game_over* gameOver);
+} aibg5_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline bool referee_read_terrain(Match* match, const Value* value, Terrain* into) {
+static inline bool aibg5_read_terrain(referee_match* match, const referee_value* value, aibg5_terrain* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_maybe_int(match, referee_member(value, "id"), &into->id) &&
            referee_read_maybe_int(match, referee_member(value, "health"), &into->health);
 }
 
-static inline bool referee_read_attacked_tile(Match* match, const Value* value, AttackedTile* into) {
+static inline bool aibg5_read_attacked_tile(referee_match* match, const referee_value* value,
+                                            aibg5_attacked_tile* into) {
     return referee_read_int(match, referee_member(value, "q"), &into->q) &&
            referee_read_int(match, referee_member(value, "r"), &into->r) &&
-           referee_read_terrain(match, referee_member(value, "entity"), &into->entity) &&
+           aibg5_read_terrain(match, referee_member(value, "entity"), &into->entity) &&
            referee_read_text(match, referee_member(value, "tileType"), &into->tileType);
 }
 
-static inline bool referee_read_attacked_tile_list(Match* match, const Value* value, AttackedTileList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (AttackedTileList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aibg5_read_attacked_tile_list(referee_match* match, const referee_value* value,
+                                                 aibg5_attacked_tile_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aibg5_attacked_tile_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_attacked_tile(match, &value->items[i], &into->items[i])) return false;
+        if (!aibg5_read_attacked_tile(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_maybe_attacked_tile_list(Match* match, const Value* value, AttackedTileList* into) {
-    if (!referee_read_attacked_tile_list(match, value, into)) *into = (AttackedTileList){NULL, 0};
+static inline bool aibg5_read_maybe_attacked_tile_list(referee_match* match, const referee_value* value,
+                                                       aibg5_attacked_tile_list* into) {
+    if (!aibg5_read_attacked_tile_list(match, value, into)) *into = (aibg5_attacked_tile_list){NULL, 0};
     return true;
 }
 
-static inline bool referee_read_entity(Match* match, const Value* value, Entity* into) {
+static inline bool aibg5_read_entity(referee_match* match, const referee_value* value, aibg5_entity* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_maybe_int(match, referee_member(value, "id"), &into->id) &&
            referee_read_maybe_int(match, referee_member(value, "health"), &into->health) &&
            referee_read_maybe_bool(match, referee_member(value, "bossAction"), &into->bossAction) &&
-           referee_read_maybe_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"), &into->bossAttackedTiles);
+           aibg5_read_maybe_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"),
+                                               &into->bossAttackedTiles);
 }
 
-static inline bool referee_read_tile(Match* match, const Value* value, Tile* into) {
+static inline bool aibg5_read_tile(referee_match* match, const referee_value* value, aibg5_tile* into) {
     return referee_read_int(match, referee_member(value, "q"), &into->q) &&
            referee_read_int(match, referee_member(value, "r"), &into->r) &&
-           referee_read_entity(match, referee_member(value, "entity"), &into->entity) &&
+           aibg5_read_entity(match, referee_member(value, "entity"), &into->entity) &&
            referee_read_text(match, referee_member(value, "tileType"), &into->tileType);
 }
 
-static inline bool referee_read_tile_list(Match* match, const Value* value, TileList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TileList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aibg5_read_tile_list(referee_match* match, const referee_value* value, aibg5_tile_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aibg5_tile_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_tile(match, &value->items[i], &into->items[i])) return false;
+        if (!aibg5_read_tile(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_tile_list_list(Match* match, const Value* value, TileListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TileListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aibg5_read_tile_list_list(referee_match* match, const referee_value* value,
+                                             aibg5_tile_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aibg5_tile_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_tile_list(match, &value->items[i], &into->items[i])) return false;
+        if (!aibg5_read_tile_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_map(Match* match, const Value* value, Map* into) {
+static inline bool aibg5_read_map(referee_match* match, const referee_value* value, aibg5_map* into) {
     return referee_read_int(match, referee_member(value, "size"), &into->size) &&
-           referee_read_tile_list_list(match, referee_member(value, "tiles"), &into->tiles);
+           aibg5_read_tile_list_list(match, referee_member(value, "tiles"), &into->tiles);
 }
 
-static inline bool referee_read_player(Match* match, const Value* value, Player* into) {
+static inline bool aibg5_read_player(referee_match* match, const referee_value* value, aibg5_player* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_int(match, referee_member(value, "r"), &into->r) &&
            referee_read_int(match, referee_member(value, "q"), &into->q) &&
@@ -232,63 +238,65 @@ static inline bool referee_read_player(Match* match, const Value* value, Player*
            referee_read_float(match, referee_member(value, "kd"), &into->kd);
 }
 
-static inline bool referee_read_boss(Match* match, const Value* value, Boss* into) {
+static inline bool aibg5_read_boss(referee_match* match, const referee_value* value, aibg5_boss* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_bool(match, referee_member(value, "bossAction"), &into->bossAction) &&
-           referee_read_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"), &into->bossAttackedTiles);
+           aibg5_read_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"), &into->bossAttackedTiles);
 }
 
-static inline bool referee_read_player_list(Match* match, const Value* value, PlayerList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (PlayerList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool aibg5_read_player_list(referee_match* match, const referee_value* value, aibg5_player_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (aibg5_player_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_player(match, &value->items[i], &into->items[i])) return false;
+        if (!aibg5_read_player(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_score_board(Match* match, const Value* value, ScoreBoard* into) {
-    return referee_read_player_list(match, referee_member(value, "players"), &into->players);
+static inline bool aibg5_read_score_board(referee_match* match, const referee_value* value, aibg5_score_board* into) {
+    return aibg5_read_player_list(match, referee_member(value, "players"), &into->players);
 }
 
-static inline bool referee_read_maybe_player(Match* match, const Value* value, const Player** into) {
-    Player* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
-    *into = there && referee_read_player(match, value, there) ? there : NULL;
+static inline bool aibg5_read_maybe_player(referee_match* match, const referee_value* value,
+                                           const aibg5_player** into) {
+    aibg5_player* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
+    *into = there && aibg5_read_player(match, value, there) ? there : NULL;
     return true;
 }
 
-static inline bool referee_read_game_state(Match* match, const Value* value, GameState* into) {
-    return referee_read_map(match, referee_member(value, "map"), &into->map) &&
-           referee_read_maybe_player(match, referee_member(value, "player1"), &into->player1) &&
-           referee_read_maybe_player(match, referee_member(value, "player2"), &into->player2) &&
-           referee_read_maybe_player(match, referee_member(value, "player3"), &into->player3) &&
-           referee_read_maybe_player(match, referee_member(value, "player4"), &into->player4) &&
-           referee_read_boss(match, referee_member(value, "boss"), &into->boss) &&
-           referee_read_score_board(match, referee_member(value, "scoreBoard"), &into->scoreBoard);
+static inline bool aibg5_read_game_state(referee_match* match, const referee_value* value, aibg5_game_state* into) {
+    return aibg5_read_map(match, referee_member(value, "map"), &into->map) &&
+           aibg5_read_maybe_player(match, referee_member(value, "player1"), &into->player1) &&
+           aibg5_read_maybe_player(match, referee_member(value, "player2"), &into->player2) &&
+           aibg5_read_maybe_player(match, referee_member(value, "player3"), &into->player3) &&
+           aibg5_read_maybe_player(match, referee_member(value, "player4"), &into->player4) &&
+           aibg5_read_boss(match, referee_member(value, "boss"), &into->boss) &&
+           aibg5_read_score_board(match, referee_member(value, "scoreBoard"), &into->scoreBoard);
 }
 
-static inline Value referee_write_action(Match* match, const Action* from) {
-    Value object = referee_new_object();
+static inline referee_value aibg5_write_action(referee_match* match, const aibg5_action* from) {
+    referee_value object = referee_new_object();
     referee_put(match, &object, "action", referee_write_text(match, &from->action));
     return object;
 }
 
-static inline bool referee_read_game_over(Match* match, const Value* value, GameOver* into) {
+static inline bool aibg5_read_game_over(referee_match* match, const referee_value* value, aibg5_game_over* into) {
     return referee_read_text(match, referee_member(value, "reason"), &into->reason) &&
-           referee_read_player_list(match, referee_member(value, "players"), &into->players);
+           aibg5_read_player_list(match, referee_member(value, "players"), &into->players);
 }
 
-static inline bool answerAIBG5Bot(Match* match, const char* method, const Value* params, Value* result) {
-    const AIBG5Bot* bot = match->bot;
+static inline bool aibg5_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                     referee_value* result) {
+    const aibg5_bot* bot = match->bot;
     if (strcmp(method, "joinGame") == 0) {
         struct {
             int playerIdx;
-            GameState gameState;
+            aibg5_game_state gameState;
         } in;
         if (!referee_read_int(match, referee_member(params, "playerIdx"), &in.playerIdx)) {
             referee_fail(match, "%s: playerIdx is not what the rules say", method);
         }
-        if (!referee_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
+        if (!aibg5_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
             referee_fail(match, "%s: gameState is not what the rules say", method);
         }
         if (bot->joinGame) bot->joinGame(match, in.playerIdx, &in.gameState);
@@ -297,46 +305,46 @@ static inline bool answerAIBG5Bot(Match* match, const char* method, const Value*
     if (strcmp(method, "doAction") == 0 && bot->doAction) {
         struct {
             int playerIdx;
-            GameState gameState;
+            aibg5_game_state gameState;
             const char* message;
         } in;
         if (!referee_read_int(match, referee_member(params, "playerIdx"), &in.playerIdx)) {
             referee_fail(match, "%s: playerIdx is not what the rules say", method);
         }
-        if (!referee_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
+        if (!aibg5_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
             referee_fail(match, "%s: gameState is not what the rules say", method);
         }
         if (!referee_read_maybe_text(match, referee_member(params, "message"), &in.message)) {
             referee_fail(match, "%s: message is not what the rules say", method);
         }
-        Action given = bot->doAction(match, in.playerIdx, &in.gameState, in.message);
-        *result = referee_write_action(match, &given);
+        aibg5_action given = bot->doAction(match, in.playerIdx, &in.gameState, in.message);
+        *result = aibg5_write_action(match, &given);
         return true;
     }
     return (void)params, (void)result, false;
 }
 
-static inline void noticeAIBG5Bot(Match* match, const char* method, const Value* params) {
-    const AIBG5Bot* bot = match->bot;
+static inline void aibg5_notice_event(referee_match* match, const char* method, const referee_value* params) {
+    const aibg5_bot* bot = match->bot;
     if (strcmp(method, "gameOver") == 0 && bot->gameOver) {
         struct {
-            GameOver gameOver;
+            aibg5_game_over gameOver;
         } in;
-        if (!referee_read_game_over(match, params, &in.gameOver)) {
+        if (!aibg5_read_game_over(match, params, &in.gameOver)) {
             referee_fail(match, "%s: gameOver is not what the rules say", method);
         }
         bot->gameOver(match, &in.gameOver);
     }
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const AIBG5Bot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "aibg5",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerAIBG5Bot,
-                        .notice = noticeAIBG5Bot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return aibg5_run(&bot); }`.
+static inline int aibg5_run(const aibg5_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "aibg5",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = aibg5_answer_call,
+                                        .notice = aibg5_notice_event,
+                                        .bot = bot});
 }

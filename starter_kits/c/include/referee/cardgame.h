@@ -7,35 +7,35 @@
 #include <string.h>
 
 enum {
-    HERO_POWER = 0,
-    PLACE_MINION = 1,
-    PLAY_SPELL = 2,
-    ATTACK = 3,
-    END_TURN = 4,
-    MOLE = 0,
-    COBRA = 1,
-    DEADLY_SHOT = 2,
-    ARCANE_SHOT = 3,
-    HATCHLING = 4,
-    RHINO = 5,
-    SNAPJAW = 6,
-    TIMBER_WOLF = 7,
-    RAPTOR = 8,
-    FIREBALL = 9,
-    ULTRASAUR = 10,
-    SCAVENGER = 11,
-    KILL_COMMAND = 12,
-    HOUNDS = 13,
-    HIGHMANE = 14,
-    ALPHA = 15,
-    HOUND = 16,
-    CUB = 17,
-    BOARD_SIZE = 7,
-    HAND_SIZE = 10,
-    START_HEALTH = 30,
-    MAX_MANA = 10,
-    HERO_POWER_COST = 2,
-    HERO_POWER_DAMAGE = 2,
+    CARDGAME_HERO_POWER = 0,
+    CARDGAME_PLACE_MINION = 1,
+    CARDGAME_PLAY_SPELL = 2,
+    CARDGAME_ATTACK = 3,
+    CARDGAME_END_TURN = 4,
+    CARDGAME_MOLE = 0,
+    CARDGAME_COBRA = 1,
+    CARDGAME_DEADLY_SHOT = 2,
+    CARDGAME_ARCANE_SHOT = 3,
+    CARDGAME_HATCHLING = 4,
+    CARDGAME_RHINO = 5,
+    CARDGAME_SNAPJAW = 6,
+    CARDGAME_TIMBER_WOLF = 7,
+    CARDGAME_RAPTOR = 8,
+    CARDGAME_FIREBALL = 9,
+    CARDGAME_ULTRASAUR = 10,
+    CARDGAME_SCAVENGER = 11,
+    CARDGAME_KILL_COMMAND = 12,
+    CARDGAME_HOUNDS = 13,
+    CARDGAME_HIGHMANE = 14,
+    CARDGAME_ALPHA = 15,
+    CARDGAME_HOUND = 16,
+    CARDGAME_CUB = 17,
+    CARDGAME_BOARD_SIZE = 7,
+    CARDGAME_HAND_SIZE = 10,
+    CARDGAME_START_HEALTH = 30,
+    CARDGAME_MAX_MANA = 10,
+    CARDGAME_HERO_POWER_COST = 2,
+    CARDGAME_HERO_POWER_DAMAGE = 2,
 };
 
 // One thing that strengthens a minion now.
@@ -44,12 +44,12 @@ typedef struct {
     int atk;  // attack that it adds
     int health;  // maximum health that it adds
     bool charge;  // it lets the minion attack in the turn in which it arrives
-} Buff;
+} cardgame_buff;
 
 typedef struct {
-    Buff* items;
+    cardgame_buff* items;
     size_t count;
-} BuffList;
+} cardgame_buff_list;
 
 // A minion in the hand (as printed) or on a board (as it now is).
 typedef struct {
@@ -61,13 +61,13 @@ typedef struct {
     bool damaged;  // it has taken damage
     int cost;  // mana that it costs to place
     bool poisonous;  // minions that it damages are destroyed
-    BuffList buffs;  // its own growth first, then the auras that reach it
+    cardgame_buff_list buffs;  // its own growth first, then the auras that reach it
     int turns_in_play;  // turns of either player begun since it arrived
     int zone_position;  // its place in the hand or on the board, from 1
     bool cant_attack;  // always false; look at can_attack
     bool powered_up;  // always false
     bool can_attack;  // it may attack now; always false for the opponent's
-} Minion;
+} cardgame_minion;
 
 // A spell in the hand.
 typedef struct {
@@ -75,7 +75,7 @@ typedef struct {
     int id;  // the card
     int cost;  // mana that it costs to play
     int zone_position;  // its place in the hand, from 1
-} Spell;
+} cardgame_spell;
 
 // A player's hero: number 0 of the player's targets.
 typedef struct {
@@ -85,57 +85,57 @@ typedef struct {
     bool damaged;  // its health is below 30
     bool dead;  // its health is 0
     int zone_position;  // always 0
-} Hero;
+} cardgame_hero;
 
 // One of these, told apart by `type` on the wire.
 typedef struct {
-    enum { Card_Minion, Card_Spell } is;
+    enum { CARDGAME_CARD_MINION, CARDGAME_CARD_SPELL } is;
     union {
-        Minion minion;
-        Spell spell;
+        cardgame_minion minion;
+        cardgame_spell spell;
     };
-} Card;
+} cardgame_card;
 
 typedef struct {
-    Card* items;
+    cardgame_card* items;
     size_t count;
-} CardList;
+} cardgame_card_list;
 
 // One of these, told apart by `type` on the wire.
 typedef struct {
-    enum { Target_Hero, Target_Minion } is;
+    enum { CARDGAME_TARGET_HERO, CARDGAME_TARGET_MINION } is;
     union {
-        Hero hero;
-        Minion minion;
+        cardgame_hero hero;
+        cardgame_minion minion;
     };
-} Target;
+} cardgame_target;
 
 typedef struct {
-    Target* items;
+    cardgame_target* items;
     size_t count;
-} TargetList;
+} cardgame_target_list;
 
 // The state as the player who is asked may see it.
 typedef struct {
-    CardList player_hand;  // the own hand, left to right
-    TargetList player_target;  // the own hero, then the own minions, left to right
-    TargetList opponent_target;  // the enemy hero, then the enemy minions, left to right
+    cardgame_card_list player_hand;  // the own hand, left to right
+    cardgame_target_list player_target;  // the own hero, then the own minions, left to right
+    cardgame_target_list opponent_target;  // the enemy hero, then the enemy minions, left to right
     int hero_health;  // of the own hero
     int player_health;  // of the own hero, once more
     int opponent_health;  // of the enemy hero
     int player_mana;  // mana left in this turn
     int opponent_mana;  // mana that the opponent had left after its turn
     int n_opponent_hand;  // number of cards in the opponent's hand
-} GameState;
+} cardgame_game_state;
 
 typedef struct {
     int* items;
     size_t count;
-} IntList;
+} cardgame_int_list;
 
 // A list with room for `most` items, of which none is there yet.
-static inline IntList referee_new_int_list(Match* match, size_t most) {
-    return (IntList){referee_allocate(match, most * sizeof(int)), 0};
+static inline cardgame_int_list cardgame_new_int_list(referee_match* match, size_t most) {
+    return (cardgame_int_list){referee_allocate(match, most * sizeof(int)), 0};
 }
 
 // An answer to `play`.
@@ -143,45 +143,45 @@ typedef struct {
     int action;  // 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
     // 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
     // points into opponent_target. Else null
-    IntList arguments;
-} Action;
+    cardgame_int_list arguments;
+} cardgame_action;
 
 // A bot for Card game. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // The game begins: set up what you need. The answer is null; whoever fails here loses.
-    void (*start)(Match* match);
+    void (*start)(referee_match* match);
 
     // One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.
-    Action (*play)(Match* match, const GameState* state);
+    cardgame_action (*play)(referee_match* match, const cardgame_game_state* state);
 
     // The game is over. The answer is null; a fault here changes nothing.
-    void (*end)(Match* match, bool victory);
-} CardGameBot;
+    void (*end)(referee_match* match, bool victory);
+} cardgame_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline bool referee_read_buff(Match* match, const Value* value, Buff* into) {
+static inline bool cardgame_read_buff(referee_match* match, const referee_value* value, cardgame_buff* into) {
     return referee_read_int(match, referee_member(value, "id"), &into->id) &&
            referee_read_int(match, referee_member(value, "atk"), &into->atk) &&
            referee_read_int(match, referee_member(value, "health"), &into->health) &&
            referee_read_bool(match, referee_member(value, "charge"), &into->charge);
 }
 
-static inline bool referee_read_buff_list(Match* match, const Value* value, BuffList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (BuffList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool cardgame_read_buff_list(referee_match* match, const referee_value* value, cardgame_buff_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (cardgame_buff_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_buff(match, &value->items[i], &into->items[i])) return false;
+        if (!cardgame_read_buff(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_minion(Match* match, const Value* value, Minion* into) {
+static inline bool cardgame_read_minion(referee_match* match, const referee_value* value, cardgame_minion* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_int(match, referee_member(value, "id"), &into->id) &&
            referee_read_int(match, referee_member(value, "atk"), &into->atk) &&
@@ -190,7 +190,7 @@ static inline bool referee_read_minion(Match* match, const Value* value, Minion*
            referee_read_bool(match, referee_member(value, "damaged"), &into->damaged) &&
            referee_read_int(match, referee_member(value, "cost"), &into->cost) &&
            referee_read_bool(match, referee_member(value, "poisonous"), &into->poisonous) &&
-           referee_read_buff_list(match, referee_member(value, "buffs"), &into->buffs) &&
+           cardgame_read_buff_list(match, referee_member(value, "buffs"), &into->buffs) &&
            referee_read_int(match, referee_member(value, "turns_in_play"), &into->turns_in_play) &&
            referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position) &&
            referee_read_bool(match, referee_member(value, "cant_attack"), &into->cant_attack) &&
@@ -198,14 +198,14 @@ static inline bool referee_read_minion(Match* match, const Value* value, Minion*
            referee_read_bool(match, referee_member(value, "can_attack"), &into->can_attack);
 }
 
-static inline bool referee_read_spell(Match* match, const Value* value, Spell* into) {
+static inline bool cardgame_read_spell(referee_match* match, const referee_value* value, cardgame_spell* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_int(match, referee_member(value, "id"), &into->id) &&
            referee_read_int(match, referee_member(value, "cost"), &into->cost) &&
            referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position);
 }
 
-static inline bool referee_read_hero(Match* match, const Value* value, Hero* into) {
+static inline bool cardgame_read_hero(referee_match* match, const referee_value* value, cardgame_hero* into) {
     return referee_read_text(match, referee_member(value, "type"), &into->type) &&
            referee_read_text(match, referee_member(value, "id"), &into->id) &&
            referee_read_int(match, referee_member(value, "health"), &into->health) &&
@@ -214,54 +214,56 @@ static inline bool referee_read_hero(Match* match, const Value* value, Hero* int
            referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position);
 }
 
-static inline bool referee_read_card(Match* match, const Value* value, Card* into) {
-    const Value* tag = referee_member(value, "type");
+static inline bool cardgame_read_card(referee_match* match, const referee_value* value, cardgame_card* into) {
+    const referee_value* tag = referee_member(value, "type");
     if (referee_is_text(tag, "minion")) {
-        into->is = Card_Minion;
-        return referee_read_minion(match, value, &into->minion);
+        into->is = CARDGAME_CARD_MINION;
+        return cardgame_read_minion(match, value, &into->minion);
     }
     if (referee_is_text(tag, "spell")) {
-        into->is = Card_Spell;
-        return referee_read_spell(match, value, &into->spell);
+        into->is = CARDGAME_CARD_SPELL;
+        return cardgame_read_spell(match, value, &into->spell);
     }
     return false;
 }
 
-static inline bool referee_read_card_list(Match* match, const Value* value, CardList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (CardList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool cardgame_read_card_list(referee_match* match, const referee_value* value, cardgame_card_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (cardgame_card_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_card(match, &value->items[i], &into->items[i])) return false;
+        if (!cardgame_read_card(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_target(Match* match, const Value* value, Target* into) {
-    const Value* tag = referee_member(value, "type");
+static inline bool cardgame_read_target(referee_match* match, const referee_value* value, cardgame_target* into) {
+    const referee_value* tag = referee_member(value, "type");
     if (referee_is_text(tag, "hero")) {
-        into->is = Target_Hero;
-        return referee_read_hero(match, value, &into->hero);
+        into->is = CARDGAME_TARGET_HERO;
+        return cardgame_read_hero(match, value, &into->hero);
     }
     if (referee_is_text(tag, "minion")) {
-        into->is = Target_Minion;
-        return referee_read_minion(match, value, &into->minion);
+        into->is = CARDGAME_TARGET_MINION;
+        return cardgame_read_minion(match, value, &into->minion);
     }
     return false;
 }
 
-static inline bool referee_read_target_list(Match* match, const Value* value, TargetList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (TargetList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool cardgame_read_target_list(referee_match* match, const referee_value* value,
+                                             cardgame_target_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (cardgame_target_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_target(match, &value->items[i], &into->items[i])) return false;
+        if (!cardgame_read_target(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_game_state(Match* match, const Value* value, GameState* into) {
-    return referee_read_card_list(match, referee_member(value, "player_hand"), &into->player_hand) &&
-           referee_read_target_list(match, referee_member(value, "player_target"), &into->player_target) &&
-           referee_read_target_list(match, referee_member(value, "opponent_target"), &into->opponent_target) &&
+static inline bool cardgame_read_game_state(referee_match* match, const referee_value* value,
+                                            cardgame_game_state* into) {
+    return cardgame_read_card_list(match, referee_member(value, "player_hand"), &into->player_hand) &&
+           cardgame_read_target_list(match, referee_member(value, "player_target"), &into->player_target) &&
+           cardgame_read_target_list(match, referee_member(value, "opponent_target"), &into->opponent_target) &&
            referee_read_int(match, referee_member(value, "hero_health"), &into->hero_health) &&
            referee_read_int(match, referee_member(value, "player_health"), &into->player_health) &&
            referee_read_int(match, referee_member(value, "opponent_health"), &into->opponent_health) &&
@@ -270,38 +272,39 @@ static inline bool referee_read_game_state(Match* match, const Value* value, Gam
            referee_read_int(match, referee_member(value, "n_opponent_hand"), &into->n_opponent_hand);
 }
 
-static inline Value referee_write_int_list(Match* match, const IntList* from) {
-    Value list = referee_new_list();
+static inline referee_value cardgame_write_int_list(referee_match* match, const cardgame_int_list* from) {
+    referee_value list = referee_new_list();
     for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, referee_write_int(match, &from->items[i]));
     return list;
 }
 
-static inline Value referee_write_maybe_int_list(Match* match, const IntList* from) {
-    return from->items ? referee_write_int_list(match, from) : (Value){.kind = VALUE_NULL};
+static inline referee_value cardgame_write_maybe_int_list(referee_match* match, const cardgame_int_list* from) {
+    return from->items ? cardgame_write_int_list(match, from) : (referee_value){.kind = REFEREE_VALUE_NULL};
 }
 
-static inline Value referee_write_action(Match* match, const Action* from) {
-    Value list = referee_new_list();
+static inline referee_value cardgame_write_action(referee_match* match, const cardgame_action* from) {
+    referee_value list = referee_new_list();
     referee_append(match, &list, referee_write_int(match, &from->action));
-    referee_append(match, &list, referee_write_maybe_int_list(match, &from->arguments));
+    referee_append(match, &list, cardgame_write_maybe_int_list(match, &from->arguments));
     return list;
 }
 
-static inline bool answerCardGameBot(Match* match, const char* method, const Value* params, Value* result) {
-    const CardGameBot* bot = match->bot;
+static inline bool cardgame_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                        referee_value* result) {
+    const cardgame_bot* bot = match->bot;
     if (strcmp(method, "start") == 0) {
         if (bot->start) bot->start(match);
         return true;
     }
     if (strcmp(method, "play") == 0 && bot->play) {
         struct {
-            GameState state;
+            cardgame_game_state state;
         } in;
-        if (!referee_read_game_state(match, referee_member(params, "state"), &in.state)) {
+        if (!cardgame_read_game_state(match, referee_member(params, "state"), &in.state)) {
             referee_fail(match, "%s: state is not what the rules say", method);
         }
-        Action given = bot->play(match, &in.state);
-        *result = referee_write_action(match, &given);
+        cardgame_action given = bot->play(match, &in.state);
+        *result = cardgame_write_action(match, &given);
         return true;
     }
     if (strcmp(method, "end") == 0) {
@@ -317,13 +320,13 @@ static inline bool answerCardGameBot(Match* match, const char* method, const Val
     return (void)params, (void)result, false;
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const CardGameBot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "cardgame",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerCardGameBot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return cardgame_run(&bot); }`.
+static inline int cardgame_run(const cardgame_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "cardgame",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = cardgame_answer_call,
+                                        .bot = bot});
 }

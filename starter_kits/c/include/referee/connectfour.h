@@ -6,55 +6,56 @@
 #include <referee/wire.h>
 #include <string.h>
 
-enum { COLUMNS_COUNT = 7 };
-static const char* const COLUMNS[7] = {"A", "B", "C", "D", "E", "F", "G"};
+enum { CONNECTFOUR_COLUMNS_COUNT = 7 };
+static const char* const CONNECTFOUR_COLUMNS[7] = {"A", "B", "C", "D", "E", "F", "G"};
 enum {
-    ROWS = 6,
+    CONNECTFOUR_ROWS = 6,
 };
-#define RED "🔴"
-#define YELLOW "🟡"
-#define FLIP "(╯°□°)╯︵ ┻━┻"
+#define CONNECTFOUR_RED "🔴"
+#define CONNECTFOUR_YELLOW "🟡"
+#define CONNECTFOUR_FLIP "(╯°□°)╯︵ ┻━┻"
 
 // An answer to `play`: a token dropped into a column, or the table flipped.
 typedef struct {
     const char* action;  // putToken, or the flip in kaomoji
     const char* column;  // where the token falls, for putToken only
-} Action;
+} connectfour_action;
 
 // Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
 typedef struct {
     const char* youAre;  // your token; the first event
     const char* id;  // the battle's id, beside youAre
     const char* player;  // who answered
-    const Value* action;  // putToken, the flip, or whatever was sent
-    const Value* column;  // the column, or whatever was sent
+    const referee_value* action;  // putToken, the flip, or whatever was sent
+    const referee_value* column;  // the column, or whatever was sent
     const char* winner;  // the last event
-} ArenaEvent;
+} connectfour_arena_event;
 
 // A bot for Connect Four. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // Your turn: drop a token into a column that has room, or flip the table right after an invalid move of the rival.
-    Action (*play)(Match* match, const char* id);
+    connectfour_action (*play)(referee_match* match, const char* id);
 
     // Something happened: see the members that are there.
-    void (*event)(Match* match, const ArenaEvent* event);
-} ConnectFourBot;
+    void (*event)(referee_match* match, const connectfour_arena_event* event);
+} connectfour_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline Value referee_write_action(Match* match, const Action* from) {
-    Value object = referee_new_object();
+static inline referee_value connectfour_write_action(referee_match* match, const connectfour_action* from) {
+    referee_value object = referee_new_object();
     referee_put(match, &object, "action", referee_write_text(match, &from->action));
     referee_put_some(match, &object, "column", referee_write_text(match, &from->column));
     return object;
 }
 
-static inline bool referee_read_arena_event(Match* match, const Value* value, ArenaEvent* into) {
+static inline bool connectfour_read_arena_event(referee_match* match, const referee_value* value,
+                                                connectfour_arena_event* into) {
     return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
            referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
            referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
@@ -63,8 +64,9 @@ static inline bool referee_read_arena_event(Match* match, const Value* value, Ar
            referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
 }
 
-static inline bool answerConnectFourBot(Match* match, const char* method, const Value* params, Value* result) {
-    const ConnectFourBot* bot = match->bot;
+static inline bool connectfour_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                           referee_value* result) {
+    const connectfour_bot* bot = match->bot;
     if (strcmp(method, "play") == 0 && bot->play) {
         struct {
             const char* id;
@@ -72,34 +74,34 @@ static inline bool answerConnectFourBot(Match* match, const char* method, const 
         if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
             referee_fail(match, "%s: id is not what the rules say", method);
         }
-        Action given = bot->play(match, in.id);
-        *result = referee_write_action(match, &given);
+        connectfour_action given = bot->play(match, in.id);
+        *result = connectfour_write_action(match, &given);
         return true;
     }
     return (void)params, (void)result, false;
 }
 
-static inline void noticeConnectFourBot(Match* match, const char* method, const Value* params) {
-    const ConnectFourBot* bot = match->bot;
+static inline void connectfour_notice_event(referee_match* match, const char* method, const referee_value* params) {
+    const connectfour_bot* bot = match->bot;
     if (strcmp(method, "event") == 0 && bot->event) {
         struct {
-            ArenaEvent event;
+            connectfour_arena_event event;
         } in;
-        if (!referee_read_arena_event(match, params, &in.event)) {
+        if (!connectfour_read_arena_event(match, params, &in.event)) {
             referee_fail(match, "%s: event is not what the rules say", method);
         }
         bot->event(match, &in.event);
     }
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const ConnectFourBot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "connectfour",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerConnectFourBot,
-                        .notice = noticeConnectFourBot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return connectfour_run(&bot); }`.
+static inline int connectfour_run(const connectfour_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "connectfour",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = connectfour_answer_call,
+                                        .notice = connectfour_notice_event,
+                                        .bot = bot});
 }

@@ -8,77 +8,79 @@
 #include <stdio.h>
 
 // The distance of a cell to which no path leads.
-enum { FAR = 1000000 };
+enum { AIARENA21_FAR = 1000000 };
 
 typedef struct {
-    Location* items;
+    aiarena21_location* items;
     size_t count;
-} LocationList;
+} aiarena21_location_list;
 
 typedef struct {
-    const Map* map;
-    LocationList free;  // all free cells, row by row
-} Grid;
+    const aiarena21_map* map;
+    aiarena21_location_list free;  // all free cells, row by row
+} aiarena21_grid;
 
 // False off the map, too.
-static inline bool isFree(const Grid* grid, Location cell) {
+static inline bool aiarena21_is_free(const aiarena21_grid* grid, aiarena21_location cell) {
     return 0 <= cell.row && cell.row < grid->map->rows && 0 <= cell.col && cell.col < grid->map->cols &&
-           grid->map->cells.items[cell.row][cell.col] != *BLOCK_CHAR;
+           grid->map->cells.items[cell.row][cell.col] != *AIARENA21_BLOCK_CHAR;
 }
 
 // A list with room for all cells, of which none is there yet.
-static inline LocationList referee_new_cells(Match* match, const Map* map) {
-    return (LocationList){referee_allocate(match, (size_t)map->rows * (size_t)map->cols * sizeof(Location)), 0};
+static inline aiarena21_location_list aiarena21_new_cells(referee_match* match, const aiarena21_map* map) {
+    return (aiarena21_location_list){
+        referee_allocate(match, (size_t)map->rows * (size_t)map->cols * sizeof(aiarena21_location)), 0};
 }
 
 // Takes the game_map of this call, which is the same throughout a match.
-static inline Grid referee_new_grid(Match* match, const Map* map) {
-    Grid grid = {map, referee_new_cells(match, map)};
+static inline aiarena21_grid aiarena21_new_grid(referee_match* match, const aiarena21_map* map) {
+    aiarena21_grid grid = {map, aiarena21_new_cells(match, map)};
     for (int row = 0; row < map->rows; ++row) {
         for (int col = 0; col < map->cols; ++col) {
-            const Location cell = {row, col};
-            if (isFree(&grid, cell)) grid.free.items[grid.free.count++] = cell;
+            const aiarena21_location cell = {row, col};
+            if (aiarena21_is_free(&grid, cell)) grid.free.items[grid.free.count++] = cell;
         }
     }
     return grid;
 }
 
 typedef struct {
-    Location items[4];
+    aiarena21_location items[4];
     size_t count;
-} Neighbours;
+} aiarena21_neighbour_list;
 
 // The free cells above, to the left, to the right and below.
-static inline Neighbours neighbours(const Grid* grid, Location cell) {
-    const Location around[] = {
+static inline aiarena21_neighbour_list aiarena21_neighbours(const aiarena21_grid* grid, aiarena21_location cell) {
+    const aiarena21_location around[] = {
         {cell.row - 1, cell.col}, {cell.row, cell.col - 1}, {cell.row, cell.col + 1}, {cell.row + 1, cell.col}};
-    Neighbours found = {.count = 0};
+    aiarena21_neighbour_list found = {.count = 0};
     for (int i = 0; i < 4; ++i) {
-        if (isFree(grid, around[i])) found.items[found.count++] = around[i];
+        if (aiarena21_is_free(grid, around[i])) found.items[found.count++] = around[i];
     }
     return found;
 }
 
-// A table: how many steps each cell is from the nearest of `starts`, or FAR.
-static inline IntListList distances(Match* match, const Grid* grid, LocationList starts) {
+// A table: how many steps each cell is from the nearest of `starts`, or AIARENA21_FAR.
+static inline aiarena21_int_list_list aiarena21_distances(referee_match* match, const aiarena21_grid* grid,
+                                                          aiarena21_location_list starts) {
     const size_t rows = (size_t)grid->map->rows, cols = (size_t)grid->map->cols;
-    IntListList table = {referee_allocate(match, rows * sizeof(IntList)), rows};
+    aiarena21_int_list_list table = {referee_allocate(match, rows * sizeof(aiarena21_int_list)), rows};
     for (size_t row = 0; row < rows; ++row) {
-        table.items[row] = (IntList){referee_allocate(match, cols * sizeof(int)), cols};
-        for (size_t col = 0; col < cols; ++col) table.items[row].items[col] = FAR;
+        table.items[row] = (aiarena21_int_list){referee_allocate(match, cols * sizeof(int)), cols};
+        for (size_t col = 0; col < cols; ++col) table.items[row].items[col] = AIARENA21_FAR;
     }
-    LocationList queue = referee_new_cells(match, grid->map);
+    aiarena21_location_list queue = aiarena21_new_cells(match, grid->map);
     for (size_t i = 0; i < starts.count; ++i) {
         int* steps = &table.items[starts.items[i].row].items[starts.items[i].col];
-        if (*steps == FAR) queue.items[queue.count++] = starts.items[i];
+        if (*steps == AIARENA21_FAR) queue.items[queue.count++] = starts.items[i];
         *steps = 0;
     }
     for (size_t next = 0; next < queue.count; ++next) {
-        const Location cell = queue.items[next];
-        const Neighbours found = neighbours(grid, cell);
+        const aiarena21_location cell = queue.items[next];
+        const aiarena21_neighbour_list found = aiarena21_neighbours(grid, cell);
         for (size_t i = 0; i < found.count; ++i) {
             int* steps = &table.items[found.items[i].row].items[found.items[i].col];
-            if (*steps != FAR) continue;
+            if (*steps != AIARENA21_FAR) continue;
             *steps = table.items[cell.row].items[cell.col] + 1;
             queue.items[queue.count++] = found.items[i];
         }
@@ -87,20 +89,22 @@ static inline IntListList distances(Match* match, const Grid* grid, LocationList
 }
 
 // The same from one cell.
-static inline IntListList distancesFrom(Match* match, const Grid* grid, Location start) {
-    return distances(match, grid, (LocationList){&start, 1});
+static inline aiarena21_int_list_list aiarena21_distances_from(referee_match* match, const aiarena21_grid* grid,
+                                                               aiarena21_location start) {
+    return aiarena21_distances(match, grid, (aiarena21_location_list){&start, 1});
 }
 
 // A shortest path, both ends included; empty if there is none.
-static inline LocationList pathTo(Match* match, const Grid* grid, Location start, Location target) {
-    const IntListList steps = distancesFrom(match, grid, start);
-    LocationList path = referee_new_cells(match, grid->map);
+static inline aiarena21_location_list aiarena21_path_to(referee_match* match, const aiarena21_grid* grid,
+                                                        aiarena21_location start, aiarena21_location target) {
+    const aiarena21_int_list_list steps = aiarena21_distances_from(match, grid, start);
+    aiarena21_location_list path = aiarena21_new_cells(match, grid->map);
     const int length = steps.items[target.row].items[target.col];
-    if (length == FAR) return path;
+    if (length == AIARENA21_FAR) return path;
     path.count = (size_t)length + 1;
     path.items[length] = target;
     for (int left = length - 1; left >= 0; --left) {
-        const Neighbours found = neighbours(grid, path.items[left + 1]);
+        const aiarena21_neighbour_list found = aiarena21_neighbours(grid, path.items[left + 1]);
         size_t i = 0;
         while (steps.items[found.items[i].row].items[found.items[i].col] != left) ++i;
         path.items[left] = found.items[i];
@@ -109,22 +113,23 @@ static inline LocationList pathTo(Match* match, const Grid* grid, Location start
 }
 
 // How many steps it may take in a turn.
-static inline int speedOf(const Player* player) { return player->bike ? BIKE_STEPS : 1; }
+static inline int aiarena21_speed_of(const aiarena21_player* player) { return player->bike ? AIARENA21_BIKE_STEPS : 1; }
 
 // Where play_turn may go, row by row; to stay is allowed.
-static inline LocationList reach(Match* match, const Grid* grid, const Player* player) {
+static inline aiarena21_location_list aiarena21_reach(referee_match* match, const aiarena21_grid* grid,
+                                                      const aiarena21_player* player) {
     if (player->portal_gun) return grid->free;
-    const IntListList steps = distancesFrom(match, grid, player->location);
-    LocationList found = referee_new_cells(match, grid->map);
+    const aiarena21_int_list_list steps = aiarena21_distances_from(match, grid, player->location);
+    aiarena21_location_list found = aiarena21_new_cells(match, grid->map);
     for (size_t i = 0; i < grid->free.count; ++i) {
-        const Location cell = grid->free.items[i];
-        if (steps.items[cell.row].items[cell.col] <= speedOf(player)) found.items[found.count++] = cell;
+        const aiarena21_location cell = grid->free.items[i];
+        if (steps.items[cell.row].items[cell.col] <= aiarena21_speed_of(player)) found.items[found.count++] = cell;
     }
     return found;
 }
 
 // The cell as an answer: "row,col".
-static inline const char* nameOf(Match* match, Location cell) {
+static inline const char* aiarena21_name_of(referee_match* match, aiarena21_location cell) {
     char* name = referee_allocate(match, 24);
     snprintf(name, 24, "%d,%d", cell.row, cell.col);
     return name;

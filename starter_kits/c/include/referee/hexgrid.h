@@ -1,7 +1,7 @@
 // The board of AIBG 5 to walk and to shoot on: distances, neighbours, rings, lines of fire, and what stands where.
 //
 // A cell is (q, r). r is the row and grows downwards, q grows to the right along a row; the third coordinate of a
-// hexagon is -q-r. The board holds the cells at most RADIUS from the centre, (0, 0). All memory is the call's.
+// hexagon is -q-r. The board holds the cells at most AIBG5_RADIUS from the centre, (0, 0). All memory is the call's.
 
 #pragma once
 
@@ -12,171 +12,183 @@
 // A place, or the way from one to another.
 typedef struct {
     int q, r;
-} Cell;
+} aibg5_cell;
 
 typedef struct {
-    Cell* items;
+    aibg5_cell* items;
     size_t count;
-} CellList;
+} aibg5_cell_list;
 
-static const Cell CENTRE = {0, 0};
+static const aibg5_cell AIBG5_CENTRE = {0, 0};
 
 // East, south-east, south-west, west, north-west, north-east.
-static const Cell DIRECTIONS[6] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
+static const aibg5_cell AIBG5_DIRECTIONS[6] = {{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}};
 
-static inline bool equalCell(Cell one, Cell other) { return one.q == other.q && one.r == other.r; }
+static inline bool aibg5_equal_cell(aibg5_cell one, aibg5_cell other) { return one.q == other.q && one.r == other.r; }
 
-static inline Cell plus(Cell cell, Cell way) { return (Cell){cell.q + way.q, cell.r + way.r}; }
-
-// A list with room for so many, of which none is there yet.
-static inline CellList referee_new_cells(Match* match, int most) {
-    return (CellList){referee_allocate(match, (size_t)most * sizeof(Cell)), 0};
+static inline aibg5_cell aibg5_plus(aibg5_cell cell, aibg5_cell way) {
+    return (aibg5_cell){cell.q + way.q, cell.r + way.r};
 }
 
-static inline bool contains(CellList cells, Cell cell) {
+// A list with room for so many, of which none is there yet.
+static inline aibg5_cell_list aibg5_new_cells(referee_match* match, int most) {
+    return (aibg5_cell_list){referee_allocate(match, (size_t)most * sizeof(aibg5_cell)), 0};
+}
+
+static inline bool aibg5_contains(aibg5_cell_list cells, aibg5_cell cell) {
     for (size_t i = 0; i < cells.count; ++i) {
-        if (equalCell(cells.items[i], cell)) return true;
+        if (aibg5_equal_cell(cells.items[i], cell)) return true;
     }
     return false;
 }
 
-// Steps from one cell to the other; from CENTRE, the cell's ring.
-static inline int distance(Cell one, Cell other) {
+// Steps from one cell to the other; from AIBG5_CENTRE, the cell's ring.
+static inline int aibg5_distance(aibg5_cell one, aibg5_cell other) {
     const int q = abs(other.q - one.q), r = abs(other.r - one.r), s = abs(other.q - one.q + other.r - one.r);
     return q > r ? (q > s ? q : s) : (r > s ? r : s);
 }
 
-static inline bool isOnBoard(Cell cell) { return distance(CENTRE, cell) <= RADIUS; }
+static inline bool aibg5_is_on_board(aibg5_cell cell) { return aibg5_distance(AIBG5_CENTRE, cell) <= AIBG5_RADIUS; }
 
-// The cells of the board at most so far from this one, row by row; with CENTRE and RADIUS, all of them.
-static inline CellList within(Match* match, Cell middle, int steps) {
-    CellList cells = referee_new_cells(match, (2 * steps + 1) * (2 * steps + 1));
+// The cells of the board at most so far from this one, row by row; with AIBG5_CENTRE and AIBG5_RADIUS, all of them.
+static inline aibg5_cell_list aibg5_within(referee_match* match, aibg5_cell middle, int steps) {
+    aibg5_cell_list cells = aibg5_new_cells(match, (2 * steps + 1) * (2 * steps + 1));
     for (int r = middle.r - steps; r <= middle.r + steps; ++r) {
         for (int q = middle.q - steps; q <= middle.q + steps; ++q) {
-            const Cell cell = {q, r};
-            if (isOnBoard(cell) && distance(middle, cell) <= steps) cells.items[cells.count++] = cell;
+            const aibg5_cell cell = {q, r};
+            if (aibg5_is_on_board(cell) && aibg5_distance(middle, cell) <= steps) cells.items[cells.count++] = cell;
         }
     }
     return cells;
 }
 
-// The cells of the board beside this one, in the order of DIRECTIONS.
-static inline CellList neighbours(Match* match, Cell cell) {
-    CellList cells = referee_new_cells(match, 6);
+// The cells of the board beside this one, in the order of AIBG5_DIRECTIONS.
+static inline aibg5_cell_list aibg5_neighbours(referee_match* match, aibg5_cell cell) {
+    aibg5_cell_list cells = aibg5_new_cells(match, 6);
     for (int i = 0; i < 6; ++i) {
-        const Cell beside = plus(cell, DIRECTIONS[i]);
-        if (isOnBoard(beside)) cells.items[cells.count++] = beside;
+        const aibg5_cell beside = aibg5_plus(cell, AIBG5_DIRECTIONS[i]);
+        if (aibg5_is_on_board(beside)) cells.items[cells.count++] = beside;
     }
     return cells;
 }
 
 // The cells of a ring around the centre, clockwise from (0, -radius).
-static inline CellList ring(Match* match, int radius) {
-    CellList cells = referee_new_cells(match, 6 * radius + 1);
-    Cell cell = {0, -radius};
+static inline aibg5_cell_list aibg5_ring(referee_match* match, int radius) {
+    aibg5_cell_list cells = aibg5_new_cells(match, 6 * radius + 1);
+    aibg5_cell cell = {0, -radius};
     if (radius == 0) cells.items[cells.count++] = cell;
     for (int i = 0; i < 6; ++i) {
         for (int step = 0; step < radius; ++step) {
             cells.items[cells.count++] = cell;
-            cell = plus(cell, DIRECTIONS[i]);
+            cell = aibg5_plus(cell, AIBG5_DIRECTIONS[i]);
         }
     }
     return cells;
 }
 
-// part / steps as a whole number, halves upwards. SIZE keeps the dividend positive: division here rounds towards 0.
-static inline int roundedPart(int part, int steps) { return (2 * (part + SIZE * steps) + steps) / (2 * steps) - SIZE; }
+// part / steps as a whole number, halves upwards. AIBG5_SIZE keeps the dividend positive: division here rounds towards
+// 0.
+static inline int aibg5_rounded_part(int part, int steps) {
+    return (2 * (part + AIBG5_SIZE * steps) + steps) / (2 * steps) - AIBG5_SIZE;
+}
 
 // The cell nearest to (q / steps, r / steps); the worst rounded coordinate gives way.
-static inline Cell roundedCell(int q, int r, int steps) {
-    const Cell near = {roundedPart(q, steps), roundedPart(r, steps)};
-    const int s = roundedPart(-q - r, steps);
+static inline aibg5_cell aibg5_rounded_cell(int q, int r, int steps) {
+    const aibg5_cell near = {aibg5_rounded_part(q, steps), aibg5_rounded_part(r, steps)};
+    const int s = aibg5_rounded_part(-q - r, steps);
     const int qError = abs(near.q * steps - q), rError = abs(near.r * steps - r), sError = abs(s * steps + q + r);
-    if (qError > rError && qError > sError) return (Cell){-near.r - s, near.r};
-    return rError > sError ? (Cell){near.q, -near.q - s} : near;
+    if (qError > rError && qError > sError) return (aibg5_cell){-near.r - s, near.r};
+    return rError > sError ? (aibg5_cell){near.q, -near.q - s} : near;
 }
 
 // The cells strictly between, nearest first.
-static inline CellList lineOfFire(Match* match, Cell shooter, Cell target) {
-    const int steps = distance(shooter, target);
-    CellList line = referee_new_cells(match, steps);
+static inline aibg5_cell_list aibg5_line_of_fire(referee_match* match, aibg5_cell shooter, aibg5_cell target) {
+    const int steps = aibg5_distance(shooter, target);
+    aibg5_cell_list line = aibg5_new_cells(match, steps);
     for (int i = 1; i < steps; ++i) {
-        const Cell offset = roundedCell((target.q - shooter.q) * i, (target.r - shooter.r) * i, steps);
-        line.items[line.count++] = plus(shooter, offset);
+        const aibg5_cell offset = aibg5_rounded_cell((target.q - shooter.q) * i, (target.r - shooter.r) * i, steps);
+        line.items[line.count++] = aibg5_plus(shooter, offset);
     }
     return line;
 }
 
-static inline Action actionAt(Match* match, const char* word, Cell cell) {
+static inline aibg5_action aibg5_action_at(referee_match* match, const char* word, aibg5_cell cell) {
     char* text = referee_allocate(match, 40);
     snprintf(text, 40, "%s,%d,%d", word, cell.q, cell.r);
-    return (Action){text};
+    return (aibg5_action){text};
 }
 
-static inline Action moveTo(Match* match, Cell cell) { return actionAt(match, "move", cell); }
-static inline Action attackAt(Match* match, Cell cell) { return actionAt(match, "attack", cell); }
+static inline aibg5_action aibg5_move_to(referee_match* match, aibg5_cell cell) {
+    return aibg5_action_at(match, "move", cell);
+}
+static inline aibg5_action aibg5_attack_at(referee_match* match, aibg5_cell cell) {
+    return aibg5_action_at(match, "attack", cell);
+}
 
 // What a call shows.
 
 // The player of that number; NULL: it is disqualified.
-static inline const Player* playerOf(const GameState* state, int playerIdx) {
-    const Player* players[SEATS] = {state->player1, state->player2, state->player3, state->player4};
+static inline const aibg5_player* aibg5_player_of(const aibg5_game_state* state, int playerIdx) {
+    const aibg5_player* players[AIBG5_SEATS] = {state->player1, state->player2, state->player3, state->player4};
     return players[playerIdx - 1];
 }
 
 // Who stands there; NULL: nobody.
-static inline const Player* playerOn(const GameState* state, Cell cell) {
-    for (int playerIdx = 1; playerIdx <= SEATS; ++playerIdx) {
-        const Player* player = playerOf(state, playerIdx);
+static inline const aibg5_player* aibg5_player_on(const aibg5_game_state* state, aibg5_cell cell) {
+    for (int playerIdx = 1; playerIdx <= AIBG5_SEATS; ++playerIdx) {
+        const aibg5_player* player = aibg5_player_of(state, playerIdx);
         if (player && player->q == cell.q && player->r == cell.r) return player;
     }
     return NULL;
 }
 
 // `cell` is on the board.
-static inline const Tile* tileOn(const GameState* state, Cell cell) {
-    const int first = cell.r < 0 ? -RADIUS - cell.r : -RADIUS;
-    return &state->map.tiles.items[cell.r + RADIUS].items[cell.q - first];
+static inline const aibg5_tile* aibg5_tile_on(const aibg5_game_state* state, aibg5_cell cell) {
+    const int first = cell.r < 0 ? -AIBG5_RADIUS - cell.r : -AIBG5_RADIUS;
+    return &state->map.tiles.items[cell.r + AIBG5_RADIUS].items[cell.q - first];
 }
 
 // Whether the tile's entity is of that type.
-static inline bool isType(const GameState* state, Cell cell, const char* type) {
-    return strcmp(tileOn(state, cell)->entity.type, type) == 0;
+static inline bool aibg5_is_type(const aibg5_game_state* state, aibg5_cell cell, const char* type) {
+    return strcmp(aibg5_tile_on(state, cell)->entity.type, type) == 0;
 }
 
 // Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
-static inline bool mayEnter(const GameState* state, Cell cell) {
-    return strcmp(tileOn(state, cell)->tileType, "NORMAL") == 0 && !isType(state, cell, "WORMHOLE") &&
-           !playerOn(state, cell);
+static inline bool aibg5_may_enter(const aibg5_game_state* state, aibg5_cell cell) {
+    return strcmp(aibg5_tile_on(state, cell)->tileType, "NORMAL") == 0 && !aibg5_is_type(state, cell, "WORMHOLE") &&
+           !aibg5_player_on(state, cell);
 }
 
 // A player, an asteroid or the boss is there.
-static inline bool isTarget(const GameState* state, Cell cell) {
-    return playerOn(state, cell) || isType(state, cell, "ASTEROID") || isType(state, cell, "BOSS");
+static inline bool aibg5_is_target(const aibg5_game_state* state, aibg5_cell cell) {
+    return aibg5_player_on(state, cell) || aibg5_is_type(state, cell, "ASTEROID") || aibg5_is_type(state, cell, "BOSS");
 }
 
 // Whether an attack on `target` is legal; `hit` is then the cell that it really hits.
-static inline bool findHit(Match* match, const GameState* state, Cell shooter, Cell target, Cell* hit) {
-    const int steps = distance(shooter, target);
-    if (steps == 0 || steps > ATTACK_RANGE || !isTarget(state, target)) return false;
-    const CellList line = lineOfFire(match, shooter, target);
+static inline bool aibg5_find_hit(referee_match* match, const aibg5_game_state* state, aibg5_cell shooter,
+                                  aibg5_cell target, aibg5_cell* hit) {
+    const int steps = aibg5_distance(shooter, target);
+    if (steps == 0 || steps > AIBG5_ATTACK_RANGE || !aibg5_is_target(state, target)) return false;
+    const aibg5_cell_list line = aibg5_line_of_fire(match, shooter, target);
     for (size_t i = 0; i < line.count; ++i) {
         *hit = line.items[i];
-        if (isTarget(state, *hit)) return true;
-        if (isType(state, *hit, "BLACKHOLE") || isType(state, *hit, "WORMHOLE")) return false;
+        if (aibg5_is_target(state, *hit)) return true;
+        if (aibg5_is_type(state, *hit, "BLACKHOLE") || aibg5_is_type(state, *hit, "WORMHOLE")) return false;
     }
     *hit = target;
     return true;
 }
 
 // The cells that may be attacked, row by row.
-static inline CellList targetsFrom(Match* match, const GameState* state, Cell shooter) {
-    CellList targets = within(match, shooter, ATTACK_RANGE);
+static inline aibg5_cell_list aibg5_targets_from(referee_match* match, const aibg5_game_state* state,
+                                                 aibg5_cell shooter) {
+    aibg5_cell_list targets = aibg5_within(match, shooter, AIBG5_ATTACK_RANGE);
     const size_t count = targets.count;
     targets.count = 0;
     for (size_t i = 0; i < count; ++i) {
-        Cell hit;
-        if (findHit(match, state, shooter, targets.items[i], &hit)) targets.items[targets.count++] = targets.items[i];
+        aibg5_cell hit;
+        if (aibg5_find_hit(match, state, shooter, targets.items[i], &hit))
+            targets.items[targets.count++] = targets.items[i];
     }
     return targets;
 }

@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    BOARD_LENGTH = 9,
-    WALLS_EACH = 10,
+    QUORIDOR_BOARD_LENGTH = 9,
+    QUORIDOR_WALLS_EACH = 10,
 };
-#define FLIP "(╯°□°)╯︵ ┻━┻"
+#define QUORIDOR_FLIP "(╯°□°)╯︵ ┻━┻"
 
 // An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped.
 typedef struct {
@@ -18,42 +18,43 @@ typedef struct {
     // move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
     // flip has none
     const char* position;
-} Action;
+} quoridor_action;
 
 // Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
 typedef struct {
     const char* youAre;  // your side; the first event
     const char* id;  // the battle's id, beside youAre
     const char* player;  // who answered
-    const Value* action;  // move, putWall, the flip, or whatever was sent
-    const Value* position;  // the square or the wall, or whatever was sent
+    const referee_value* action;  // move, putWall, the flip, or whatever was sent
+    const referee_value* position;  // the square or the wall, or whatever was sent
     const char* winner;  // the last event
-} ArenaEvent;
+} quoridor_arena_event;
 
 // A bot for Quoridor. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // Your turn: move your pawn or put a wall, or flip the table right after an invalid move of the rival.
-    Action (*play)(Match* match, const char* id);
+    quoridor_action (*play)(referee_match* match, const char* id);
 
     // Something happened: see the members that are there.
-    void (*event)(Match* match, const ArenaEvent* event);
-} QuoridorBot;
+    void (*event)(referee_match* match, const quoridor_arena_event* event);
+} quoridor_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline Value referee_write_action(Match* match, const Action* from) {
-    Value object = referee_new_object();
+static inline referee_value quoridor_write_action(referee_match* match, const quoridor_action* from) {
+    referee_value object = referee_new_object();
     referee_put(match, &object, "action", referee_write_text(match, &from->action));
     referee_put_some(match, &object, "position", referee_write_text(match, &from->position));
     return object;
 }
 
-static inline bool referee_read_arena_event(Match* match, const Value* value, ArenaEvent* into) {
+static inline bool quoridor_read_arena_event(referee_match* match, const referee_value* value,
+                                             quoridor_arena_event* into) {
     return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
            referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
            referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
@@ -62,8 +63,9 @@ static inline bool referee_read_arena_event(Match* match, const Value* value, Ar
            referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
 }
 
-static inline bool answerQuoridorBot(Match* match, const char* method, const Value* params, Value* result) {
-    const QuoridorBot* bot = match->bot;
+static inline bool quoridor_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                        referee_value* result) {
+    const quoridor_bot* bot = match->bot;
     if (strcmp(method, "play") == 0 && bot->play) {
         struct {
             const char* id;
@@ -71,34 +73,34 @@ static inline bool answerQuoridorBot(Match* match, const char* method, const Val
         if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
             referee_fail(match, "%s: id is not what the rules say", method);
         }
-        Action given = bot->play(match, in.id);
-        *result = referee_write_action(match, &given);
+        quoridor_action given = bot->play(match, in.id);
+        *result = quoridor_write_action(match, &given);
         return true;
     }
     return (void)params, (void)result, false;
 }
 
-static inline void noticeQuoridorBot(Match* match, const char* method, const Value* params) {
-    const QuoridorBot* bot = match->bot;
+static inline void quoridor_notice_event(referee_match* match, const char* method, const referee_value* params) {
+    const quoridor_bot* bot = match->bot;
     if (strcmp(method, "event") == 0 && bot->event) {
         struct {
-            ArenaEvent event;
+            quoridor_arena_event event;
         } in;
-        if (!referee_read_arena_event(match, params, &in.event)) {
+        if (!quoridor_read_arena_event(match, params, &in.event)) {
             referee_fail(match, "%s: event is not what the rules say", method);
         }
         bot->event(match, &in.event);
     }
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const QuoridorBot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "quoridor",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerQuoridorBot,
-                        .notice = noticeQuoridorBot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return quoridor_run(&bot); }`.
+static inline int quoridor_run(const quoridor_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "quoridor",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = quoridor_answer_call,
+                                        .notice = quoridor_notice_event,
+                                        .bot = bot});
 }

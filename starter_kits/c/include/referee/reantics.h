@@ -7,169 +7,170 @@
 #include <string.h>
 
 enum {
-    BOARD_LENGTH = 10,
-    SETUP_PHASE_1 = 1,
-    SETUP_PHASE_2 = 2,
-    PLAY_PHASE = 3,
-    FOOD_GOAL = 11,
-    QUEEN = 0,
-    WORKER = 1,
-    DRONE = 2,
-    SOLDIER = 3,
-    R_SOLDIER = 4,
-    ANTHILL = -4,
-    TUNNEL = -3,
-    GRASS = -2,
-    FOOD = -1,
-    MOVE_ANT = 0,
-    BUILD = 1,
-    END = 2,
-    UNDO = 3,
+    REANTICS_BOARD_LENGTH = 10,
+    REANTICS_SETUP_PHASE_1 = 1,
+    REANTICS_SETUP_PHASE_2 = 2,
+    REANTICS_PLAY_PHASE = 3,
+    REANTICS_FOOD_GOAL = 11,
+    REANTICS_QUEEN = 0,
+    REANTICS_WORKER = 1,
+    REANTICS_DRONE = 2,
+    REANTICS_SOLDIER = 3,
+    REANTICS_R_SOLDIER = 4,
+    REANTICS_ANTHILL = -4,
+    REANTICS_TUNNEL = -3,
+    REANTICS_GRASS = -2,
+    REANTICS_FOOD = -1,
+    REANTICS_MOVE_ANT = 0,
+    REANTICS_BUILD = 1,
+    REANTICS_END = 2,
+    REANTICS_UNDO = 3,
 };
 
 // [x, y]: column 0-9 from the left, row 0-9 from the top
 typedef struct {
     int x;
     int y;
-} Coord;
+} reantics_coord;
 
-static inline bool equalCoord(Coord one, Coord two) {
+static inline bool reantics_equal_coord(reantics_coord one, reantics_coord two) {
     return one.x == two.x && one.y == two.y;
 }
 
 // For qsort and bsearch: by x, then y.
-static inline int compareCoord(const void* one, const void* two) {
-    const Coord *a = one, *b = two;
+static inline int reantics_compare_coord(const void* one, const void* two) {
+    const reantics_coord *a = one, *b = two;
     if (a->x != b->x) return a->x < b->x ? -1 : 1;
     return (a->y > b->y) - (a->y < b->y);
 }
 
-static inline size_t hashCoord(Coord pair) {
+static inline size_t reantics_hash_coord(reantics_coord pair) {
     return ((size_t)(unsigned)pair.x << 16 ^ (unsigned)pair.y) * 0x9e3779b1u;
 }
 
 // One ant.
 typedef struct {
     int id;  // stable for the whole game, never used again
-    Coord coords;
+    reantics_coord coords;
     int type;  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     int player;  // the owner
     int health;  // health left
     bool carrying;  // holds a unit of food
     bool hasMoved;  // has moved, or was built, in this turn
-} Ant;
+} reantics_ant;
 
 // An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
 typedef struct {
-    Coord coords;
+    reantics_coord coords;
     int type;  // -4 anthill, -3 tunnel, -2 grass, -1 food
     int movementCost;  // moves that it costs to enter: 2 for grass
-    MaybeInt player;  // the owner of a building
-    MaybeInt captureHealth;  // turns until captured; an anthill at 0 loses
-} Construction;
+    referee_maybe_int player;  // the owner of a building
+    referee_maybe_int captureHealth;  // turns until captured; an anthill at 0 loses
+} reantics_construction;
 
 typedef struct {
-    Ant* items;
+    reantics_ant* items;
     size_t count;
-} AntList;
+} reantics_ant_list;
 
 typedef struct {
-    Construction* items;
+    reantics_construction* items;
     size_t count;
-} ConstructionList;
+} reantics_construction_list;
 
 // What a player has; the third inventory is the neutral one.
 typedef struct {
     int player;  // 0 player one, 1 player two, 2 neutral
     int foodCount;  // units of food stored
-    AntList ants;  // by absolute x, then y
-    ConstructionList constrs;  // by absolute x, then y; neutral: as placed
-} Inventory;
+    reantics_ant_list ants;  // by absolute x, then y
+    reantics_construction_list constrs;  // by absolute x, then y; neutral: as placed
+} reantics_inventory;
 
 // A tile that is not empty.
 typedef struct {
-    MaybeInt ant;  // the ant's id
-    MaybeInt constr;  // the construction's type
-} Cell;
+    referee_maybe_int ant;  // the ant's id
+    referee_maybe_int constr;  // the construction's type
+} reantics_cell;
 
 typedef struct {
-    Inventory* items;
+    reantics_inventory* items;
     size_t count;
-} InventoryList;
+} reantics_inventory_list;
 
 typedef struct {
-    const Cell** items;
+    const reantics_cell** items;
     size_t count;
-} MaybeCellList;
+} reantics_maybe_cell_list;
 
 typedef struct {
-    MaybeCellList* items;
+    reantics_maybe_cell_list* items;
     size_t count;
-} MaybeCellListList;
+} reantics_maybe_cell_list_list;
 
 // The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
 typedef struct {
     int phase;  // 1 anthill, tunnel and grass; 2 food; 3 play
     int whoseTurn;  // the seat of the player who is asked
-    InventoryList inventories;  // player one, player two, neutral
-    MaybeCellListList board;  // board[x][y], null = empty; left out by the option board=false
-} GameState;
+    reantics_inventory_list inventories;  // player one, player two, neutral
+    reantics_maybe_cell_list_list board;  // board[x][y], null = empty; left out by the option board=false
+} reantics_game_state;
 
 typedef struct {
-    Coord* items;
+    reantics_coord* items;
     size_t count;
-} CoordList;
+} reantics_coord_list;
 
 // A list with room for `most` items, of which none is there yet.
-static inline CoordList referee_new_coord_list(Match* match, size_t most) {
-    return (CoordList){referee_allocate(match, most * sizeof(Coord)), 0};
+static inline reantics_coord_list reantics_new_coord_list(referee_match* match, size_t most) {
+    return (reantics_coord_list){referee_allocate(match, most * sizeof(reantics_coord)), 0};
 }
 
 // An answer to `getMove`.
 typedef struct {
     int moveType;  // 0 move an ant, 1 build an ant, 2 end the turn
-    CoordList coordList;  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
-    MaybeInt buildType;  // 1: the ant's type, 1-4; else null
-} Move;
+    reantics_coord_list coordList;  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
+    referee_maybe_int buildType;  // 1: the ant's type, 1-4; else null
+} reantics_move;
 
 // A bot for ReAntics. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2: two tiles
     // on the enemy's side (y 6-9) for food.
-    CoordList (*getPlacement)(Match* match, const GameState* currentState);
+    reantics_coord_list (*getPlacement)(referee_match* match, const reantics_game_state* currentState);
 
     // One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
-    Move (*getMove)(Match* match, const GameState* currentState);
+    reantics_move (*getMove)(referee_match* match, const reantics_game_state* currentState);
 
     // The ant that has just moved must attack: name one of `enemyLocations`.
-    Coord (*getAttack)(Match* match, const GameState* currentState, const Ant* attackingAnt, CoordList enemyLocations);
+    reantics_coord (*getAttack)(referee_match* match, const reantics_game_state* currentState,
+                                const reantics_ant* attackingAnt, reantics_coord_list enemyLocations);
 
     // The game is over. The answer is null; a fault here changes nothing.
-    void (*registerWin)(Match* match, bool hasWon);
-} ReAnticsBot;
+    void (*registerWin)(referee_match* match, bool hasWon);
+} reantics_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline bool referee_read_coord(Match* match, const Value* value, Coord* into) {
+static inline bool reantics_read_coord(referee_match* match, const referee_value* value, reantics_coord* into) {
     return referee_read_int(match, referee_item(value, 0), &into->x) &&
            referee_read_int(match, referee_item(value, 1), &into->y);
 }
 
-static inline Value referee_write_coord(Match* match, const Coord* from) {
-    Value list = referee_new_list();
+static inline referee_value reantics_write_coord(referee_match* match, const reantics_coord* from) {
+    referee_value list = referee_new_list();
     referee_append(match, &list, referee_new_int(from->x));
     referee_append(match, &list, referee_new_int(from->y));
     return list;
 }
 
-static inline bool referee_read_ant(Match* match, const Value* value, Ant* into) {
+static inline bool reantics_read_ant(referee_match* match, const referee_value* value, reantics_ant* into) {
     return referee_read_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_coord(match, referee_member(value, "coords"), &into->coords) &&
+           reantics_read_coord(match, referee_member(value, "coords"), &into->coords) &&
            referee_read_int(match, referee_member(value, "type"), &into->type) &&
            referee_read_int(match, referee_member(value, "player"), &into->player) &&
            referee_read_int(match, referee_member(value, "health"), &into->health) &&
@@ -177,161 +178,172 @@ static inline bool referee_read_ant(Match* match, const Value* value, Ant* into)
            referee_read_bool(match, referee_member(value, "hasMoved"), &into->hasMoved);
 }
 
-static inline bool referee_read_construction(Match* match, const Value* value, Construction* into) {
-    return referee_read_coord(match, referee_member(value, "coords"), &into->coords) &&
+static inline bool reantics_read_construction(referee_match* match, const referee_value* value,
+                                              reantics_construction* into) {
+    return reantics_read_coord(match, referee_member(value, "coords"), &into->coords) &&
            referee_read_int(match, referee_member(value, "type"), &into->type) &&
            referee_read_int(match, referee_member(value, "movementCost"), &into->movementCost) &&
            referee_read_maybe_int(match, referee_member(value, "player"), &into->player) &&
            referee_read_maybe_int(match, referee_member(value, "captureHealth"), &into->captureHealth);
 }
 
-static inline bool referee_read_ant_list(Match* match, const Value* value, AntList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (AntList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_ant_list(referee_match* match, const referee_value* value, reantics_ant_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_ant_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_ant(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_ant(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_construction_list(Match* match, const Value* value, ConstructionList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (ConstructionList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_construction_list(referee_match* match, const referee_value* value,
+                                                   reantics_construction_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_construction_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_construction(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_construction(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_inventory(Match* match, const Value* value, Inventory* into) {
+static inline bool reantics_read_inventory(referee_match* match, const referee_value* value, reantics_inventory* into) {
     return referee_read_int(match, referee_member(value, "player"), &into->player) &&
            referee_read_int(match, referee_member(value, "foodCount"), &into->foodCount) &&
-           referee_read_ant_list(match, referee_member(value, "ants"), &into->ants) &&
-           referee_read_construction_list(match, referee_member(value, "constrs"), &into->constrs);
+           reantics_read_ant_list(match, referee_member(value, "ants"), &into->ants) &&
+           reantics_read_construction_list(match, referee_member(value, "constrs"), &into->constrs);
 }
 
-static inline bool referee_read_cell(Match* match, const Value* value, Cell* into) {
+static inline bool reantics_read_cell(referee_match* match, const referee_value* value, reantics_cell* into) {
     return referee_read_maybe_int(match, referee_member(value, "ant"), &into->ant) &&
            referee_read_maybe_int(match, referee_member(value, "constr"), &into->constr);
 }
 
-static inline bool referee_read_inventory_list(Match* match, const Value* value, InventoryList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (InventoryList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_inventory_list(referee_match* match, const referee_value* value,
+                                                reantics_inventory_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_inventory_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_inventory(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_inventory(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_inventory_list3(Match* match, const Value* value, InventoryList* into) {
-    return referee_read_inventory_list(match, value, into) && into->count == 3;
+static inline bool reantics_read_inventory_list3(referee_match* match, const referee_value* value,
+                                                 reantics_inventory_list* into) {
+    return reantics_read_inventory_list(match, value, into) && into->count == 3;
 }
 
-static inline bool referee_read_maybe_cell(Match* match, const Value* value, const Cell** into) {
-    Cell* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
-    *into = there && referee_read_cell(match, value, there) ? there : NULL;
+static inline bool reantics_read_maybe_cell(referee_match* match, const referee_value* value,
+                                            const reantics_cell** into) {
+    reantics_cell* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
+    *into = there && reantics_read_cell(match, value, there) ? there : NULL;
     return true;
 }
 
-static inline bool referee_read_maybe_cell_list(Match* match, const Value* value, MaybeCellList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (MaybeCellList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_maybe_cell_list(referee_match* match, const referee_value* value,
+                                                 reantics_maybe_cell_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_maybe_cell_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_maybe_cell(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_maybe_cell(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_maybe_cell_list_list(Match* match, const Value* value, MaybeCellListList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (MaybeCellListList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_maybe_cell_list_list(referee_match* match, const referee_value* value,
+                                                      reantics_maybe_cell_list_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_maybe_cell_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_maybe_cell_list(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_maybe_cell_list(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool referee_read_maybe_maybe_cell_list_list(Match* match, const Value* value, MaybeCellListList* into) {
-    if (!referee_read_maybe_cell_list_list(match, value, into)) *into = (MaybeCellListList){NULL, 0};
+static inline bool reantics_read_maybe_maybe_cell_list_list(referee_match* match, const referee_value* value,
+                                                            reantics_maybe_cell_list_list* into) {
+    if (!reantics_read_maybe_cell_list_list(match, value, into)) *into = (reantics_maybe_cell_list_list){NULL, 0};
     return true;
 }
 
-static inline bool referee_read_game_state(Match* match, const Value* value, GameState* into) {
+static inline bool reantics_read_game_state(referee_match* match, const referee_value* value,
+                                            reantics_game_state* into) {
     return referee_read_int(match, referee_member(value, "phase"), &into->phase) &&
            referee_read_int(match, referee_member(value, "whoseTurn"), &into->whoseTurn) &&
-           referee_read_inventory_list3(match, referee_member(value, "inventories"), &into->inventories) &&
-           referee_read_maybe_maybe_cell_list_list(match, referee_member(value, "board"), &into->board);
+           reantics_read_inventory_list3(match, referee_member(value, "inventories"), &into->inventories) &&
+           reantics_read_maybe_maybe_cell_list_list(match, referee_member(value, "board"), &into->board);
 }
 
-static inline Value referee_write_coord_list(Match* match, const CoordList* from) {
-    Value list = referee_new_list();
-    for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, referee_write_coord(match, &from->items[i]));
+static inline referee_value reantics_write_coord_list(referee_match* match, const reantics_coord_list* from) {
+    referee_value list = referee_new_list();
+    for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, reantics_write_coord(match, &from->items[i]));
     return list;
 }
 
-static inline Value referee_write_maybe_coord_list(Match* match, const CoordList* from) {
-    return from->items ? referee_write_coord_list(match, from) : (Value){.kind = VALUE_NULL};
+static inline referee_value reantics_write_maybe_coord_list(referee_match* match, const reantics_coord_list* from) {
+    return from->items ? reantics_write_coord_list(match, from) : (referee_value){.kind = REFEREE_VALUE_NULL};
 }
 
-static inline Value referee_write_move(Match* match, const Move* from) {
-    Value object = referee_new_object();
+static inline referee_value reantics_write_move(referee_match* match, const reantics_move* from) {
+    referee_value object = referee_new_object();
     referee_put(match, &object, "moveType", referee_write_int(match, &from->moveType));
-    referee_put_some(match, &object, "coordList", referee_write_maybe_coord_list(match, &from->coordList));
+    referee_put_some(match, &object, "coordList", reantics_write_maybe_coord_list(match, &from->coordList));
     referee_put_some(match, &object, "buildType", referee_write_maybe_int(match, &from->buildType));
     return object;
 }
 
-static inline bool referee_read_coord_list(Match* match, const Value* value, CoordList* into) {
-    if (!value || value->kind != VALUE_LIST) return false;
-    *into = (CoordList){referee_allocate(match, value->count * sizeof *into->items), value->count};
+static inline bool reantics_read_coord_list(referee_match* match, const referee_value* value,
+                                            reantics_coord_list* into) {
+    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
+    *into = (reantics_coord_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
     for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_coord(match, &value->items[i], &into->items[i])) return false;
+        if (!reantics_read_coord(match, &value->items[i], &into->items[i])) return false;
     }
     return true;
 }
 
-static inline bool answerReAnticsBot(Match* match, const char* method, const Value* params, Value* result) {
-    const ReAnticsBot* bot = match->bot;
+static inline bool reantics_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                        referee_value* result) {
+    const reantics_bot* bot = match->bot;
     if (strcmp(method, "getPlacement") == 0 && bot->getPlacement) {
         struct {
-            GameState currentState;
+            reantics_game_state currentState;
         } in;
-        if (!referee_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
+        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
             referee_fail(match, "%s: currentState is not what the rules say", method);
         }
-        CoordList given = bot->getPlacement(match, &in.currentState);
-        *result = referee_write_coord_list(match, &given);
+        reantics_coord_list given = bot->getPlacement(match, &in.currentState);
+        *result = reantics_write_coord_list(match, &given);
         return true;
     }
     if (strcmp(method, "getMove") == 0 && bot->getMove) {
         struct {
-            GameState currentState;
+            reantics_game_state currentState;
         } in;
-        if (!referee_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
+        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
             referee_fail(match, "%s: currentState is not what the rules say", method);
         }
-        Move given = bot->getMove(match, &in.currentState);
-        *result = referee_write_move(match, &given);
+        reantics_move given = bot->getMove(match, &in.currentState);
+        *result = reantics_write_move(match, &given);
         return true;
     }
     if (strcmp(method, "getAttack") == 0 && bot->getAttack) {
         struct {
-            GameState currentState;
-            Ant attackingAnt;
-            CoordList enemyLocations;
+            reantics_game_state currentState;
+            reantics_ant attackingAnt;
+            reantics_coord_list enemyLocations;
         } in;
-        if (!referee_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
+        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
             referee_fail(match, "%s: currentState is not what the rules say", method);
         }
-        if (!referee_read_ant(match, referee_member(params, "attackingAnt"), &in.attackingAnt)) {
+        if (!reantics_read_ant(match, referee_member(params, "attackingAnt"), &in.attackingAnt)) {
             referee_fail(match, "%s: attackingAnt is not what the rules say", method);
         }
-        if (!referee_read_coord_list(match, referee_member(params, "enemyLocations"), &in.enemyLocations)) {
+        if (!reantics_read_coord_list(match, referee_member(params, "enemyLocations"), &in.enemyLocations)) {
             referee_fail(match, "%s: enemyLocations is not what the rules say", method);
         }
-        Coord given = bot->getAttack(match, &in.currentState, &in.attackingAnt, in.enemyLocations);
-        *result = referee_write_coord(match, &given);
+        reantics_coord given = bot->getAttack(match, &in.currentState, &in.attackingAnt, in.enemyLocations);
+        *result = reantics_write_coord(match, &given);
         return true;
     }
     if (strcmp(method, "registerWin") == 0) {
@@ -347,13 +359,13 @@ static inline bool answerReAnticsBot(Match* match, const char* method, const Val
     return (void)params, (void)result, false;
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const ReAnticsBot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "reantics",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerReAnticsBot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return reantics_run(&bot); }`.
+static inline int reantics_run(const reantics_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "reantics",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = reantics_answer_call,
+                                        .bot = bot});
 }

@@ -6,50 +6,51 @@
 #include <referee/wire.h>
 #include <string.h>
 
-enum { CELLS_COUNT = 9 };
-static const char* const CELLS[9] = {"NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"};
-#define FLIP "(╯°□°)╯︵ ┻━┻"
+enum { TICTACTOE_CELLS_COUNT = 9 };
+static const char* const TICTACTOE_CELLS[9] = {"NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"};
+#define TICTACTOE_FLIP "(╯°□°)╯︵ ┻━┻"
 
 // An answer to `play`: a symbol put into an empty cell, or the table flipped.
 typedef struct {
     const char* action;  // putSymbol, or the flip in kaomoji
     const char* position;  // the cell, for putSymbol only
-} Action;
+} tictactoe_action;
 
 // Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
 typedef struct {
     const char* youAre;  // your symbol; the first event
     const char* id;  // the battle's id, beside youAre
     const char* player;  // who answered
-    const Value* action;  // putSymbol, the flip, or whatever was sent
-    const Value* position;  // the cell, or whatever was sent
+    const referee_value* action;  // putSymbol, the flip, or whatever was sent
+    const referee_value* position;  // the cell, or whatever was sent
     const char* winner;  // the last event
-} ArenaEvent;
+} tictactoe_arena_event;
 
 // A bot for Tic-tac-toe. A function that returns nothing may be left out.
 typedef struct {
     const char* name;
-    const char* version;          // NULL = "1"
-    size_t memory;                // bytes of `match->memory`
-    void (*begin)(Match* match);  // a match begins; may be left out
+    const char* version;                  // NULL = "1"
+    size_t memory;                        // bytes of `match->memory`
+    void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // Your turn: put your symbol into an empty cell, or flip the table right after an invalid move of the rival.
-    Action (*play)(Match* match, const char* id);
+    tictactoe_action (*play)(referee_match* match, const char* id);
 
     // Something happened: see the members that are there.
-    void (*event)(Match* match, const ArenaEvent* event);
-} TicTacToeBot;
+    void (*event)(referee_match* match, const tictactoe_arena_event* event);
+} tictactoe_bot;
 
 // What bots need not know: how all of this crosses the wire.
 
-static inline Value referee_write_action(Match* match, const Action* from) {
-    Value object = referee_new_object();
+static inline referee_value tictactoe_write_action(referee_match* match, const tictactoe_action* from) {
+    referee_value object = referee_new_object();
     referee_put(match, &object, "action", referee_write_text(match, &from->action));
     referee_put_some(match, &object, "position", referee_write_text(match, &from->position));
     return object;
 }
 
-static inline bool referee_read_arena_event(Match* match, const Value* value, ArenaEvent* into) {
+static inline bool tictactoe_read_arena_event(referee_match* match, const referee_value* value,
+                                              tictactoe_arena_event* into) {
     return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
            referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
            referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
@@ -58,8 +59,9 @@ static inline bool referee_read_arena_event(Match* match, const Value* value, Ar
            referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
 }
 
-static inline bool answerTicTacToeBot(Match* match, const char* method, const Value* params, Value* result) {
-    const TicTacToeBot* bot = match->bot;
+static inline bool tictactoe_answer_call(referee_match* match, const char* method, const referee_value* params,
+                                         referee_value* result) {
+    const tictactoe_bot* bot = match->bot;
     if (strcmp(method, "play") == 0 && bot->play) {
         struct {
             const char* id;
@@ -67,34 +69,34 @@ static inline bool answerTicTacToeBot(Match* match, const char* method, const Va
         if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
             referee_fail(match, "%s: id is not what the rules say", method);
         }
-        Action given = bot->play(match, in.id);
-        *result = referee_write_action(match, &given);
+        tictactoe_action given = bot->play(match, in.id);
+        *result = tictactoe_write_action(match, &given);
         return true;
     }
     return (void)params, (void)result, false;
 }
 
-static inline void noticeTicTacToeBot(Match* match, const char* method, const Value* params) {
-    const TicTacToeBot* bot = match->bot;
+static inline void tictactoe_notice_event(referee_match* match, const char* method, const referee_value* params) {
+    const tictactoe_bot* bot = match->bot;
     if (strcmp(method, "event") == 0 && bot->event) {
         struct {
-            ArenaEvent event;
+            tictactoe_arena_event event;
         } in;
-        if (!referee_read_arena_event(match, params, &in.event)) {
+        if (!tictactoe_read_arena_event(match, params, &in.event)) {
             referee_fail(match, "%s: event is not what the rules say", method);
         }
         bot->event(match, &in.event);
     }
 }
 
-// Plays matches until the referee ends the program: `int main(void) { return referee_run(&bot); }`.
-static inline int referee_run(const TicTacToeBot* bot) {
-    return referee_serve(&(Bot){.name = bot->name,
-                        .version = bot->version,
-                        .game = "tictactoe",
-                        .memory = bot->memory,
-                        .begin = bot->begin,
-                        .answer = answerTicTacToeBot,
-                        .notice = noticeTicTacToeBot,
-                        .bot = bot});
+// Plays matches until the referee ends the program: `int main(void) { return tictactoe_run(&bot); }`.
+static inline int tictactoe_run(const tictactoe_bot* bot) {
+    return referee_serve(&(referee_bot){.name = bot->name,
+                                        .version = bot->version,
+                                        .game = "tictactoe",
+                                        .memory = bot->memory,
+                                        .begin = bot->begin,
+                                        .answer = tictactoe_answer_call,
+                                        .notice = tictactoe_notice_event,
+                                        .bot = bot});
 }
