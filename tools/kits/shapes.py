@@ -147,8 +147,8 @@ class Binding(Struct, frozen=True):
     @property
     def loose_constants(self) -> dict[str, Any]:
         """The constants that are no option of a choice."""
-        options = {name for choice in self.choices for name, _ in choice.options}
-        return {name: value for name, value in self.constants.items() if name not in options}
+        options = [option for choice in self.choices for option in choice.options]
+        return {name: value for name, value in self.constants.items() if (name, value) not in options}
 
     def choice_of(self, values: list[Any]) -> Choice | None:
         """The choice that a constant lists all options of."""

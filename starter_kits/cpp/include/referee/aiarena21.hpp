@@ -41,6 +41,9 @@ constexpr bool from_text(std::string_view text, PowerUp& option) {
 constexpr const char* FREE_CHAR = ".";
 constexpr const char* BLOCK_CHAR = "#";
 constexpr const char* SPAWN_CHAR = "S";
+constexpr int ONION = 2;
+constexpr int STRAWBERRY = 10;
+constexpr int DRAGON_FRUIT = 30;
 constexpr int DEPLOYMENT_TURNS = 20;
 constexpr int BIKE_COST = 30;
 constexpr int BIKE_TURNS = 3;

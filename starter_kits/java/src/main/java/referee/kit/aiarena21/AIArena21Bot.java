@@ -16,6 +16,9 @@ public abstract class AIArena21Bot extends Bot {
     public static final String FREE_CHAR = ".";
     public static final String BLOCK_CHAR = "#";
     public static final String SPAWN_CHAR = "S";
+    public static final int ONION = 2;
+    public static final int STRAWBERRY = 10;
+    public static final int DRAGON_FRUIT = 30;
     public static final int DEPLOYMENT_TURNS = 20;
     public static final int BIKE_COST = 30;
     public static final int BIKE_TURNS = 3;
