@@ -41,7 +41,7 @@ SUFFIXES = {
     "rust": ".rs",
 }
 
-ENUMERATING = ("cpp", "java")
+ENUMERATING = ("cpp", "java", "rust")
 """The kits in which a choice among texts is an enumeration: their bots cannot answer with any other text."""
 
 WriteBot = Callable[[str, str, str], Entrant]

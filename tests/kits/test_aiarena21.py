@@ -248,7 +248,7 @@ use referee_kit::grid::{name, Grid};
 use referee_kit::Match;
 
 type Items = Vec<Vec<i64>>;
-type Fresh = Vec<Vec<Vec<String>>>;
+type Fresh = Vec<Vec<Vec<Item>>>;
 type Heat = Vec<Vec<f64>>;
 
 struct Surveyor;
@@ -262,8 +262,8 @@ impl AIArena21Bot for Surveyor {
         Surveyor
     }
 
-    fn play_powerup(&mut self, _: Map, _: Player, opponent: Player, _: Items, _: Fresh, _: Heat, _: i64) -> String {
-        name(opponent.location)
+    fn play_powerup(&mut self, _: Map, _: Player, _: Player, _: Items, _: Fresh, _: Heat, _: i64) -> PowerUp {
+        PowerUp::None
     }
 
     fn play_turn(&mut self, map: Map, me: Player, opponent: Player, _: Items, _: Fresh, _: Heat, _: i64) -> String {
@@ -286,8 +286,8 @@ impl AIArena21Bot for Surveyor {
         0
     }
 
-    fn play_transport(&mut self, _: Map, _: Player, _: Player, _: Items, _: Fresh, _: Heat, _: i64) -> String {
-        String::new()
+    fn play_transport(&mut self, _: Map, _: Player, opponent: Player, _: Items, _: Fresh, _: Heat, _: i64) -> String {
+        name(opponent.location)
     }
 }
 

@@ -229,7 +229,7 @@ FAILURES = {
         'raise ValueError("lost in the grass")',
         ["in getMove", "ValueError: lost in the grass"],
     ),
-    "rust": ("Move::new(END)", 'panic!("lost in the grass")', ["lost in the grass\n", "Lost.rs:"]),
+    "rust": ("Move::new(MoveType::End)", 'panic!("lost in the grass")', ["lost in the grass\n", "Lost.rs:"]),
 }
 """What is put in the place of what in a README's bot, and the words that its author finds."""
 

@@ -125,7 +125,7 @@ impl TicTacToeBot for Prints {
     }
 
     fn play(&mut self, _id: String) -> Action {
-        Action::new(FLIP)
+        Action::new(ActionType::Flip)
     }
 }
 

@@ -160,7 +160,17 @@ SCHEMA = {
     "title": "Made-up",
     "description": "A game with every shape.",
     "game": "madeup",
-    "constants": {"SIZE": -3, "RATE": 0.5, "YES": True, "NAME": "n", "SIDES": ["a", "b"], "STEPS": [1, 2]},
+    "constants": {
+        "SIZE": -3,
+        "RATE": 0.5,
+        "YES": True,
+        "NAME": "n",
+        "SIDES": ["b", "a"],
+        "STEPS": [1, 2],
+        "TURN_LEFT": -1,
+        "STAY": 0,
+        "OLD": 9,
+    },
     "methods": {
         "look": {"kind": "call", "description": "Looks.", "params": ref("Look"), "result": ref("Deed")},
         "move": {"kind": "call", "description": "Moves.", "params": ref("Step"), "result": ref("Listed")},
@@ -172,12 +182,15 @@ SCHEMA = {
         "Nothing": record({}),
         "Tile": pair("row", "col"),
         "Side": {"enum": ["a", "b"]},
+        "Turn": {"type": "integer", "enum": [-1, 0], "x-enum-varnames": ["TURN_LEFT", "STAY"]},
+        "Mood": {"enum": ["", "self", "quite well", "N"]},
         "Ship": record({"kind": {"enum": ["ship"]}, "mass": FLOAT}, title="Ship"),
         "Rock": record({"kind": {"enum": ["rock"]}, "at": ref("Tile")}, {"type": INT}, title="Rock"),
         "Thing": one_of("kind", ship="Ship", rock="Rock"),
         "View": record(
             {
                 "side": ref("Side"),
+                "moods": many(ref("Mood")),
                 "grid": many(many({"anyOf": [ref("Thing"), NULL]})),
                 "both": {"type": "array", "prefixItems": [ref("Tile"), ref("Tile")], "items": False},
                 "long": {"type": "array", "prefixItems": [FLOAT] * 40, "items": False},
@@ -188,10 +201,10 @@ SCHEMA = {
         ),
         "Look": record({"view": ref("View"), "loud": BOOL}, {"hint": ref("Tile")}),
         "Run": record({"do": {"enum": ["run"]}, "to": many(ref("Tile"))}, {"speed": FLOAT}, title="Run"),
-        "Say": record({"do": {"enum": ["say"]}, "text": TEXT}, title="Say"),
+        "Say": record({"do": {"enum": ["say"]}, "text": TEXT}, {"mood": ref("Mood")}, title="Say"),
         "Stay": record({"do": {"enum": ["stay"]}}, {"turns": INT}, title="Stay"),
         "Deed": one_of("do", run="Run", say="Say", stay="Stay"),
-        "Step": record({"type": INT}),
+        "Step": record({"type": INT}, {"turn": ref("Turn")}),
         "Listed": {
             "title": "Listed",
             "description": "A list.",
@@ -227,7 +240,8 @@ impl MadeUpBot for Mine {
             Some(Thing::Rock(rock)) => rock.clone(),
             other => panic!("{other:?}"),
         };
-        assert_eq!((view.side.as_str(), ship.mass, rock.at, rock.r#type), ("a", 2.0, Tile { row: 3, col: 4 }, Some(5)));
+        assert_eq!((view.side, ship.mass, rock.at, rock.r#type), (Side::A, 2.0, Tile { row: 3, col: 4 }, Some(5)));
+        assert_eq!(view.moods, Mood::ALL);
         assert!(view.grid[0][1].is_none() && view.grid[1].is_empty());
         assert_eq!((view.both, view.long.len()), ([Tile::new(0, 1), Tile::new(2, 3)], 40));
         assert_eq!(view.extra, json!({"a": []}));
@@ -235,12 +249,13 @@ impl MadeUpBot for Mine {
         assert_eq!((view.alive, view.note, view.odd), (None, None, Some(Value::Null)));
         match (loud, hint) {
             (true, Some(to)) => Run { speed: Some(0.5), ..Run::new(vec![to]) }.into(),
-            (true, None) => Say::new("no hint").into(),
+            (true, None) => Say { mood: Some(Mood::Self_), ..Say::new("no hint") }.into(),
             (false, _) => Stay::default().into(),
         }
     }
 
-    fn r#move(&mut self, r#type: i64) -> Listed {
+    fn r#move(&mut self, r#type: i64, turn: Option<Turn>) -> Listed {
+        assert_eq!(turn, Turn::try_from(r#type).ok());
         let arguments = if r#type == 0 { None } else { Some(vec![r#type, SIZE]) };
         Listed { arguments, ..Listed::new(r#type) }
     }
@@ -265,26 +280,33 @@ fn answer(method: &str, params: Value, wanted: Value) {
 
 #[test]
 fn constants_keep_their_names() {
-    assert_eq!((SIZE, RATE, YES, NAME, SIDES, STEPS), (-3, 0.5, true, "n", ["a", "b"], [1, 2]));
+    assert_eq!((SIZE, RATE, YES, NAME, STEPS, OLD), (-3, 0.5, true, "n", [1, 2], 9));
+    assert_eq!((SIDES, Side::ALL, Turn::ALL), ([Side::B, Side::A], [Side::B, Side::A], [Turn::TurnLeft, Turn::Stay]));
+    assert_eq!(Mood::ALL, [Mood::None, Mood::Self_, Mood::QuiteWell, Mood::N]);
 }
 
 #[test]
 fn every_shape_is_read_and_every_choice_is_written() {
     let ship = json!({"kind": "ship", "mass": 2, "newer": 1});
     let rock = json!({"at": [3, 4], "type": 5, "kind": "rock"});
-    let view = json!({"side": "a", "grid": [[ship, null, rock], []], "both": [[0, 1], [2, 3]], "long": vec![0.5; 40],
-        "extra": {"a": []}, "deep": [[[0.5, 1]]], "rock": {"at": [3]}, "alive": "yes", "odd": null});
+    let moods = json!(["", "self", "quite well", "N"]);
+    let view = json!({"side": "a", "moods": moods, "grid": [[ship, null, rock], []], "both": [[0, 1], [2, 3]],
+        "long": vec![0.5; 40], "extra": {"a": []}, "deep": [[[0.5, 1]]], "rock": {"at": [3]}, "alive": "yes",
+        "odd": null});
     let run = json!({"do": "run", "to": [[8, 9]], "speed": 0.5});
+    let said = json!({"do": "say", "text": "no hint", "mood": "self"});
     answer("look", json!({"view": view, "loud": true, "hint": [8, 9]}), run);
-    answer("look", json!({"view": view, "loud": true, "hint": null}), json!({"do": "say", "text": "no hint"}));
-    answer("look", json!({"view": view, "loud": true, "hint": "x"}), json!({"do": "say", "text": "no hint"}));
+    answer("look", json!({"view": view, "loud": true, "hint": null}), said.clone());
+    answer("look", json!({"view": view, "loud": true, "hint": "x"}), said);
     answer("look", json!({"view": view, "loud": false}), json!({"do": "stay"}));
 }
 
 #[test]
 fn a_record_that_is_a_list_is_written_as_one() {
     answer("move", json!({"type": 3}), json!([3, [3, -3]]));
-    answer("move", json!({"type": 0}), json!([0, null]));
+    answer("move", json!({"type": 3, "turn": 3}), json!([3, [3, -3]]));
+    answer("move", json!({"type": 0, "turn": 0}), json!([0, null]));
+    answer("move", json!({"type": -1, "turn": -1}), json!([-1, [-1, -3]]));
     answer("rest", json!({}), json!(null));
 }
 

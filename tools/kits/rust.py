@@ -6,6 +6,7 @@ from typing import Any
 
 from referee.tools.kits.shapes import (
     Binding,
+    Choice,
     Field,
     Function,
     Many,
@@ -17,7 +18,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import WIDTH, comment, literal, on_lines
+from referee.tools.kits.text import WIDTH, comment, filled, literal, on_lines
 
 SCALARS = {"int": "i64", "float": "f64", "bool": "bool", "str": "String", "any": "crate::Value"}
 LONGEST_ARRAY = 32
@@ -55,9 +56,11 @@ def emit(game: Binding) -> str:
         "",
         "#![allow(unused_variables, clippy::too_many_arguments)]",
         "",
-        *(line for name, value in game.constants.items() for line in _constant(name, value)),
+        *(line for name, value in game.loose_constants.items() for line in _constant(game, name, value)),
         "",
     ]
+    for choice in game.choices:
+        lines += [*_choice(choice), ""]
     for pair, doc in game.pairs.items():
         lines += ["crate::pair! {", *comment(doc, 4, "/// ")]
         lines += [f"    {pair.name}({_name(pair.members[0])}, {_name(pair.members[1])})", "}", ""]
@@ -79,16 +82,42 @@ def modules(games: Iterable[str]) -> str:
     return "\n".join([*lines, *(f"pub mod {game};" for game in sorted(games))]) + "\n"
 
 
-def _constant(name: str, value: Any) -> list[str]:
+def _constant(game: Binding, name: str, value: Any) -> list[str]:
     if isinstance(value, list):
-        kind = f"[{_constant_type(value[0])}; {len(value)}]"
-        return on_lines(f"pub const {name}: {kind} = [", [literal(item) for item in value], "];")
+        choice = game.choice_of(value)
+        options = {each: f"{choice.name}::{_variant(option)}" for option, each in choice.options} if choice else {}
+        items = [options.get(item) or literal(item) for item in value]
+        kind = f"[{choice.name if choice else _constant_type(value[0])}; {len(value)}]"
+        return on_lines(f"pub const {name}: {kind} = [", items, "];")
     return [f"pub const {name}: {_constant_type(value)} = {literal(value)};"]
 
 
 def _constant_type(value: Any) -> str:
     kinds = {bool: "bool", int: "i64", float: "f64", str: "&str"}
     return kinds[type(value)]
+
+
+def _variant(option: str) -> str:
+    """The document's name as Rust writes variants: `RSoldier`. One or two letters stay: `NW`."""
+    name = "".join([word if len(option) <= 2 else word.capitalize() for word in option.split("_")])
+    return "Self_" if name == "Self" else name
+
+
+def _choice(choice: Choice) -> Iterator[str]:
+    """Serde converts numbers, and knows texts as variants. What both have beside that is in macros of the library."""
+    is_text = isinstance(choice.options[0][1], str)
+    yield f"/// One of several; on the wire its {'text' if is_text else 'number'}."
+    yield "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]"
+    yield '#[serde(remote = "Self")]' if is_text else '#[serde(try_from = "i64", into = "i64")]'
+    yield f"pub enum {choice.name} {{"
+    for option, value in choice.options:
+        name = _variant(option)
+        if is_text and name != value:
+            yield f"    #[serde(rename = {literal(value)})]"
+        yield f"    {name}," if is_text else f"    {name} = {value},"
+    yield "}"
+    names = [_variant(option) for option, _ in choice.options]
+    yield from filled(f"crate::{'texts' if is_text else 'numbers'}!({choice.name}: ", names, ");")
 
 
 def _name(name: str) -> str:
@@ -109,8 +138,8 @@ def _renamed(field: Field) -> list[str]:
 
 def _type(wanted: Type) -> str:
     match wanted:
-        case Scalar(kind):
-            return SCALARS[kind]
+        case Scalar(kind, choice):
+            return choice.name if choice else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
             return name
         case Maybe(item):
@@ -154,11 +183,11 @@ def _members(record: Record) -> list[Field]:
 
 
 def _sent(record: Record) -> Iterator[str]:
-    """What bots make and serde writes: `Move { coord_list: Some(path), ..Move::new(MOVE_ANT) }`."""
+    """What bots make and serde writes: `Move { coord_list: Some(path), ..Move::new(MoveType::MoveAnt) }`."""
     fields = _members(record)
     needed = [field for field in fields if not isinstance(field.type, Maybe)]
     if needed:
-        texts = {field.name for field in needed if isinstance(field.type, Scalar) and field.type.kind == "str"}
+        texts = {field.name for field in needed if field.type == Scalar("str")}
         arguments = [
             f"{_name(field.name)}: {'impl Into<String>' if field.name in texts else _type(field.type)}"
             for field in needed

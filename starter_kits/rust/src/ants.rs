@@ -22,8 +22,8 @@ const fn unit(movement: i64, health: i64, attack: i64, range: i64, cost: i64, ig
     UnitStats { movement, health, attack, range, cost, ignores_grass }
 }
 
-/// By type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER.
-pub const UNIT_STATS: [UnitStats; 5] = [
+/// In the order of `AntType::ALL`.
+pub const UNIT_STATS: [UnitStats; AntType::ALL.len()] = [
     unit(2, 10, 4, 1, 0, false),
     unit(2, 4, 0, 1, 1, false),
     unit(3, 4, 2, 1, 2, true),
@@ -37,7 +37,7 @@ pub const NEUTRAL: usize = 2;
 const STEPS: [(i64, i64); 4] = [(-1, 0), (1, 0), (0, -1), (0, 1)];
 
 /// What an ant of this type can do.
-pub fn stats_of(kind: i64) -> &'static UnitStats {
+pub fn stats_of(kind: AntType) -> &'static UnitStats {
     &UNIT_STATS[kind as usize]
 }
 
@@ -74,11 +74,11 @@ pub fn get_curr_player_queen(state: &GameState) -> Option<&Ant> {
 }
 
 fn queen_of(inventory: &Inventory) -> Option<&Ant> {
-    inventory.ants.iter().find(|ant| ant.r#type == QUEEN)
+    inventory.ants.iter().find(|ant| ant.r#type == AntType::Queen)
 }
 
 fn anthill_of(inventory: &Inventory) -> Option<&Construction> {
-    inventory.constrs.iter().find(|constr| constr.r#type == ANTHILL)
+    inventory.constrs.iter().find(|constr| constr.r#type == ConstructionType::Anthill)
 }
 
 /// 1 if the player to move has won, 0 if its opponent has, else none (section 6).
@@ -253,35 +253,37 @@ pub fn is_path_ok_for_queen(path: &[Coord]) -> bool {
     path.iter().all(|tile| tile.y != 4 && tile.y != 5)
 }
 
-/// A MOVE_ANT for every path of every ant of the player to move that has not moved yet.
+/// A `MoveAnt` for every path of every ant of the player to move that has not moved yet.
 pub fn list_all_movement_moves(state: &GameState) -> Vec<Move> {
     let ground = Ground::new(state);
     let mut moves = Vec::new();
     for ant in get_curr_player_inventory(state).ants.iter().filter(|ant| !ant.has_moved) {
         let stats = stats_of(ant.r#type);
         let paths = ground.paths(ant.coords, stats.movement, stats.ignores_grass).into_iter();
-        let legal = paths.filter(|path| ant.r#type != QUEEN || is_path_ok_for_queen(path));
-        moves.extend(legal.map(|path| Move { coord_list: Some(path), ..Move::new(MOVE_ANT) }));
+        let legal = paths.filter(|path| ant.r#type != AntType::Queen || is_path_ok_for_queen(path));
+        moves.extend(legal.map(|path| Move { coord_list: Some(path), ..Move::new(MoveType::MoveAnt) }));
     }
     moves
 }
 
-/// A BUILD for every ant that the player to move can pay, if nobody stands on its anthill.
+/// A `Build` for every ant that the player to move can pay, if nobody stands on its anthill.
 pub fn list_all_build_moves(state: &GameState) -> Vec<Move> {
     let own = get_curr_player_inventory(state);
     let hill = match anthill_of(own) {
         Some(hill) if get_ant_at(state, hill.coords).is_none() => hill.coords,
         _ => return Vec::new(),
     };
-    let kinds = [WORKER, DRONE, SOLDIER, R_SOLDIER].into_iter().filter(|&kind| own.food_count >= stats_of(kind).cost);
-    kinds.map(|kind| Move { move_type: BUILD, coord_list: Some(vec![hill]), build_type: Some(kind) }).collect()
+    let kinds = [AntType::Worker, AntType::Drone, AntType::Soldier, AntType::RSoldier].into_iter();
+    let affordable = kinds.filter(|&kind| own.food_count >= stats_of(kind).cost);
+    let build = |kind| Move { coord_list: Some(vec![hill]), build_type: Some(kind), ..Move::new(MoveType::Build) };
+    affordable.map(build).collect()
 }
 
-/// All that the player to move may do: its ants' paths, what it can build, and END.
+/// All that the player to move may do: its ants' paths, what it can build, and `End`.
 pub fn list_all_legal_moves(state: &GameState) -> Vec<Move> {
     let mut moves = list_all_movement_moves(state);
     moves.extend(list_all_build_moves(state));
-    moves.push(Move::new(END));
+    moves.push(Move::new(MoveType::End));
     moves
 }
 
@@ -294,12 +296,12 @@ pub fn fastclone(state: &GameState) -> GameState {
 }
 
 /// About what a move leads to, in a new state: an ant may move again, food is taken and dropped at once, and an ant
-/// attacks the first enemy that it finds. END changes nothing.
+/// attacks the first enemy that it finds. `End` changes nothing.
 pub fn get_next_state(state: &GameState, order: &Move) -> GameState {
     let mut after = fastclone(state);
     let me = after.whose_turn as usize;
     let enemies: Vec<Coord> = after.inventories[1 - me].ants.iter().map(|ant| ant.coords).collect();
-    for hill in after.inventories[me].constrs.iter_mut().filter(|constr| constr.r#type == ANTHILL) {
+    for hill in after.inventories[me].constrs.iter_mut().filter(|constr| constr.r#type == ConstructionType::Anthill) {
         if let (Some(left), true) = (hill.capture_health, enemies.contains(&hill.coords)) {
             hill.capture_health = Some(left - 1);
         }
@@ -309,7 +311,7 @@ pub fn get_next_state(state: &GameState, order: &Move) -> GameState {
         Some([tile]) => (*tile, *tile),
         _ => return after,
     };
-    if let (BUILD, Some(kind)) = (order.move_type, order.build_type) {
+    if let (MoveType::Build, Some(kind)) = (order.move_type, order.build_type) {
         let ids = after.inventories.iter().flat_map(|inventory| &inventory.ants).map(|ant| ant.id);
         let id = ids.max().unwrap_or(-1) + 1;
         let (player, stats) = (after.whose_turn, stats_of(kind));
@@ -317,7 +319,7 @@ pub fn get_next_state(state: &GameState, order: &Move) -> GameState {
             Ant { id, coords: from, r#type: kind, player, health: stats.health, carrying: false, has_moved: false };
         after.inventories[me].ants.push(ant);
         after.inventories[me].food_count -= stats.cost;
-    } else if order.move_type == MOVE_ANT {
+    } else if order.move_type == MoveType::MoveAnt {
         let under = get_constr_at(&after, to).map(|constr| (constr.r#type, constr.player));
         if let Some(index) = after.inventories[me].ants.iter().position(|ant| ant.coords == from) {
             let own = &mut after.inventories[me];
@@ -326,11 +328,13 @@ pub fn get_next_state(state: &GameState, order: &Move) -> GameState {
             ant.has_moved = false;
             let kind = ant.r#type;
             match under {
-                Some((ANTHILL | TUNNEL, Some(player))) if ant.carrying && player == own.player => {
+                Some((ConstructionType::Anthill | ConstructionType::Tunnel, Some(player)))
+                    if ant.carrying && player == own.player =>
+                {
                     ant.carrying = false;
                     own.food_count += 1;
                 }
-                Some((FOOD, _)) if kind == WORKER => ant.carrying = true,
+                Some((ConstructionType::Food, _)) if kind == AntType::Worker => ant.carrying = true,
                 _ => {}
             }
             attack(&mut after.inventories[1 - me].ants, kind, to);
@@ -339,7 +343,7 @@ pub fn get_next_state(state: &GameState, order: &Move) -> GameState {
     after
 }
 
-fn attack(enemies: &mut Vec<Ant>, kind: i64, from: Coord) {
+fn attack(enemies: &mut Vec<Ant>, kind: AntType, from: Coord) {
     let stats = stats_of(kind);
     for tile in list_attackable(from, stats.range) {
         if let Some(index) = enemies.iter().position(|enemy| enemy.coords == tile) {
@@ -352,16 +356,16 @@ fn attack(enemies: &mut Vec<Ant>, kind: i64, from: Coord) {
     }
 }
 
-/// As [`get_next_state`], for searches over several turns: an ant that moves has moved, and END passes the turn on. The
+/// As [`get_next_state`], for searches over several turns: an ant that moves has moved, and `End` passes the turn on. The
 /// board is not turned: coordinates stay those of the player whose turn it was.
 pub fn get_next_state_adversarial(state: &GameState, order: &Move) -> GameState {
     let mut after = get_next_state(state, order);
     let own = &mut after.inventories[state.whose_turn as usize].ants;
-    if let (MOVE_ANT, Some(Some(&to))) = (order.move_type, order.coord_list.as_ref().map(|path| path.last())) {
+    if let (MoveType::MoveAnt, Some(Some(&to))) = (order.move_type, order.coord_list.as_ref().map(|path| path.last())) {
         if let Some(ant) = own.iter_mut().find(|ant| ant.coords == to) {
             ant.has_moved = true;
         }
-    } else if order.move_type == END {
+    } else if order.move_type == MoveType::End {
         for ant in own {
             ant.has_moved = false;
         }

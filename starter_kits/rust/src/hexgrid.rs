@@ -3,7 +3,7 @@
 //! A cell is (q, r). r is the row and grows downwards, q grows to the right along a row; the third coordinate of a
 //! hexagon is -q-r. The board holds the cells at most RADIUS from the centre, (0, 0).
 
-use crate::aibg5::{Action, AttackedTile, GameState, Player, Tile, ATTACK_RANGE, RADIUS};
+use crate::aibg5::{Action, AttackedTile, EntityType, GameState, Player, Tile, TileType, ATTACK_RANGE, RADIUS};
 
 /// A cell, or the way from one to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,19 +139,20 @@ impl<'a> Board<'a> {
         &self.rows[(cell.r + RADIUS) as usize][column as usize]
     }
 
-    /// The type of the tile's entity: "EMPTY", "ASTEROID", …
-    pub fn kind(&self, cell: Cell) -> &'a str {
-        &self.tile(cell).entity.r#type
+    /// The type of the tile's entity.
+    pub fn kind(&self, cell: Cell) -> EntityType {
+        self.tile(cell).entity.r#type
     }
 
     /// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
     pub fn may_enter(&self, cell: Cell) -> bool {
-        self.tile(cell).tile_type == "NORMAL" && self.kind(cell) != "WORMHOLE" && self.player_on(cell).is_none()
+        let is_open = self.tile(cell).tile_type == TileType::Normal && self.kind(cell) != EntityType::Wormhole;
+        is_open && self.player_on(cell).is_none()
     }
 
     /// A player, an asteroid or the boss is there.
     pub fn is_target(&self, cell: Cell) -> bool {
-        self.player_on(cell).is_some() || matches!(self.kind(cell), "ASTEROID" | "BOSS")
+        self.player_on(cell).is_some() || matches!(self.kind(cell), EntityType::Asteroid | EntityType::Boss)
     }
 
     /// The cell that an attack on `target` really hits; none if the attack is not legal.
@@ -163,7 +164,7 @@ impl<'a> Board<'a> {
             if self.is_target(cell) {
                 return Some(cell);
             }
-            if matches!(self.kind(cell), "BLACKHOLE" | "WORMHOLE") {
+            if matches!(self.kind(cell), EntityType::Blackhole | EntityType::Wormhole) {
                 return None;
             }
         }

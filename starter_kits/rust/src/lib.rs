@@ -164,3 +164,62 @@ macro_rules! pair {
     };
 }
 use pair;
+
+/// A choice among whole numbers: serde goes by way of these conversions.
+macro_rules! numbers {
+    ($name:ident: $($option:ident),+) => {
+        impl $name {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$option),+].len()] = [$(Self::$option),+];
+        }
+
+        impl TryFrom<i64> for $name {
+            type Error = crate::Error;
+
+            fn try_from(number: i64) -> Result<Self, crate::Error> {
+                let found = Self::ALL.into_iter().find(|&option| option as i64 == number);
+                found.ok_or_else(|| {
+                    let known = Self::ALL.map(i64::from);
+                    format!("{number} is no {}, which is one of {known:?}", stringify!($name)).into()
+                })
+            }
+        }
+
+        impl From<$name> for i64 {
+            fn from(option: $name) -> i64 {
+                option as i64
+            }
+        }
+    };
+}
+use numbers;
+
+/// A choice among texts, of which serde makes functions that are not in a trait yet. Here they are, for texts alone:
+/// serde would take `{"NW": null}` too, and in MessagePack a number for a place in the list.
+macro_rules! texts {
+    ($name:ident: $($option:ident),+) => {
+        impl $name {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$option),+].len()] = [$(Self::$option),+];
+
+            /// What a value, such as an event's, says; none for anything else.
+            pub fn of<'a>(shown: impl Into<Option<&'a crate::Value>>) -> Option<Self> {
+                serde::Deserialize::deserialize(shown.into()?).ok()
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(from)?;
+                Self::deserialize(serde::de::IntoDeserializer::into_deserializer(text))
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, to)
+            }
+        }
+    };
+}
+use texts;

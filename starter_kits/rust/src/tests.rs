@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 
-use crate::reantics::{self, Coord, GameState, Move};
-use crate::tictactoe::{Action, ArenaEvent, FLIP};
+use crate::reantics::{AntType, ConstructionType, Coord, GameState, Move, MoveType, Phase};
+use crate::tictactoe::{Action, ActionType, ArenaEvent, Cell, Symbol, Winner, CELLS};
 use crate::wire::{Encoding, MessagePackCutter, Raw, Reader};
 use crate::{json, sent, Clock, Match, Params, Value};
 
@@ -110,6 +110,47 @@ fn coordinates_are_values() {
     assert!(Coord::new(0, 9) < Coord::new(1, 0));
 }
 
+/// The error of a parameter `at` that is this value, in each encoding.
+fn refused<T: serde::de::DeserializeOwned + std::fmt::Debug>(value: Value) -> [String; 2] {
+    BOTH.map(|encoding| {
+        let bytes = encoding.encode(&json!({"at": value})).unwrap();
+        let params = Params::new(Raw { bytes: &bytes, encoding }).unwrap();
+        params.get::<T>("at").unwrap_err().to_string()
+    })
+}
+
+#[test]
+fn a_choice_is_what_the_wire_says_and_nothing_else() {
+    for kind in AntType::ALL {
+        assert_eq!(received::<AntType>(&json!(kind)), kind);
+        assert_eq!((json!(kind), AntType::try_from(kind as i64).unwrap()), (json!(i64::from(kind)), kind));
+    }
+    for cell in Cell::ALL {
+        assert_eq!(received::<Cell>(&json!(cell)), cell);
+        assert_eq!(json!(cell), json!(format!("{cell:?}")));
+        assert_eq!((Cell::of(&json!(cell)), Cell::of(&Some(json!(cell)))), (Some(cell), Some(cell)));
+    }
+    assert_eq!((json!(ConstructionType::Anthill), json!(Winner::Draw), CELLS), (json!(-4), json!("draw"), Cell::ALL));
+    for other in [json!("nw"), json!(""), json!(0), json!(null), json!(["NW"]), json!({"NW": null})] {
+        assert_eq!(Cell::of(&other), None);
+        assert!(refused::<Cell>(other).iter().all(|error| error.starts_with("parameter at: ")));
+    }
+    assert_eq!(Cell::of(&None), None);
+}
+
+#[test]
+fn a_choice_that_is_none_is_refused_in_a_line_that_names_the_others() {
+    for error in refused::<AntType>(json!(7)) {
+        assert!(error.starts_with("parameter at: 7 is no AntType, which is one of [0, 1, 2, 3, 4]"), "{error}");
+        assert!(!error.contains('\n'));
+    }
+    for error in refused::<Symbol>(json!("x")) {
+        assert!(error.starts_with("parameter at: unknown variant `x`, expected `O` or `X`"), "{error}");
+        assert!(!error.contains('\n'));
+    }
+    assert!(refused::<AntType>(json!(1.0)).iter().all(|error| error.contains("invalid type")));
+}
+
 #[test]
 fn the_state_of_the_document_is_read() {
     let mut state = json!({"phase": 3, "whoseTurn": 1, "newer": {}, "inventories": [
@@ -121,25 +162,29 @@ fn the_state_of_the_document_is_read() {
         "board": [[null, {"ant": 2, "constr": -3}, {"constr": -1}]]});
     let read: GameState = received(&state);
     assert_eq!((read.inventories[0].ants[0].coords, read.inventories[0].ants[0].has_moved), (Coord::new(4, 8), true));
+    assert_eq!((read.phase, read.inventories[0].ants[0].r#type), (Phase::PlayPhase, AntType::Worker));
     assert_eq!(read.inventories[0].constrs[0].capture_health, Some(2));
     assert_eq!(read.inventories[2].constrs[0].player, None, "grass has no owner");
     let board = read.board.unwrap();
     assert!(board[0][0].is_none());
     assert_eq!(board[0][1].as_ref().unwrap().ant, Some(2));
     assert_eq!(board[0][2].as_ref().unwrap().ant, None);
+    assert_eq!(board[0][2].as_ref().unwrap().constr, Some(ConstructionType::Food));
     state.as_object_mut().unwrap().remove("board");
     assert_eq!(received::<GameState>(&state).board, None);
-    state["phase"] = json!("three");
-    assert!(serde_json::from_value::<GameState>(state).is_err());
+    for phase in [json!("three"), json!(3.5), json!(4), json!(null)] {
+        state["phase"] = phase;
+        assert!(serde_json::from_value::<GameState>(state.clone()).is_err());
+    }
 }
 
 #[test]
 fn moves_are_written_as_the_document_shows_them() {
-    use reantics::{BUILD, END, MOVE_ANT, SOLDIER};
     let path = vec![Coord::new(4, 1), Coord::new(4, 2), Coord::new(5, 2)];
-    let step = Move { coord_list: Some(path), ..Move::new(MOVE_ANT) };
-    let build = Move { coord_list: Some(vec![Coord::new(0, 3)]), build_type: Some(SOLDIER), ..Move::new(BUILD) };
-    assert_eq!(sent(Move::new(END)).unwrap(), json!({"moveType": 2}));
+    let step = Move { coord_list: Some(path), ..Move::new(MoveType::MoveAnt) };
+    let hill = Some(vec![Coord::new(0, 3)]);
+    let build = Move { coord_list: hill, build_type: Some(AntType::Soldier), ..Move::new(MoveType::Build) };
+    assert_eq!(sent(Move::new(MoveType::End)).unwrap(), json!({"moveType": 2}));
     assert_eq!(sent(step).unwrap(), json!({"moveType": 0, "coordList": [[4, 1], [4, 2], [5, 2]]}));
     assert_eq!(sent(build).unwrap(), json!({"moveType": 1, "coordList": [[0, 3]], "buildType": 3}));
 }
@@ -150,10 +195,13 @@ fn an_event_may_show_anything() {
         let event: ArenaEvent = received(&json!({"player": "X", "action": shown, "position": shown}));
         assert_eq!((event.action, event.position), (Some(shown.clone()), Some(shown)));
     }
-    let nonsense: ArenaEvent = received(&json!({"player": "X", "winner": 5, "youAre": {}, "id": [1]}));
-    assert_eq!((nonsense.winner, nonsense.you_are, nonsense.id, nonsense.action), (None, None, None, None));
-    assert_eq!(nonsense.player.unwrap(), "X");
-    assert_eq!(sent(Action::new(FLIP)).unwrap(), json!({"action": "(╯°□°)╯︵ ┻━┻"}));
-    let cell = Action { position: Some("SE".to_owned()), ..Action::new("putSymbol") };
+    for (winner, side) in [(json!(0), json!({})), (json!("x"), json!({"X": null})), (json!({"O": null}), json!(["X"]))]
+    {
+        let nonsense: ArenaEvent = received(&json!({"player": "X", "winner": winner, "youAre": side, "id": [1]}));
+        assert_eq!((nonsense.winner, nonsense.you_are, nonsense.id, nonsense.action), (None, None, None, None));
+        assert_eq!(nonsense.player, Some(Symbol::X));
+    }
+    assert_eq!(sent(Action::new(ActionType::Flip)).unwrap(), json!({"action": "(╯°□°)╯︵ ┻━┻"}));
+    let cell = Action { position: Some(Cell::SE), ..Action::new(ActionType::PutSymbol) };
     assert_eq!(sent(cell).unwrap(), json!({"action": "putSymbol", "position": "SE"}));
 }

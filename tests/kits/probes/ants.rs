@@ -20,7 +20,7 @@ impl ReAnticsBot for Ants {
     }
     fn get_move(&mut self, state: GameState) -> Move {
         println!("{}\n=", report(&state).join("\n"));
-        Move::new(END)
+        Move::new(MoveType::End)
     }
 }
 

@@ -10,13 +10,34 @@ pub const ONION: i64 = 2;
 pub const STRAWBERRY: i64 = 10;
 pub const DRAGON_FRUIT: i64 = 30;
 pub const DEPLOYMENT_TURNS: i64 = 20;
-pub const BIKE: &str = "bike";
 pub const BIKE_COST: i64 = 30;
 pub const BIKE_TURNS: i64 = 3;
 pub const BIKE_STEPS: i64 = 3;
-pub const PORTAL_GUN: &str = "portal gun";
 pub const PORTAL_GUN_COST: i64 = 100;
 pub const AUCTION_TURNS: i64 = 30;
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Item {
+    DragonFruit,
+    Onion,
+    Strawberry,
+}
+crate::texts!(Item: DragonFruit, Onion, Strawberry);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum PowerUp {
+    #[serde(rename = "")]
+    None,
+    #[serde(rename = "bike")]
+    Bike,
+    #[serde(rename = "portal gun")]
+    PortalGun,
+}
+crate::texts!(PowerUp: None, Bike, PortalGun);
 
 crate::pair! {
     /// [row, col]: row 0 at the top, column 0 at the left
@@ -64,10 +85,10 @@ pub trait AIArena21Bot {
         me: Player,
         opponent: Player,
         items: Vec<Vec<i64>>,
-        new_items: Vec<Vec<Vec<String>>>,
+        new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         remaining_turns: i64,
-    ) -> String;
+    ) -> PowerUp;
 
     /// Where to go: "row,col" in digits, nothing else. Staying is allowed.
     fn play_turn(
@@ -76,7 +97,7 @@ pub trait AIArena21Bot {
         me: Player,
         opponent: Player,
         items: Vec<Vec<i64>>,
-        new_items: Vec<Vec<Vec<String>>>,
+        new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         remaining_turns: i64,
     ) -> String;
@@ -88,7 +109,7 @@ pub trait AIArena21Bot {
         me: Player,
         opponent: Player,
         items: Vec<Vec<i64>>,
-        new_items: Vec<Vec<Vec<String>>>,
+        new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         remaining_turns: i64,
     ) -> i64;
@@ -100,7 +121,7 @@ pub trait AIArena21Bot {
         me: Player,
         opponent: Player,
         items: Vec<Vec<i64>>,
-        new_items: Vec<Vec<Vec<String>>>,
+        new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         remaining_turns: i64,
     ) -> String;
@@ -115,10 +136,10 @@ struct Typed<B>(B);
 
 /// A call, read.
 enum Asked {
-    PlayPowerup(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<String>>>, Vec<Vec<f64>>, i64),
-    PlayTurn(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<String>>>, Vec<Vec<f64>>, i64),
-    PlayAuction(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<String>>>, Vec<Vec<f64>>, i64),
-    PlayTransport(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<String>>>, Vec<Vec<f64>>, i64),
+    PlayPowerup(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<Item>>>, Vec<Vec<f64>>, i64),
+    PlayTurn(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<Item>>>, Vec<Vec<f64>>, i64),
+    PlayAuction(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<Item>>>, Vec<Vec<f64>>, i64),
+    PlayTransport(Map, Player, Player, Vec<Vec<i64>>, Vec<Vec<Vec<Item>>>, Vec<Vec<f64>>, i64),
 }
 
 fn asked(method: &str, params: &crate::Params) -> Result<Asked, crate::Error> {
@@ -164,7 +185,7 @@ fn asked(method: &str, params: &crate::Params) -> Result<Asked, crate::Error> {
 }
 
 #[inline(never)]
-fn sent_play_powerup(answer: String) -> Result<crate::Value, crate::Error> {
+fn sent_play_powerup(answer: PowerUp) -> Result<crate::Value, crate::Error> {
     crate::sent(answer)
 }
 

@@ -14,11 +14,43 @@ pub const LEVEL_XP: i64 = 1000;
 pub const MAX_HEALTH: [i64; 5] = [1000, 1300, 1600, 1900, 2200];
 pub const POWER: [i64; 5] = [150, 200, 250, 300, 350];
 
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum EntityType {
+    #[serde(rename = "ASTEROID")]
+    Asteroid,
+    #[serde(rename = "BLACKHOLE")]
+    Blackhole,
+    #[serde(rename = "BOSS")]
+    Boss,
+    #[serde(rename = "EMPTY")]
+    Empty,
+    #[serde(rename = "EXPERIENCE")]
+    Experience,
+    #[serde(rename = "HEALTH")]
+    Health,
+    #[serde(rename = "WORMHOLE")]
+    Wormhole,
+}
+crate::texts!(EntityType: Asteroid, Blackhole, Boss, Empty, Experience, Health, Wormhole);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum TileType {
+    #[serde(rename = "FULL")]
+    Full,
+    #[serde(rename = "NORMAL")]
+    Normal,
+}
+crate::texts!(TileType: Full, Normal);
+
 /// What a tile holds that the boss has attacked: never the boss.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Terrain {
     /// what it is
-    pub r#type: String,
+    pub r#type: EntityType,
     /// of a WORMHOLE: the pair
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<i64>,
@@ -37,14 +69,14 @@ pub struct AttackedTile {
     pub entity: Terrain,
     /// FULL: cannot be entered
     #[serde(rename = "tileType")]
-    pub tile_type: String,
+    pub tile_type: TileType,
 }
 
 /// What a tile holds. Players are not part of the map.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Entity {
     /// what it is
-    pub r#type: String,
+    pub r#type: EntityType,
     /// of a WORMHOLE: the pair
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<i64>,
@@ -71,7 +103,7 @@ pub struct Tile {
     pub entity: Entity,
     /// FULL: cannot be entered
     #[serde(rename = "tileType")]
-    pub tile_type: String,
+    pub tile_type: TileType,
 }
 
 /// The board.

@@ -3,29 +3,6 @@
 
 #![allow(unused_variables, clippy::too_many_arguments)]
 
-pub const HERO_POWER: i64 = 0;
-pub const PLACE_MINION: i64 = 1;
-pub const PLAY_SPELL: i64 = 2;
-pub const ATTACK: i64 = 3;
-pub const END_TURN: i64 = 4;
-pub const MOLE: i64 = 0;
-pub const COBRA: i64 = 1;
-pub const DEADLY_SHOT: i64 = 2;
-pub const ARCANE_SHOT: i64 = 3;
-pub const HATCHLING: i64 = 4;
-pub const RHINO: i64 = 5;
-pub const SNAPJAW: i64 = 6;
-pub const TIMBER_WOLF: i64 = 7;
-pub const RAPTOR: i64 = 8;
-pub const FIREBALL: i64 = 9;
-pub const ULTRASAUR: i64 = 10;
-pub const SCAVENGER: i64 = 11;
-pub const KILL_COMMAND: i64 = 12;
-pub const HOUNDS: i64 = 13;
-pub const HIGHMANE: i64 = 14;
-pub const ALPHA: i64 = 15;
-pub const HOUND: i64 = 16;
-pub const CUB: i64 = 17;
 pub const BOARD_SIZE: i64 = 7;
 pub const HAND_SIZE: i64 = 10;
 pub const START_HEALTH: i64 = 30;
@@ -33,11 +10,49 @@ pub const MAX_MANA: i64 = 10;
 pub const HERO_POWER_COST: i64 = 2;
 pub const HERO_POWER_DAMAGE: i64 = 2;
 
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum CardId {
+    Mole = 0,
+    Cobra = 1,
+    DeadlyShot = 2,
+    ArcaneShot = 3,
+    Hatchling = 4,
+    Rhino = 5,
+    Snapjaw = 6,
+    TimberWolf = 7,
+    Raptor = 8,
+    Fireball = 9,
+    Ultrasaur = 10,
+    Scavenger = 11,
+    KillCommand = 12,
+    Hounds = 13,
+    Highmane = 14,
+    Alpha = 15,
+    Hound = 16,
+    Cub = 17,
+}
+crate::numbers!(CardId: Mole, Cobra, DeadlyShot, ArcaneShot, Hatchling, Rhino, Snapjaw, TimberWolf, Raptor, Fireball,
+                        Ultrasaur, Scavenger, KillCommand, Hounds, Highmane, Alpha, Hound, Cub);
+
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum ActionType {
+    HeroPower = 0,
+    PlaceMinion = 1,
+    PlaySpell = 2,
+    Attack = 3,
+    EndTurn = 4,
+}
+crate::numbers!(ActionType: HeroPower, PlaceMinion, PlaySpell, Attack, EndTurn);
+
 /// One thing that strengthens a minion now.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Buff {
     /// the card that it comes from
-    pub id: i64,
+    pub id: CardId,
     /// attack that it adds
     pub atk: i64,
     /// maximum health that it adds
@@ -50,7 +65,7 @@ pub struct Buff {
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Minion {
     /// the card
-    pub id: i64,
+    pub id: CardId,
     /// attack, with growth and auras
     pub atk: i64,
     /// health left
@@ -81,7 +96,7 @@ pub struct Minion {
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Spell {
     /// the card
-    pub id: i64,
+    pub id: CardId,
     /// mana that it costs to play
     pub cost: i64,
     /// its place in the hand, from 1
@@ -130,7 +145,7 @@ pub struct GameState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     /// 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
-    pub action: i64,
+    pub action: ActionType,
     /// 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
     /// points into opponent_target. Else null
     pub arguments: Option<Vec<i64>>,
@@ -138,7 +153,7 @@ pub struct Action {
 
 impl Action {
     /// All that may be left out is.
-    pub fn new(action: i64) -> Self {
+    pub fn new(action: ActionType) -> Self {
         Self { action, arguments: None }
     }
 }

@@ -3,26 +3,72 @@
 
 #![allow(unused_variables, clippy::too_many_arguments)]
 
-pub const COLUMNS: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
+pub const COLUMNS: [Column; 7] = [Column::A, Column::B, Column::C, Column::D, Column::E, Column::F, Column::G];
 pub const ROWS: i64 = 6;
-pub const RED: &str = "🔴";
-pub const YELLOW: &str = "🟡";
-pub const FLIP: &str = "(╯°□°)╯︵ ┻━┻";
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum ActionType {
+    #[serde(rename = "(╯°□°)╯︵ ┻━┻")]
+    Flip,
+    #[serde(rename = "putToken")]
+    PutToken,
+}
+crate::texts!(ActionType: Flip, PutToken);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Column {
+    A,
+    B,
+    C,
+    D,
+    E,
+    F,
+    G,
+}
+crate::texts!(Column: A, B, C, D, E, F, G);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Side {
+    #[serde(rename = "🔴")]
+    Red,
+    #[serde(rename = "🟡")]
+    Yellow,
+}
+crate::texts!(Side: Red, Yellow);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Winner {
+    #[serde(rename = "draw")]
+    Draw,
+    #[serde(rename = "🔴")]
+    Red,
+    #[serde(rename = "🟡")]
+    Yellow,
+}
+crate::texts!(Winner: Draw, Red, Yellow);
 
 /// An answer to `play`: a token dropped into a column, or the table flipped.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Action {
     /// putToken, or the flip in kaomoji
-    pub action: String,
+    pub action: ActionType,
     /// where the token falls, for putToken only
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
+    pub column: Option<Column>,
 }
 
 impl Action {
     /// All that may be left out is.
-    pub fn new(action: impl Into<String>) -> Self {
-        Self { action: action.into(), column: None }
+    pub fn new(action: ActionType) -> Self {
+        Self { action, column: None }
     }
 }
 
@@ -32,13 +78,13 @@ pub struct ArenaEvent {
     /// your token; the first event
     #[serde(rename = "youAre")]
     #[serde(default, deserialize_with = "crate::optional")]
-    pub you_are: Option<String>,
+    pub you_are: Option<Side>,
     /// the battle's id, beside youAre
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<String>,
     /// who answered
     #[serde(default, deserialize_with = "crate::optional")]
-    pub player: Option<String>,
+    pub player: Option<Side>,
     /// putToken, the flip, or whatever was sent
     #[serde(default, deserialize_with = "crate::optional")]
     pub action: Option<crate::Value>,
@@ -47,7 +93,7 @@ pub struct ArenaEvent {
     pub column: Option<crate::Value>,
     /// the last event
     #[serde(default, deserialize_with = "crate::optional")]
-    pub winner: Option<String>,
+    pub winner: Option<Winner>,
 }
 
 /// A bot for one match of Connect Four; each match gets a new one.

@@ -5,13 +5,49 @@
 
 pub const BOARD_LENGTH: i64 = 9;
 pub const WALLS_EACH: i64 = 10;
-pub const FLIP: &str = "(╯°□°)╯︵ ┻━┻";
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum ActionType {
+    #[serde(rename = "(╯°□°)╯︵ ┻━┻")]
+    Flip,
+    #[serde(rename = "move")]
+    Move,
+    #[serde(rename = "putWall")]
+    PutWall,
+}
+crate::texts!(ActionType: Flip, Move, PutWall);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Side {
+    #[serde(rename = "first")]
+    First,
+    #[serde(rename = "second")]
+    Second,
+}
+crate::texts!(Side: First, Second);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Winner {
+    #[serde(rename = "draw")]
+    Draw,
+    #[serde(rename = "first")]
+    First,
+    #[serde(rename = "second")]
+    Second,
+}
+crate::texts!(Winner: Draw, First, Second);
 
 /// An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Action {
     /// move, putWall, or the flip in kaomoji
-    pub action: String,
+    pub action: ActionType,
     /// move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
     /// flip has none
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,8 +56,8 @@ pub struct Action {
 
 impl Action {
     /// All that may be left out is.
-    pub fn new(action: impl Into<String>) -> Self {
-        Self { action: action.into(), position: None }
+    pub fn new(action: ActionType) -> Self {
+        Self { action, position: None }
     }
 }
 
@@ -31,13 +67,13 @@ pub struct ArenaEvent {
     /// your side; the first event
     #[serde(rename = "youAre")]
     #[serde(default, deserialize_with = "crate::optional")]
-    pub you_are: Option<String>,
+    pub you_are: Option<Side>,
     /// the battle's id, beside youAre
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<String>,
     /// who answered
     #[serde(default, deserialize_with = "crate::optional")]
-    pub player: Option<String>,
+    pub player: Option<Side>,
     /// move, putWall, the flip, or whatever was sent
     #[serde(default, deserialize_with = "crate::optional")]
     pub action: Option<crate::Value>,
@@ -46,7 +82,7 @@ pub struct ArenaEvent {
     pub position: Option<crate::Value>,
     /// the last event
     #[serde(default, deserialize_with = "crate::optional")]
-    pub winner: Option<String>,
+    pub winner: Option<Winner>,
 }
 
 /// A bot for one match of Quoridor; each match gets a new one.

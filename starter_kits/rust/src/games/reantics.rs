@@ -4,23 +4,51 @@
 #![allow(unused_variables, clippy::too_many_arguments)]
 
 pub const BOARD_LENGTH: i64 = 10;
-pub const SETUP_PHASE_1: i64 = 1;
-pub const SETUP_PHASE_2: i64 = 2;
-pub const PLAY_PHASE: i64 = 3;
 pub const FOOD_GOAL: i64 = 11;
-pub const QUEEN: i64 = 0;
-pub const WORKER: i64 = 1;
-pub const DRONE: i64 = 2;
-pub const SOLDIER: i64 = 3;
-pub const R_SOLDIER: i64 = 4;
-pub const ANTHILL: i64 = -4;
-pub const TUNNEL: i64 = -3;
-pub const GRASS: i64 = -2;
-pub const FOOD: i64 = -1;
-pub const MOVE_ANT: i64 = 0;
-pub const BUILD: i64 = 1;
-pub const END: i64 = 2;
 pub const UNDO: i64 = 3;
+
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum Phase {
+    SetupPhase1 = 1,
+    SetupPhase2 = 2,
+    PlayPhase = 3,
+}
+crate::numbers!(Phase: SetupPhase1, SetupPhase2, PlayPhase);
+
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum AntType {
+    Queen = 0,
+    Worker = 1,
+    Drone = 2,
+    Soldier = 3,
+    RSoldier = 4,
+}
+crate::numbers!(AntType: Queen, Worker, Drone, Soldier, RSoldier);
+
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum ConstructionType {
+    Anthill = -4,
+    Tunnel = -3,
+    Grass = -2,
+    Food = -1,
+}
+crate::numbers!(ConstructionType: Anthill, Tunnel, Grass, Food);
+
+/// One of several; on the wire its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub enum MoveType {
+    MoveAnt = 0,
+    Build = 1,
+    End = 2,
+}
+crate::numbers!(MoveType: MoveAnt, Build, End);
 
 crate::pair! {
     /// [x, y]: column 0-9 from the left, row 0-9 from the top
@@ -34,7 +62,7 @@ pub struct Ant {
     pub id: i64,
     pub coords: Coord,
     /// 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
-    pub r#type: i64,
+    pub r#type: AntType,
     /// the owner
     pub player: i64,
     /// health left
@@ -51,7 +79,7 @@ pub struct Ant {
 pub struct Construction {
     pub coords: Coord,
     /// -4 anthill, -3 tunnel, -2 grass, -1 food
-    pub r#type: i64,
+    pub r#type: ConstructionType,
     /// moves that it costs to enter: 2 for grass
     #[serde(rename = "movementCost")]
     pub movement_cost: i64,
@@ -86,14 +114,14 @@ pub struct Cell {
     pub ant: Option<i64>,
     /// the construction's type
     #[serde(default, deserialize_with = "crate::optional")]
-    pub constr: Option<i64>,
+    pub constr: Option<ConstructionType>,
 }
 
 /// The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct GameState {
     /// 1 anthill, tunnel and grass; 2 food; 3 play
-    pub phase: i64,
+    pub phase: Phase,
     /// the seat of the player who is asked
     #[serde(rename = "whoseTurn")]
     pub whose_turn: i64,
@@ -109,7 +137,7 @@ pub struct GameState {
 pub struct Move {
     /// 0 move an ant, 1 build an ant, 2 end the turn
     #[serde(rename = "moveType")]
-    pub move_type: i64,
+    pub move_type: MoveType,
     /// 0: the path, the ant's own tile first; 1: the own anthill; 2: null
     #[serde(rename = "coordList")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,12 +145,12 @@ pub struct Move {
     /// 1: the ant's type, 1-4; else null
     #[serde(rename = "buildType")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub build_type: Option<i64>,
+    pub build_type: Option<AntType>,
 }
 
 impl Move {
     /// All that may be left out is.
-    pub fn new(move_type: i64) -> Self {
+    pub fn new(move_type: MoveType) -> Self {
         Self { move_type, coord_list: None, build_type: None }
     }
 }

@@ -3,23 +3,69 @@
 
 #![allow(unused_variables, clippy::too_many_arguments)]
 
-pub const CELLS: [&str; 9] = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
-pub const FLIP: &str = "(╯°□°)╯︵ ┻━┻";
+pub const CELLS: [Cell; 9] = [Cell::NW, Cell::N, Cell::NE, Cell::W, Cell::C, Cell::E, Cell::SW, Cell::S, Cell::SE];
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum ActionType {
+    #[serde(rename = "(╯°□°)╯︵ ┻━┻")]
+    Flip,
+    #[serde(rename = "putSymbol")]
+    PutSymbol,
+}
+crate::texts!(ActionType: Flip, PutSymbol);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Cell {
+    NW,
+    N,
+    NE,
+    W,
+    C,
+    E,
+    SW,
+    S,
+    SE,
+}
+crate::texts!(Cell: NW, N, NE, W, C, E, SW, S, SE);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Symbol {
+    O,
+    X,
+}
+crate::texts!(Symbol: O, X);
+
+/// One of several; on the wire its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]
+#[serde(remote = "Self")]
+pub enum Winner {
+    O,
+    X,
+    #[serde(rename = "draw")]
+    Draw,
+}
+crate::texts!(Winner: O, X, Draw);
 
 /// An answer to `play`: a symbol put into an empty cell, or the table flipped.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Action {
     /// putSymbol, or the flip in kaomoji
-    pub action: String,
+    pub action: ActionType,
     /// the cell, for putSymbol only
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub position: Option<String>,
+    pub position: Option<Cell>,
 }
 
 impl Action {
     /// All that may be left out is.
-    pub fn new(action: impl Into<String>) -> Self {
-        Self { action: action.into(), position: None }
+    pub fn new(action: ActionType) -> Self {
+        Self { action, position: None }
     }
 }
 
@@ -29,13 +75,13 @@ pub struct ArenaEvent {
     /// your symbol; the first event
     #[serde(rename = "youAre")]
     #[serde(default, deserialize_with = "crate::optional")]
-    pub you_are: Option<String>,
+    pub you_are: Option<Symbol>,
     /// the battle's id, beside youAre
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<String>,
     /// who answered
     #[serde(default, deserialize_with = "crate::optional")]
-    pub player: Option<String>,
+    pub player: Option<Symbol>,
     /// putSymbol, the flip, or whatever was sent
     #[serde(default, deserialize_with = "crate::optional")]
     pub action: Option<crate::Value>,
@@ -44,7 +90,7 @@ pub struct ArenaEvent {
     pub position: Option<crate::Value>,
     /// the last event
     #[serde(default, deserialize_with = "crate::optional")]
-    pub winner: Option<String>,
+    pub winner: Option<Winner>,
 }
 
 /// A bot for one match of Tic-tac-toe; each match gets a new one.

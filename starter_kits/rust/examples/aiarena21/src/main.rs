@@ -20,18 +20,21 @@ impl AIArena21Bot for Picker {
         me: Player,
         _opponent: Player,
         items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         remaining_turns: i64,
-    ) -> String {
+    ) -> PowerUp {
         if me.bike || me.score < BIKE_COST {
-            return String::new();
+            return PowerUp::None;
         }
         let plan = Plan { grid: self.walkable(&game_map), worth: points(&items), heat: &heatmap };
         let turns = BIKE_TURNS.min(remaining_turns);
         let gain = plan.harvest(me.location, turns, BIKE_STEPS) - plan.harvest(me.location, turns, 1);
-        let bought = if gain > BIKE_COST as f64 { BIKE } else { "" };
-        bought.to_owned()
+        if gain > BIKE_COST as f64 {
+            PowerUp::Bike
+        } else {
+            PowerUp::None
+        }
     }
 
     fn play_turn(
@@ -40,7 +43,7 @@ impl AIArena21Bot for Picker {
         me: Player,
         _opponent: Player,
         items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> String {
@@ -58,7 +61,7 @@ impl AIArena21Bot for Picker {
         me: Player,
         _opponent: Player,
         items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> i64 {
@@ -72,7 +75,7 @@ impl AIArena21Bot for Picker {
         me: Player,
         _opponent: Player,
         items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> String {

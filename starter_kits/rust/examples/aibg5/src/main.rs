@@ -76,8 +76,8 @@ impl<'a> Turn<'a> {
     fn worth_of_going(&self, cell: Cell, turns: i64) -> f64 {
         let (mut worth, mut shots) = (0.0, 0);
         match self.board.kind(cell) {
-            "EXPERIENCE" => worth = EXPERIENCE_XP * self.xp_worth / turns as f64,
-            "HEALTH" => shots = (MAX_HEALTH[self.me.level as usize - 1] - self.me.health) / BOSS_POWER,
+            EntityType::Experience => worth = EXPERIENCE_XP * self.xp_worth / turns as f64,
+            EntityType::Health => shots = (MAX_HEALTH[self.me.level as usize - 1] - self.me.health) / BOSS_POWER,
             _ => {}
         }
         if self.can_hit_boss(cell) {
@@ -87,7 +87,7 @@ impl<'a> Turn<'a> {
     }
 
     fn can_hit_boss(&self, cell: Cell) -> bool {
-        let hits_boss = |target| self.board.hit(cell, target).map(|hit| self.board.kind(hit)) == Some("BOSS");
+        let hits_boss = |target| self.board.hit(cell, target).map(|hit| self.board.kind(hit)) == Some(EntityType::Boss);
         distance(CENTRE, cell) <= DIRECT_RING && neighbours(CENTRE).any(hits_boss)
     }
 
@@ -117,7 +117,7 @@ impl<'a> Turn<'a> {
     /// A way may lead there. Asteroids can be shot.
     fn is_open(&self, cell: Cell) -> bool {
         let kind = self.board.kind(cell);
-        kind == "ASTEROID" || (kind != "BLACKHOLE" && self.board.may_enter(cell))
+        kind == EntityType::Asteroid || (kind != EntityType::Blackhole && self.board.may_enter(cell))
     }
 
     fn turns_into(&self, cell: Cell, now: bool) -> i64 {

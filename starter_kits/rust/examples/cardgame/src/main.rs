@@ -25,7 +25,8 @@ impl CardGameBot for Trader {
     fn play(&mut self, state: GameState) -> Action {
         let turn = Turn::new(&state, self.power_used);
         let answer = turn.lethal().unwrap_or_else(|| turn.best());
-        self.power_used = answer.action == HERO_POWER || (self.power_used && answer.action != END_TURN);
+        self.power_used =
+            answer.action == ActionType::HeroPower || (self.power_used && answer.action != ActionType::EndTurn);
         answer
     }
 }
@@ -70,7 +71,7 @@ impl<'a> Turn<'a> {
         let attackers: Vec<_> = self.own.iter().filter(|minion| minion.can_attack).collect();
         let missing = self.hero_health - attackers.iter().map(|minion| minion.atk).sum::<i64>();
         if missing <= 0 {
-            return Some(action(ATTACK, &[attackers[0].zone_position, 0]));
+            return Some(action(ActionType::Attack, &[attackers[0].zone_position, 0]));
         }
         let burn = self.burn();
         for chosen in 1..1 << burn.len() {
@@ -87,13 +88,17 @@ impl<'a> Turn<'a> {
     fn burn(&self) -> Vec<Burn> {
         let mut found = Vec::new();
         if self.has_power {
-            found.push(Burn { cost: HERO_POWER_COST, damage: HERO_POWER_DAMAGE, answer: Action::new(HERO_POWER) });
+            found.push(Burn {
+                cost: HERO_POWER_COST,
+                damage: HERO_POWER_DAMAGE,
+                answer: Action::new(ActionType::HeroPower),
+            });
         }
         for (index, card) in (0..).zip(self.hand) {
             if let Card::Spell(spell) = card {
                 let damage = self.damage(spell);
                 if damage > 0 {
-                    found.push(Burn { cost: spell.cost, damage, answer: action(PLAY_SPELL, &[index, 0]) });
+                    found.push(Burn { cost: spell.cost, damage, answer: action(ActionType::PlaySpell, &[index, 0]) });
                 }
             }
         }
@@ -103,7 +108,7 @@ impl<'a> Turn<'a> {
     /// What gains most, the first of several.
     fn best(&self) -> Action {
         for choices in [self.purchases(), self.attacks()] {
-            let mut best = (0, Action::new(END_TURN));
+            let mut best = (0, Action::new(ActionType::EndTurn));
             for choice in choices {
                 if choice.0 > best.0 {
                     best = choice;
@@ -113,19 +118,19 @@ impl<'a> Turn<'a> {
                 return best.1;
             }
         }
-        Action::new(END_TURN)
+        Action::new(ActionType::EndTurn)
     }
 
     /// All that the mana buys.
     fn purchases(&self) -> Vec<Choice> {
         let mut found = Vec::new();
         if self.has_power {
-            found.push((HERO_POWER_DAMAGE * HERO_HEALTH, Action::new(HERO_POWER)));
+            found.push((HERO_POWER_DAMAGE * HERO_HEALTH, Action::new(ActionType::HeroPower)));
         }
         for (index, card) in (0..).zip(self.hand) {
             match card {
                 Card::Minion(minion) if minion.cost <= self.mana && self.room > 0 => {
-                    found.push((worth(minion) - MANA * minion.cost, action(PLACE_MINION, &[index])));
+                    found.push((worth(minion) - MANA * minion.cost, action(ActionType::PlaceMinion, &[index])));
                 }
                 Card::Spell(spell) if spell.cost <= self.mana => found.extend(self.castings(spell, index)),
                 _ => {}
@@ -138,15 +143,15 @@ impl<'a> Turn<'a> {
         let (price, count, damage) = (MANA * spell.cost, self.enemies.len() as i64, self.damage(spell));
         if damage > 0 {
             let gain = |enemy: &Minion| hurt(enemy, damage) - price;
-            let cast = |enemy: &Minion| action(PLAY_SPELL, &[index, enemy.zone_position]);
+            let cast = |enemy: &Minion| action(ActionType::PlaySpell, &[index, enemy.zone_position]);
             return self.enemies.iter().map(|enemy| (gain(enemy), cast(enemy))).collect();
         }
-        if spell.id == DEADLY_SHOT && count > 0 {
+        if spell.id == CardId::DeadlyShot && count > 0 {
             let all: i64 = self.enemies.iter().map(|enemy| loss(enemy)).sum(); // it kills any of them
-            return vec![(all / count - price, action(PLAY_SPELL, &[index]))];
+            return vec![(all / count - price, action(ActionType::PlaySpell, &[index]))];
         }
-        if spell.id == HOUNDS && count > 0 && self.room > 0 {
-            return vec![(count.min(self.room) * HOUND_WORTH - price, action(PLAY_SPELL, &[index]))];
+        if spell.id == CardId::Hounds && count > 0 && self.room > 0 {
+            return vec![(count.min(self.room) * HOUND_WORTH - price, action(ActionType::PlaySpell, &[index]))];
         }
         vec![]
     }
@@ -155,10 +160,10 @@ impl<'a> Turn<'a> {
         let mut found = Vec::new();
         for minion in self.own.iter().filter(|minion| minion.can_attack) {
             let source = minion.zone_position;
-            found.push((minion.atk * HERO_HEALTH, action(ATTACK, &[source, 0])));
+            found.push((minion.atk * HERO_HEALTH, action(ActionType::Attack, &[source, 0])));
             for enemy in &self.enemies {
                 let gain = struck(enemy, minion) - struck(minion, enemy);
-                found.push((gain, action(ATTACK, &[source, enemy.zone_position])));
+                found.push((gain, action(ActionType::Attack, &[source, enemy.zone_position])));
             }
         }
         found
@@ -167,16 +172,16 @@ impl<'a> Turn<'a> {
     /// What the spell does to one target; 0 where it is another kind of spell.
     fn damage(&self, spell: &Spell) -> i64 {
         match spell.id {
-            ARCANE_SHOT => 2,
-            FIREBALL => 6,
-            KILL_COMMAND if self.own.is_empty() => 3,
-            KILL_COMMAND => 5,
+            CardId::ArcaneShot => 2,
+            CardId::Fireball => 6,
+            CardId::KillCommand if self.own.is_empty() => 3,
+            CardId::KillCommand => 5,
             _ => 0,
         }
     }
 }
 
-fn action(action: i64, arguments: &[i64]) -> Action {
+fn action(action: ActionType, arguments: &[i64]) -> Action {
     Action { action, arguments: Some(arguments.to_vec()) }
 }
 
@@ -196,7 +201,7 @@ fn worth(minion: &Minion) -> i64 {
 
 /// What its owner loses when it dies: of a Highmane two cubs are left.
 fn loss(minion: &Minion) -> i64 {
-    worth(minion) - if minion.id == HIGHMANE { 2 * CUB_WORTH } else { 0 }
+    worth(minion) - if minion.id == CardId::Highmane { 2 * CUB_WORTH } else { 0 }
 }
 
 /// What its owner loses by so much damage.

@@ -2,7 +2,7 @@
 //! move was invalid or out of turn.
 
 use referee_kit::connectfour::*;
-use referee_kit::{Match, Value};
+use referee_kit::Match;
 
 const DEPTH: i32 = 6;
 const ORDER: [usize; 7] = [3, 2, 4, 1, 5, 0, 6]; // the columns from the middle outwards
@@ -53,8 +53,8 @@ fn solve(own: Cells, rival: Cells, depth: i32, low: i32, high: i32) -> (i32, usi
 }
 
 struct Dropper {
-    me: String,
-    to_move: &'static str,
+    me: Option<Side>,
+    to_move: Side,
     mine: Cells,
     theirs: Cells,
     rival_was_invalid: bool,
@@ -62,15 +62,15 @@ struct Dropper {
 
 impl ConnectFourBot for Dropper {
     fn new(_info: Match) -> Self {
-        Dropper { me: String::new(), to_move: RED, mine: 0, theirs: 0, rival_was_invalid: false }
+        Dropper { me: None, to_move: Side::Red, mine: 0, theirs: 0, rival_was_invalid: false }
     }
 
     fn play(&mut self, _id: String) -> Action {
         if self.rival_was_invalid {
-            return Action::new(FLIP);
+            return Action::new(ActionType::Flip);
         }
         let (_, column) = solve(self.mine, self.theirs, DEPTH, -DEPTH, DEPTH);
-        Action { column: Some(COLUMNS[column].to_owned()), ..Action::new("putToken") }
+        Action { column: Some(Column::ALL[column]), ..Action::new(ActionType::PutToken) }
     }
 
     /// `player` decides what kind of event it is: an invalid answer is shown with all its members, and one of them may
@@ -79,17 +79,16 @@ impl ConnectFourBot for Dropper {
         let player = match event.player {
             Some(player) => player,
             None => {
-                if let Some(me) = event.you_are {
-                    self.me = me;
-                }
+                self.me = self.me.or(event.you_are);
                 return;
             }
         };
-        let cell = if player == self.to_move { self.filled(event.action, event.column) } else { 0 };
+        let filled = self.filled(ActionType::of(&event.action), Column::of(&event.column));
+        let cell = if player == self.to_move { filled } else { 0 };
         if cell != 0 {
-            self.to_move = if self.to_move == RED { YELLOW } else { RED };
+            self.to_move = if self.to_move == Side::Red { Side::Yellow } else { Side::Red };
         }
-        if player == self.me {
+        if Some(player) == self.me {
             self.mine |= cell;
         } else {
             self.theirs |= cell;
@@ -100,12 +99,9 @@ impl ConnectFourBot for Dropper {
 
 impl Dropper {
     /// The cell that a legal move fills; none for every other answer.
-    fn filled(&self, action: Option<Value>, column: Option<Value>) -> Cells {
+    fn filled(&self, action: Option<ActionType>, column: Option<Column>) -> Cells {
         match (action, column) {
-            (Some(action), Some(column)) if action == "putToken" => {
-                let found = COLUMNS.iter().position(|&name| column == name);
-                found.map_or(0, |column| landing(self.mine | self.theirs, column))
-            }
+            (Some(ActionType::PutToken), Some(column)) => landing(self.mine | self.theirs, column as usize),
             _ => 0,
         }
     }

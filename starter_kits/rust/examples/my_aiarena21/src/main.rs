@@ -20,11 +20,11 @@ impl AIArena21Bot for MyBot {
         _me: Player,
         _opponent: Player,
         _items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
-    ) -> String {
-        String::new() // or BIKE.to_owned(), or PORTAL_GUN.to_owned()
+    ) -> PowerUp {
+        PowerUp::None // or PowerUp::Bike, or PowerUp::PortalGun
     }
 
     fn play_turn(
@@ -33,7 +33,7 @@ impl AIArena21Bot for MyBot {
         me: Player,
         _opponent: Player,
         _items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> String {
@@ -46,7 +46,7 @@ impl AIArena21Bot for MyBot {
         me: Player,
         _opponent: Player,
         _items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> i64 {
@@ -59,7 +59,7 @@ impl AIArena21Bot for MyBot {
         _me: Player,
         _opponent: Player,
         _items: Vec<Vec<i64>>,
-        _new_items: Vec<Vec<Vec<String>>>,
+        _new_items: Vec<Vec<Vec<Item>>>,
         _heatmap: Vec<Vec<f64>>,
         _remaining_turns: i64,
     ) -> String {

@@ -17,7 +17,8 @@ impl CardGameBot for MyBot {
     fn play(&mut self, state: GameState) -> Action {
         let mut actions = self.legal(&state);
         let answer = actions.swap_remove(self.luck.usize(..actions.len()));
-        self.power_used = answer.action == HERO_POWER || (self.power_used && answer.action != END_TURN);
+        self.power_used =
+            answer.action == ActionType::HeroPower || (self.power_used && answer.action != ActionType::EndTurn);
         answer
     }
 }
@@ -27,28 +28,30 @@ impl MyBot {
     fn legal(&self, state: &GameState) -> Vec<Action> {
         let has_room = (state.player_target.len() as i64) < BOARD_SIZE + 1; // the hero is among them
         let targets = 0..state.opponent_target.len() as i64;
-        let mut actions = vec![Action::new(END_TURN)];
+        let mut actions = vec![Action::new(ActionType::EndTurn)];
         let mut add = |action, arguments| actions.push(Action { action, arguments: Some(arguments) });
         if state.player_mana >= HERO_POWER_COST && !self.power_used {
-            add(HERO_POWER, vec![]);
+            add(ActionType::HeroPower, vec![]);
         }
         for (index, card) in (0..).zip(&state.player_hand) {
             match card {
-                Card::Minion(minion) if minion.cost <= state.player_mana && has_room => add(PLACE_MINION, vec![index]),
+                Card::Minion(minion) if minion.cost <= state.player_mana && has_room => {
+                    add(ActionType::PlaceMinion, vec![index])
+                }
                 Card::Spell(spell) if spell.cost <= state.player_mana => match spell.id {
-                    ARCANE_SHOT | FIREBALL | KILL_COMMAND => {
-                        targets.clone().for_each(|target| add(PLAY_SPELL, vec![index, target]));
+                    CardId::ArcaneShot | CardId::Fireball | CardId::KillCommand => {
+                        targets.clone().for_each(|target| add(ActionType::PlaySpell, vec![index, target]));
                     }
-                    HOUNDS if !has_room => {}
+                    CardId::Hounds if !has_room => {}
                     _ if targets.end == 1 => {} // nobody but the hero
-                    _ => add(PLAY_SPELL, vec![index]),
+                    _ => add(ActionType::PlaySpell, vec![index]),
                 },
                 _ => {}
             }
         }
         for (source, minion) in (0..).zip(&state.player_target) {
             if matches!(minion, Target::Minion(minion) if minion.can_attack) {
-                targets.clone().for_each(|target| add(ATTACK, vec![source, target]));
+                targets.clone().for_each(|target| add(ActionType::Attack, vec![source, target]));
             }
         }
         actions

@@ -5,7 +5,7 @@ use referee_kit::connectfour::*;
 use referee_kit::{Match, Rng};
 
 struct MyBot {
-    filled: [i64; COLUMNS.len()],
+    filled: [i64; Column::ALL.len()],
     luck: Rng,
 }
 
@@ -15,18 +15,17 @@ impl ConnectFourBot for MyBot {
     }
 
     fn play(&mut self, _id: String) -> Action {
-        // After an invalid move of the rival the one right answer is Action::new(FLIP): it wins.
-        let open: Vec<usize> = (0..COLUMNS.len()).filter(|&column| self.filled[column] < ROWS).collect();
-        let column = COLUMNS[open[self.luck.usize(..open.len())]];
-        Action { column: Some(column.to_owned()), ..Action::new("putToken") }
+        // After an invalid move of the rival the one right answer is Action::new(ActionType::Flip): it wins.
+        let mut open = Column::ALL.to_vec();
+        open.retain(|&column| self.filled[column as usize] < ROWS);
+        let column = open[self.luck.usize(..open.len())];
+        Action { column: Some(column), ..Action::new(ActionType::PutToken) }
     }
 
     // Every answer is shown here, the rival's and your own, as it was sent.
     fn event(&mut self, event: ArenaEvent) {
-        if let (Some(action), Some(column)) = (event.action, event.column) {
-            for (index, &name) in COLUMNS.iter().enumerate() {
-                self.filled[index] += i64::from(action == "putToken" && column == name);
-            }
+        if let (Some(ActionType::PutToken), Some(column)) = (ActionType::of(&event.action), Column::of(&event.column)) {
+            self.filled[column as usize] += 1;
         }
     }
 }

@@ -37,20 +37,20 @@ impl QuoridorBot for MyBot {
     }
 
     fn play(&mut self, _id: String) -> Action {
-        // A wall: Action { position: Some("e3h".to_owned()), ..Action::new("putWall") }.
-        // After an invalid answer of the rival the one right answer is Action::new(FLIP): it wins.
+        // A wall: Action { position: Some("e3h".to_owned()), ..Action::new(ActionType::PutWall) }.
+        // After an invalid answer of the rival the one right answer is Action::new(ActionType::Flip): it wins.
         let targets = self.targets();
         let target = targets[self.luck.usize(..targets.len())];
-        Action { position: Some(name_of(target)), ..Action::new("move") }
+        Action { position: Some(name_of(target)), ..Action::new(ActionType::Move) }
     }
 
     // Every answer is shown here, the rival's and your own, as it was sent: look before you trust `position`.
     fn event(&mut self, event: ArenaEvent) {
         let player = match event.player {
-            Some(player) => usize::from(player == "second"),
+            Some(player) => player as usize,
             None => {
                 if let Some(side) = event.you_are {
-                    self.me = usize::from(side == "second");
+                    self.me = side as usize;
                 }
                 return;
             }
@@ -60,9 +60,9 @@ impl QuoridorBot for MyBot {
             Some(square) => square,
             None => return,
         };
-        match event.action.as_ref().and_then(Value::as_str) {
-            Some("move") => self.pawns[player] = square,
-            Some("putWall") if square < 72 => self.put_wall(square as usize, name.ends_with('h')),
+        match ActionType::of(&event.action) {
+            Some(ActionType::Move) => self.pawns[player] = square,
+            Some(ActionType::PutWall) if square < 72 => self.put_wall(square as usize, name.ends_with('h')),
             _ => {}
         }
     }

@@ -15,7 +15,7 @@ impl ReAnticsBot for MyBot {
 
     /// The anthill, the tunnel and nine grass on our side; later two foods on the enemy's.
     fn get_placement(&mut self, state: GameState) -> Vec<Coord> {
-        let rows = if state.phase == SETUP_PHASE_1 { 0..=3 } else { 6..=9 };
+        let rows = if state.phase == Phase::SetupPhase1 { 0..=3 } else { 6..=9 };
         let tiles = rows.flat_map(|y| (0..BOARD_LENGTH).map(move |x| Coord::new(x, y)));
         let mut free: Vec<Coord> = tiles.filter(|&tile| is_free(&state, tile)).collect();
         self.luck.shuffle(&mut free);
@@ -23,14 +23,15 @@ impl ReAnticsBot for MyBot {
     }
 
     fn get_move(&mut self, state: GameState) -> Move {
-        // Move an ant: Move { coordList: Some(vec![from, …, to]), ..Move::new(MOVE_ANT) }.
-        // Build one: Move { coordList: Some(vec![anthill]), buildType: Some(WORKER), ..Move::new(BUILD) }.
-        let mut moves = vec![Move::new(END)];
+        // Move an ant: Move { coord_list: Some(vec![from, …, to]), ..Move::new(MoveType::MoveAnt) }.
+        // Build one:
+        // Move { coord_list: Some(vec![anthill]), build_type: Some(AntType::Worker), ..Move::new(MoveType::Build) }.
+        let mut moves = vec![Move::new(MoveType::End)];
         for ant in state.inventories[state.whose_turn as usize].ants.iter().filter(|ant| !ant.has_moved) {
             let Coord { x, y } = ant.coords;
             for tile in [(x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)].map(Coord::from) {
                 if may_enter(&state, ant, tile) {
-                    moves.push(Move { coord_list: Some(vec![ant.coords, tile]), ..Move::new(MOVE_ANT) });
+                    moves.push(Move { coord_list: Some(vec![ant.coords, tile]), ..Move::new(MoveType::MoveAnt) });
                 }
             }
         }
@@ -48,7 +49,7 @@ fn is_free(state: &GameState, tile: Coord) -> bool {
 
 /// The queen stays on our side, and every ant on the board and off the others' tiles.
 fn may_enter(state: &GameState, ant: &Ant, tile: Coord) -> bool {
-    let last = if ant.r#type == QUEEN { 3 } else { BOARD_LENGTH - 1 };
+    let last = if ant.r#type == AntType::Queen { 3 } else { BOARD_LENGTH - 1 };
     let is_on_board = (0..BOARD_LENGTH).contains(&tile.x) && (0..=last).contains(&tile.y);
     is_on_board && state.inventories.iter().flat_map(|inventory| &inventory.ants).all(|other| other.coords != tile)
 }

@@ -1,6 +1,6 @@
 //! Pawns and walls. A player is a seat: 0 is first, 1 is second. A square is a number: a1 = 0, b1 = 1, a2 = 9.
 
-use referee_kit::quoridor::WALLS_EACH;
+use referee_kit::quoridor::{ActionType, WALLS_EACH};
 use referee_kit::Value;
 
 const UP: i32 = 9; // what a step adds to a square
@@ -146,9 +146,9 @@ impl Board {
 
     /// Makes a legal move; false for anything else.
     pub fn apply(&mut self, player: usize, action: Option<Value>, position: Option<Value>) -> bool {
-        let made = match (action.as_ref().and_then(Value::as_str), position.as_ref().and_then(Value::as_str)) {
-            (Some("move"), Some(name)) => self.make_step(player, name),
-            (Some("putWall"), Some(name)) => self.build(player, name),
+        let made = match (ActionType::of(&action), position.as_ref().and_then(Value::as_str)) {
+            (Some(ActionType::Move), Some(name)) => self.make_step(player, name),
+            (Some(ActionType::PutWall), Some(name)) => self.build(player, name),
             _ => None,
         };
         made.is_some()

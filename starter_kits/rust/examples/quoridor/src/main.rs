@@ -21,24 +21,24 @@ impl QuoridorBot for Mason {
 
     fn play(&mut self, _id: String) -> Action {
         if self.rival_was_invalid {
-            return Action::new(FLIP);
+            return Action::new(ActionType::Flip);
         }
         let ways = self.board.ways(self.me);
         let targets = self.board.targets(self.me).into_iter();
         let target = targets.min_by_key(|&square| ways[square as usize]).expect("a pawn is never shut in");
         let wall = if ways[target as usize] > 0 { self.best_wall() } else { None };
         match wall {
-            Some(wall) => Action { position: Some(wall.name()), ..Action::new("putWall") },
-            None => Action { position: Some(name_of(target)), ..Action::new("move") },
+            Some(wall) => Action { position: Some(wall.name()), ..Action::new(ActionType::PutWall) },
+            None => Action { position: Some(name_of(target)), ..Action::new(ActionType::Move) },
         }
     }
 
     fn event(&mut self, event: ArenaEvent) {
         let player = match event.player {
-            Some(player) => usize::from(player == "second"),
+            Some(player) => player as usize,
             None => {
                 if let Some(side) = event.you_are {
-                    self.me = usize::from(side == "second");
+                    self.me = side as usize;
                 }
                 return;
             }

@@ -10,7 +10,7 @@ pub type Tiles<T> = [[T; BOARD_LENGTH as usize]; BOARD_LENGTH as usize];
 pub struct Board<'a> {
     pub mine: &'a Inventory,
     pub theirs: &'a Inventory,
-    constr: Tiles<Option<i64>>,
+    constr: Tiles<Option<ConstructionType>>,
     ants: Tiles<bool>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Board<'a> {
     }
 
     /// The construction's type, if one is there.
-    pub fn at(&self, tile: Coord) -> Option<i64> {
+    pub fn at(&self, tile: Coord) -> Option<ConstructionType> {
         self.constr[tile.x as usize][tile.y as usize]
     }
 
@@ -49,11 +49,11 @@ pub fn on<T>(tiles: &mut Tiles<T>, tile: Coord) -> &mut T {
 }
 
 pub fn is_queen(ant: &Ant) -> bool {
-    ant.r#type == QUEEN
+    ant.r#type == AntType::Queen
 }
 
 pub fn is_worker(ant: &Ant) -> bool {
-    ant.r#type == WORKER
+    ant.r#type == AntType::Worker
 }
 
 pub fn is_fighter(ant: &Ant) -> bool {
@@ -61,7 +61,7 @@ pub fn is_fighter(ant: &Ant) -> bool {
 }
 
 /// The tiles of these types of constructions.
-pub fn find(constrs: &[Construction], types: &[i64]) -> Vec<Coord> {
+pub fn find(constrs: &[Construction], types: &[ConstructionType]) -> Vec<Coord> {
     constrs.iter().filter(|constr| types.contains(&constr.r#type)).map(|constr| constr.coords).collect()
 }
 

@@ -8,7 +8,7 @@ use referee_kit::reantics::*;
 
 use crate::board::{on, Board, Tiles};
 
-const MOVES: [i64; 5] = [2, 2, 3, 2, 1]; // by type of ant
+const MOVES: [i64; AntType::ALL.len()] = [2, 2, 3, 2, 1]; // by type of ant
 
 /// When an ant can be somewhere: after how many more ENDs, and how many of its moves it has then spent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,13 +22,13 @@ const NEVER: Arrival = Arrival { turns: 1000, spent: 0 };
 pub struct Ways<'a> {
     board: &'a Board<'a>,
     from: Coord,
-    kind: i64,
+    kind: AntType,
     arrival: Tiles<Arrival>,
     before: Tiles<Coord>,
 }
 
 impl<'a> Ways<'a> {
-    pub fn new(board: &'a Board, from: Coord, kind: i64) -> Self {
+    pub fn new(board: &'a Board, from: Coord, kind: AntType) -> Self {
         let mut ways = Ways { board, from, kind, arrival: [[NEVER; 10]; 10], before: [[from; 10]; 10] };
         let here = Arrival { turns: 0, spent: 0 };
         *on(&mut ways.arrival, from) = here;
@@ -81,11 +81,14 @@ impl<'a> Ways<'a> {
 
     fn may_enter(&self, tile: Coord) -> bool {
         let board = 0..BOARD_LENGTH;
-        board.contains(&tile.x) && board.contains(&tile.y) && !(self.kind == QUEEN && (4..=5).contains(&tile.y))
+        board.contains(&tile.x)
+            && board.contains(&tile.y)
+            && !(self.kind == AntType::Queen && (4..=5).contains(&tile.y))
     }
 
     fn enter(&self, tile: Coord, before: Arrival) -> Arrival {
-        let slow = self.board.at(tile) == Some(GRASS) && self.kind != DRONE && self.kind != R_SOLDIER;
+        let wades = !matches!(self.kind, AntType::Drone | AntType::RSoldier);
+        let slow = wades && self.board.at(tile) == Some(ConstructionType::Grass);
         let cost = if slow { 2 } else { 1 };
         let moves = MOVES[self.kind as usize];
         if self.board.has_ant(tile) {

@@ -2,11 +2,11 @@
 //! and only when, the rival's move was invalid or out of turn.
 
 use referee_kit::tictactoe::*;
-use referee_kit::{Match, Value};
+use referee_kit::Match;
 
 const LINES: [[usize; 3]; 8] = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]];
 
-/// Nine cells in the order of CELLS: 0 empty, +1 mine, -1 the rival's.
+/// Nine cells in the order of `Cell::ALL`: 0 empty, +1 mine, -1 the rival's.
 type Board = [i32; 9];
 
 fn has_line(board: &Board, side: i32) -> bool {
@@ -33,23 +33,23 @@ fn solve(board: &mut Board, side: i32) -> (i32, usize) {
 }
 
 struct Perfect {
-    me: String,
-    to_move: &'static str,
+    me: Option<Symbol>,
+    to_move: Symbol,
     board: Board,
     rival_was_invalid: bool,
 }
 
 impl TicTacToeBot for Perfect {
     fn new(_info: Match) -> Self {
-        Perfect { me: String::new(), to_move: "O", board: [0; 9], rival_was_invalid: false }
+        Perfect { me: None, to_move: Symbol::O, board: [0; 9], rival_was_invalid: false }
     }
 
     fn play(&mut self, _id: String) -> Action {
         if self.rival_was_invalid {
-            return Action::new(FLIP);
+            return Action::new(ActionType::Flip);
         }
         let (_, cell) = solve(&mut self.board, 1);
-        Action { position: Some(CELLS[cell].to_owned()), ..Action::new("putSymbol") }
+        Action { position: Some(Cell::ALL[cell]), ..Action::new(ActionType::PutSymbol) }
     }
 
     /// `player` decides what kind of event it is: an invalid answer is shown with all its members, and one of them may
@@ -58,17 +58,16 @@ impl TicTacToeBot for Perfect {
         let player = match event.player {
             Some(player) => player,
             None => {
-                if let Some(me) = event.you_are {
-                    self.me = me;
-                }
+                self.me = self.me.or(event.you_are);
                 return;
             }
         };
-        let side = if player == self.me { 1 } else { -1 };
-        let cell = if player == self.to_move { self.empty_cell(event.action, event.position) } else { None };
+        let side = if Some(player) == self.me { 1 } else { -1 };
+        let filled = self.empty_cell(ActionType::of(&event.action), Cell::of(&event.position));
+        let cell = filled.filter(|_| player == self.to_move);
         if let Some(cell) = cell {
             self.board[cell] = side;
-            self.to_move = if self.to_move == "O" { "X" } else { "O" };
+            self.to_move = if self.to_move == Symbol::O { Symbol::X } else { Symbol::O };
         }
         if side == -1 {
             self.rival_was_invalid = cell.is_none();
@@ -78,10 +77,9 @@ impl TicTacToeBot for Perfect {
 
 impl Perfect {
     /// The cell that a legal move fills; none for every other answer.
-    fn empty_cell(&self, action: Option<Value>, position: Option<Value>) -> Option<usize> {
-        let (action, position) = (action?, position?);
-        let cell = CELLS.iter().position(|&name| position == name)?;
-        (action == "putSymbol" && self.board[cell] == 0).then_some(cell)
+    fn empty_cell(&self, action: Option<ActionType>, position: Option<Cell>) -> Option<usize> {
+        let cell = position? as usize;
+        (action == Some(ActionType::PutSymbol) && self.board[cell] == 0).then_some(cell)
     }
 }
 
