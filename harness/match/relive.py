@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from referee.games.api import Call, Event
 from referee.harness.match.loop import Loop
-from referee.harness.record.lines import Forfeit, Injection, Opening, Origin, Step, Turn, state_hash
+from referee.harness.record.lines import Opening, Origin, Step, Turn, played_again, state_hash
 
 Feed = Callable[[Call, Turn], Awaitable[None]]
 """Has a seat hear a call of the past, in the turn that was recorded."""
@@ -31,16 +31,8 @@ async def relive(loop: Loop, steps: Sequence[Step], feed: Feed) -> None:
                 await feed(call, step)
                 charged_s = step.wall_us.get(call.player, 0) / 1e6
                 loop.clocks[call.player].charge(charged_s, loop.time.own_s(call.method), state.in_opening)
-            events: Sequence[Event] = state.apply(step.answers | step.faults)
-        elif isinstance(step, Opening):
-            events = state.opening()
-        elif isinstance(step, Injection):
-            events = state.inject(step.inject, step.answers)
-        elif isinstance(step, Forfeit):
-            events = state.forfeit(step.forfeit)
-        else:
-            events = state.stop(step.stop)
-        loop.relived(_now(step, list(events), state_hash(state)))
+        events = played_again(state, step)
+        loop.relived(_now(step, events, state_hash(state)))
         loop.tell(events)
 
 

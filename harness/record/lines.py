@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from referee.games.api import NOT_YOUR_TURN, Fault, Player, Result, Setup, State, TimeControl
+from referee.games.api import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
 from referee.harness.bots.limits import Limits
 from referee.harness.match.verdict import FaultReport, Seat
 
@@ -122,6 +122,21 @@ class Ending(Struct, frozen=True):
 Step = Opening | Turn | Injection | Forfeit | Stop
 """What leads to a position."""
 Line = Header | Opening | Turn | Injection | Forfeit | Stop | Ending
+
+
+def played_again(state: State, step: Step) -> list[Event]:
+    """What comes of a step in the position before it. ValueError where it cannot be played there."""
+    if isinstance(step, Turn):
+        return state.apply(step.answers | step.faults)
+    if isinstance(step, Opening):
+        return state.opening()
+    if isinstance(step, Injection):
+        if step.inject not in range(len(state.setup.names)):
+            raise ValueError(f"there is no seat {step.inject}")
+        return state.inject(step.inject, step.answers, step.offence)
+    if isinstance(step, Forfeit):
+        return state.forfeit(step.forfeit)
+    return state.stop(step.stop)
 
 
 def state_hash(state: State) -> str:

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from referee.games.api import Event, Result, State
-from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, state_hash
+from referee.games.api import Result, State
+from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
 from referee.harness.record.replay import Replay
 
 Kind = TypeVar("Kind")
@@ -37,8 +37,6 @@ def positions(replay: Replay) -> Iterator[tuple[int, State, Step]]:
     simulation = Simulation(replay.new())
     if len(replay.lines) < 2:
         raise Difference(2, "missing: the match was not opened")
-    if len(replay.lines) == 2 and replay.ending is not None:
-        return  # it was aborted before it was opened
     for line in replay.lines[1:]:
         step = simulation.take(line)
         if step is None:
@@ -58,36 +56,34 @@ class Simulation:
     def take(self, line: bytes) -> Step | None:
         """Plays the next line after the header; None = it leads to no position: an ending, if the record is right.
         Raises Difference."""
-        number, state = self.number + 1, self.state
-        step: Step
-        if number == 2:
-            if line.startswith(b'{"result":'):
-                return None  # it was aborted before it was opened
-            opening = _decode(line, 2, Opening)
-            _compare(2, "events", opening.opening, state.opening())
-            _compare(2, "hash", opening.hash, state_hash(state))
-            self.number = 2
-            return opening
-        if line.startswith(b'{"turn":'):
-            step = turn = _decode(line, number, Turn)
-            events = _apply(state, turn, number)
-            self.turns += 1
-            _compare(number, "turn", turn.turn, self.turns)
-        elif line.startswith(b'{"inject":') and state.result is None:
-            step = injection = _decode(line, number, Injection)
-            events = _inject(state, injection, number)
-        elif line.startswith(b'{"forfeit":'):
-            step = forfeit = _decode(line, number, Forfeit)
-            events = _forfeit(state, forfeit, number)
-        elif line.startswith(b'{"stop":') and state.result is None:
-            step = stop = _decode(line, number, Stop)
-            events = state.stop(stop.stop)
-        else:
+        number = self.number + 1
+        step = self._step(line, number)
+        if step is None:
             return None
-        _compare(number, "events", step.events, events)
-        _compare(number, "hash", step.hash, state_hash(state))
+        try:
+            events = played_again(self.state, step)
+        except ValueError as error:
+            raise Difference(number, str(error)) from error
+        if isinstance(step, Turn):
+            self.turns += 1
+            _compare(number, "turn", step.turn, self.turns)
+        _compare(number, "events", step.opening if isinstance(step, Opening) else step.events, events)
+        _compare(number, "hash", step.hash, state_hash(self.state))
         self.number = number
         return step
+
+    def _step(self, line: bytes, number: int) -> Step | None:
+        if number == 2:  # it may have been aborted before it was opened
+            return None if line.startswith(b'{"result":') else _decode(line, number, Opening)
+        if line.startswith(b'{"turn":'):
+            return _decode(line, number, Turn)
+        if line.startswith(b'{"forfeit":'):
+            return _decode(line, number, Forfeit)
+        if self.state.result is not None:
+            return None
+        if line.startswith(b'{"inject":'):
+            return _decode(line, number, Injection)
+        return _decode(line, number, Stop) if line.startswith(b'{"stop":') else None
 
     def conclude(self, rest: Sequence[bytes]) -> Result | None:
         """Judges what comes after the last position: see `verify`."""
@@ -106,29 +102,6 @@ class Simulation:
         if state.result is None or ending.result != state.result:
             raise Difference(number + 1, f"the result is {_text(state.result)}, not {_text(ending.result)}")
         return state.result
-
-
-def _apply(state: State, turn: Turn, number: int) -> list[Event]:
-    try:
-        return state.apply(turn.answers | turn.faults)
-    except ValueError as error:
-        raise Difference(number, str(error)) from error
-
-
-def _inject(state: State, injection: Injection, number: int) -> list[Event]:
-    if injection.inject not in range(len(state.setup.names)):
-        raise Difference(number, f"there is no seat {injection.inject}")
-    try:
-        return state.inject(injection.inject, injection.answers, injection.offence)
-    except ValueError as error:
-        raise Difference(number, str(error)) from error
-
-
-def _forfeit(state: State, forfeit: Forfeit, number: int) -> list[Event]:
-    try:
-        return state.forfeit(forfeit.forfeit)
-    except ValueError as error:
-        raise Difference(number, str(error)) from error
 
 
 def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:
