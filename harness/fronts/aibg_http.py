@@ -253,7 +253,7 @@ class Front:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(until_gone, socket, nursery.cancel_scope)
                 while True:
-                    changed, over = room.changed, room.over
+                    changed, over = room.changed.next, room.over
                     await socket.send_text(msgspec.json.encode(frame(room)).decode())
                     if over:
                         break

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.games.arena import Battle
+from referee.harness.bell import Bell
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.seat import OutOfTurn, Seat, Table
 from referee.harness.fronts.hosted import Switch
@@ -88,7 +89,7 @@ class RemotePlayer(Seat):
         self._sent = 0
         self._started = self._restarted = self._swept = False
         self._posted: deque[Move] = deque()
-        self._changed = trio.Event()
+        self._changed = Bell()
 
     # For the match.
 
@@ -140,7 +141,7 @@ class RemotePlayer(Seat):
             if result is not None and not result.reason.startswith("FLIPPED"):
                 self._line({"winner": event["winner"].upper() if self.terms.compat == "original" else event["winner"]})
             self.over = True
-            self._wake()
+            self._changed.ring()
             return
         self._moves += 1
         self._last_by_client = event["player"] == self.side
@@ -152,7 +153,7 @@ class RemotePlayer(Seat):
         while self._posted:
             self._posted.popleft().heard.set()  # the battle is over
         self.closed.set()
-        self._wake()
+        self._changed.ring()
         with trio.move_on_after(LAST_S):
             while self.listeners:
                 await self._changed.wait()
@@ -162,7 +163,7 @@ class RemotePlayer(Seat):
         self.over, self._table = True, None
         self.closed.set()
         self._greeted.set()
-        self._wake()
+        self._changed.ring()
 
     # For the requests.
 
@@ -183,7 +184,7 @@ class RemotePlayer(Seat):
         unasked = self.player not in self._battle.awaited
         move = Move(action, self.now(arrived), unasked, trio.Event())
         self._posted.append(move)
-        self._wake()
+        self._changed.ring()
         await move.heard.wait()
         return move.clock_ms
 
@@ -196,20 +197,20 @@ class RemotePlayer(Seat):
         line, again = 0, self._started
         if self._moves and again and not self.closed.is_set():
             self._restarted = True
-            self._wake()
+            self._changed.ring()
         if again and (self._moves or self.over):
             line = len(self.lines)
         yield _json({"youAre": self.side, "id": self.ident})
         if not again:
             self._started, self._sent_at = True, self.terms.now()
-            self._wake()
+            self._changed.ring()
         while True:
             if line < len(self.lines):
                 yield self.lines[line]
                 line += 1
                 if line > self._sent:
                     self._sent, self._sent_at = line, self.terms.now()
-                    self._wake()
+                    self._changed.ring()
             elif self.over:
                 return
             else:
@@ -223,7 +224,7 @@ class RemotePlayer(Seat):
             yield
         finally:
             self.listeners -= 1
-            self._wake()
+            self._changed.ring()
 
     def sweep(self) -> str | None:
         """Ends the battle if its time is up by the clock of the terms; why."""
@@ -232,11 +233,11 @@ class RemotePlayer(Seat):
             return None
         if not self._moves and now - self.created >= self.terms.start_within_s:
             self._swept = True
-            self._wake()
+            self._changed.ring()
             return self._unstarted()
         if self.player in self._battle.awaited and not self._is_free() and (now - self._sent_at) * 1000 > self.clock_ms:
             self._swept = True
-            self._wake()
+            self._changed.ring()
             return "You ran out of time"
         return None
 
@@ -326,11 +327,7 @@ class RemotePlayer(Seat):
     def _line(self, event: dict[str, Any]) -> None:
         self.lines.append(_json(event))
         self._told_at = self.terms.now()
-        self._wake()
-
-    def _wake(self) -> None:
-        self._changed.set()
-        self._changed = trio.Event()
+        self._changed.ring()
 
 
 def _json(event: dict[str, Any]) -> bytes:

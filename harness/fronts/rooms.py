@@ -15,6 +15,7 @@ from referee.games import registry
 from referee.games.aibg5 import AIBG5, SEATS, Shot
 from referee.games.api import Call, Event, Notice, Player, State, TimeControl
 from referee.games.dice import derive_seed
+from referee.harness.bell import Bell
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.roster import Roster
@@ -62,7 +63,8 @@ class Room:
         self.texts = Texts(frozenset(n for n, name in enumerate(names, start=1) if name not in self.players))
         self.shot = "null"
         """The attack of the last action, as JSON."""
-        self.changed = trio.Event()
+        self.changed = Bell()
+        """For viewers."""
         self.scope = trio.CancelScope()
         self._ends_at = inf
 
@@ -97,12 +99,7 @@ class Room:
             if isinstance(event, Notice) and isinstance(event.params, Shot):
                 shot = event.params
                 self.shot = f'{{"playerIdx":{shot.playerIdx},"q":{shot.q},"r":{shot.r}}}'
-        self.wake()
-
-    def wake(self) -> None:
-        """Tells viewers that something has changed."""
-        self.changed.set()
-        self.changed = trio.Event()
+        self.changed.ring()
 
 
 class Rooms:
@@ -230,7 +227,7 @@ class Rooms:
         room.over = True
         for player in room.players.values():
             player.leave()
-        room.wake()
+        room.changed.ring()
 
 
 def _minutes(minutes: float, most: float) -> float:

@@ -2,7 +2,7 @@
 
 import time
 
-import trio
+from referee.harness.bell import Bell
 
 
 class Pace:
@@ -14,7 +14,7 @@ class Pace:
         self.paused = paused
         self.stopped = False
         self._steps = 0
-        self._changed = trio.Event()
+        self._changed = Bell()
 
     def pause(self) -> None:
         """No turn begins from here on. A call that is open is answered, and its clock runs."""
@@ -44,8 +44,7 @@ class Pace:
 
     def _tell(self) -> None:
         self.held = self.paused or self.stopped
-        self._changed.set()
-        self._changed = trio.Event()
+        self._changed.ring()
 
     async def hold(self) -> float:
         """Waits until a turn may begin; how long that was, in seconds, of which no clock has run any."""

@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from referee.harness.bell import Bell
 from referee.harness.record.frames import Eyes
-from referee.harness.web.follow import Bell, Followed
+from referee.harness.web.follow import Followed
 from referee.harness.web.guard import bearer
 from referee.harness.web.page import STATIC, is_there
 from referee.harness.web.shelf import Shelf

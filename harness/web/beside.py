@@ -16,6 +16,7 @@ from typing import Any
 import trio
 
 from referee.games.api import Fault, FaultKind, Player, State
+from referee.harness.bell import Bell
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.person import Person
 from referee.harness.bots.seat import Seat
@@ -39,7 +40,7 @@ class Beside:
         """The address of everything, `watch`, and one for people where there are some: `people`, `seat 0`, …"""
         self._stream = stream
         self._queues: dict[Player, list[Any]] = {}
-        self._news = trio.Event()
+        self._news = Bell()
         self._gone = False
         self._sending = trio.Lock()
         self._wrong: dict[Player, str] = {}
@@ -82,7 +83,7 @@ class Beside:
                     await self._obey(json.loads(line))
         self._gone = True
         self.pace.play()
-        self._ring()
+        self._news.ring()
 
     async def _obey(self, said: dict[str, Any]) -> None:
         if "links" in said:
@@ -94,7 +95,7 @@ class Beside:
         elif said.get("do") in ("pause", "play", "step", "stop"):
             getattr(self.pace, said["do"])()
             await self._send({"paused": self.pace.paused})
-        self._ring()
+        self._news.ring()
 
     async def started(self) -> None:
         """Waits until the pages are there. RunError if they do not come."""
@@ -103,10 +104,6 @@ class Beside:
                 await self._news.wait()
         if not self.links:
             raise RunError("the viewer has not started")
-
-    def _ring(self) -> None:
-        self._news.set()
-        self._news = trio.Event()
 
     async def _send(self, message: dict[str, Any]) -> None:
         with suppress(trio.BrokenResourceError, trio.ClosedResourceError):

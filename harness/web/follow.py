@@ -8,6 +8,7 @@ from time import perf_counter
 import trio
 
 from referee.games.api import State
+from referee.harness.bell import Bell
 from referee.harness.errors import UsageError
 from referee.harness.record.frames import Eyes, Framer
 from referee.harness.record.replay import Replay
@@ -19,20 +20,6 @@ POLL_S = 0.03
 """So often a record that grows is looked at."""
 SLICE_S = 0.01
 """So long at a time frames are made before others have a turn."""
-
-
-class Bell:
-    """Wakes all who wait for something new; each looks for itself what that is."""
-
-    def __init__(self) -> None:
-        self._news = trio.Event()
-
-    def ring(self) -> None:
-        self._news.set()
-        self._news = trio.Event()
-
-    async def wait(self) -> None:
-        await self._news.wait()
 
 
 class Followed:
