@@ -54,7 +54,7 @@ async function watch(root: Element, number: number): Promise<void> {
     if (begun || reader.match.steps.length === 0) return;
     begun = true;
     const { live, eyes } = reader.match.about;
-    player.following.value = live && place().get("turn") === null;
+    if (live && place().get("turn") === null) player.newest();
     if (eyes) player.seat.value = eyes[0] ?? null;
     document.title = reader.match.about.title;
     listen(player);
