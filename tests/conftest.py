@@ -67,7 +67,8 @@ def pytest_make_collect_report(
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """A test marked `alone` has the machine to itself, also where workers run tests side by side."""
-    if run := os.environ.get("PYTEST_XDIST_TESTRUNUID"):
+    if worker := getattr(item.config, "workerinput", None):  # none in a run that a test starts
+        run = worker["testrunuid"]
         with _room(Path(tempfile.gettempdir()) / f"referee-tests-{run}", item.get_closest_marker("alone") is not None):
             return (yield)
     return (yield)

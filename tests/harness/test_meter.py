@@ -28,17 +28,17 @@ for _ in range(200):
 
 
 @contextmanager
-def tree(source: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Python program that has run `source` and waits, with all that it has started."""
-    code = f"import os, signal, sys\n{source}\nprint('ready', flush=True); signal.pause()"
-    command = [sys.executable, "-I", "-S", "-c", code]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+def tree(source: str) -> Iterator[tuple[int, int]]:
+    """A Python program that has run `source` and waits, with all that it has started, and a process above it: both
+    pids, its own first. What else the tests have started, such as a browser, is not below that one."""
+    code = f"import os, signal, sys\n{source}\nprint(os.getpid(), flush=True); signal.pause()"
+    command = ["sh", "-c", '"$@"; :', "sh", sys.executable, "-I", "-S", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as above:
+        assert above.stdout is not None
         try:
-            yield process
+            yield int(above.stdout.readline()), above.pid
         finally:
-            os.killpg(process.pid, 9)
+            os.killpg(above.pid, 9)
 
 
 @pytest.mark.trio
@@ -53,8 +53,8 @@ async def test_a_tree_of_200_processes_that_share_200_mib_is_read_beside_the_clo
             await trio.sleep(0)
             longest_s = max(longest_s, time.thread_time() - before)
 
-    with tree(SHARING) as process:
-        meter = Meter(process.pid, os.getpid())
+    with tree(SHARING) as pids:
+        meter = Meter(*pids)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(beat)
             await meter.read()
@@ -79,8 +79,8 @@ async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) 
 
 @pytest.mark.trio
 async def test_a_glance_at_a_tree_that_is_too_large_for_it_leaves_the_last_reading() -> None:
-    with tree(SHARING) as process:
-        meter = Meter(process.pid, os.getpid())
+    with tree(SHARING) as pids:
+        meter = Meter(*pids)
         before = time.thread_time()
         assert meter.glance().processes == 0
         assert time.thread_time() - before < 0.02
@@ -104,19 +104,19 @@ async def test_a_short_lived_bot_that_held_too_much_is_a_memory_fault(arena: Are
 
 
 def test_without_the_kernels_lists_of_children_the_same_processes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    with tree("for _ in range(2): os.fork()") as process:
-        while len(supervisor.descendants(process.pid)) < 3:
+    with tree("for _ in range(2): os.fork()") as (pid, _):
+        while len(supervisor.descendants(pid)) < 3:
             time.sleep(0.001)
-        parents_first = supervisor.descendants(process.pid)
+        parents_first = supervisor.descendants(pid)
         monkeypatch.setattr(supervisor, "CHILDREN_FILES", False)
-        assert sorted(supervisor.descendants(process.pid)) == sorted(parents_first)
+        assert sorted(supervisor.descendants(pid)) == sorted(parents_first)
         assert len(parents_first) == 3
-        assert not set(parents_first[:1]) & set(supervisor.descendants(process.pid, spared=parents_first[:1]))
+        assert not set(parents_first[:1]) & set(supervisor.descendants(pid, spared=parents_first[:1]))
 
 
 @pytest.mark.trio
 async def test_without_the_kernels_lists_of_children_psutil_finds_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.harness.sandbox.tree.CHILDREN_FILES", False)
-    with tree("os.fork()") as process:
-        meter = Meter(process.pid, os.getpid())
-        assert (await meter.read()).processes == 1 + len(psutil.Process(process.pid).children(recursive=True))
+    with tree("os.fork()") as pids:
+        meter = Meter(*pids)
+        assert (await meter.read()).processes == 1 + len(psutil.Process(pids[0]).children(recursive=True))
