@@ -5,14 +5,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.api import Game
 from referee.harness.bots.builds import BuildError
-from referee.harness.bots.launch import check_seats, entrant
+from referee.harness.bots.launch import Entrant, check_seats, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.check import output
 from referee.harness.check.archive import bot_in
@@ -20,7 +20,16 @@ from referee.harness.check.course import Check, Origin, check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.cli.again import words
 from referee.harness.cli.exits import AT_FAULT, PLAYED
-from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_own, drawn, find_game
+from referee.harness.cli.options import (
+    Flag,
+    LimitOptions,
+    RuleOptions,
+    TimeOptions,
+    check_own,
+    drawn,
+    find_game,
+    path_of,
+)
 from referee.harness.cli.reports.check import check as shown
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import building, err, out, print_json, progress
@@ -78,10 +87,15 @@ def check_bot(
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch))
         check_seats([spec], checked.name, every_seat=True)
-        path = Path(spec if Path(spec).exists() else spec.partition("=")[2] or spec)
+        path = path_of(spec)
         origin = Origin(bot, path if path.is_dir() else path.parent, again)
-        wanted = (options, limits, time, chaos, origin, _rules(only))
-        report = _report(checked, spec, seed, *wanted)
+        tried, begun = _rules(only), monotonic()
+        try:
+            program, built = _built(spec, checked, limits)
+        except BuildError as error:  # a finding like any other
+            report = not_built(checked, seed, _name(spec), error, origin, monotonic() - begun)
+        else:
+            report = run(_check, Check(checked, program, seed, options, limits, time, chaos, origin, tried, built))
     _write_check(report, bot, junit, sarif, strict)
     if json:
         print_json(report)
@@ -90,22 +104,21 @@ def check_bot(
     return PLAYED if _accepted(report, strict) else AT_FAULT
 
 
-def _report(game: Game, spec: str, seed: int, options: Any, limits: Limits, *wanted: Any) -> CheckReport:
-    """Builds the bot and checks it; a build that fails is a finding like any other."""
-    time, chaos, origin, only = wanted
+def _built(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
+    """The bot, and how it was built, in a few words. BuildError."""
     begun, told = monotonic(), []
 
     def tell(what: str, taken_s: float) -> None:
         told.append(what)
         building(what, taken_s)
 
-    try:
-        program = entrant(spec, game.name, limits, tell)
-    except BuildError as error:
-        name = printable(Path(spec).resolve().stem if "=" not in spec else spec.partition("=")[0])
-        return not_built(game, seed, name, error, origin, monotonic() - begun)
-    built = f"in {monotonic() - begun:.1f} s" if told else ""
-    return run(_check, Check(game, program, seed, options, limits, time, chaos, origin, only, built))
+    program = entrant(spec, game.name, limits, tell)
+    return program, f"in {monotonic() - begun:.1f} s" if told else ""
+
+
+def _name(spec: str) -> str:
+    """What a bot is called that could not be built."""
+    return printable(Path(spec).resolve().stem if "=" not in spec else spec.partition("=")[0])
 
 
 def _rules(names: Sequence[str]) -> frozenset[str]:
@@ -142,7 +155,7 @@ def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | N
 def _place(bot: str) -> tuple[str, str]:
     """The path of the bot as it was named, and what leads to its own files from here: nothing for a zip file, whose
     files lie in the repository as they lie in it."""
-    path = Path(bot if Path(bot).exists() else bot.partition("=")[2] or bot)
+    path = path_of(bot)
     if not path.exists():
         return bot, ""
     near = Path(os.path.relpath(path))

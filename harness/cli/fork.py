@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import trio
 from cyclopts import Parameter
 from rich.text import Text
 
@@ -16,7 +15,7 @@ from referee.harness.cli.exits import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.repro import recorded
-from referee.harness.cli.screen import Screen, building, live, out, print_json
+from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.match.fork import forked, path_of
@@ -83,13 +82,8 @@ def fork(
 
 
 async def _play(series: Series, limits: Limits, screen: Screen) -> Outcome:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(screen.refresh)
-        try:
-            return await play_series(series, limits, screen.turned, screen.played)
-        finally:
-            nursery.cancel_scope.cancel()
-            live.clear()
+    async with screen.drawn():
+        return await play_series(series, limits, screen.turned, screen.played)
 
 
 def _seats(given: Sequence[str], count: int) -> dict[int, str]:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-import trio
 from cyclopts import Parameter
 from rich.text import Text
 
@@ -18,7 +17,7 @@ from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOpt
 from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.verdict import outcome as standings
 from referee.harness.cli.reports.words import printable
-from referee.harness.cli.screen import Screen, building, err, live, out, print_json
+from referee.harness.cli.screen import Screen, building, err, out, print_json
 from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
@@ -220,19 +219,14 @@ def _debugged(series: Series) -> Series:
 
 
 async def _play(series: Series, limits: Limits, lanes: int, screen: Screen, arena: str, pages: WatchOptions) -> Outcome:
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(screen.refresh)
-        try:
-            if lanes > 1:
-                return await play_side_by_side(series, limits, lanes, screen.played)
-            async with remote_seats(series.match, arena) as services, watched(series, pages) as hands:
-                if hands is None:
-                    people = sum(bot.human for bot in series.match.entrants)
-                    hands = People(Hands(series.match.game, series.match.setup.seed, people > 1))
-                return await play_series(series, limits, screen.turned, screen.played, hands, services)
-        finally:
-            nursery.cancel_scope.cancel()
-            live.clear()
+    async with screen.drawn():
+        if lanes > 1:
+            return await play_side_by_side(series, limits, lanes, screen.played)
+        async with remote_seats(series.match, arena) as services, watched(series, pages) as hands:
+            if hands is None:
+                people = sum(bot.human for bot in series.match.entrants)
+                hands = People(Hands(series.match.game, series.match.setup.seed, people > 1))
+            return await play_series(series, limits, screen.turned, screen.played, hands, services)
 
 
 def _export(name: str, path: Path, outcome: Outcome) -> list[Path]:

@@ -214,8 +214,13 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
     return find_game(named.pop())
 
 
+def path_of(spec: str) -> Path:
+    """Where a bot should be that is named by its path, with a name of its own before it or without."""
+    return Path(spec if Path(spec).exists() else spec.partition("=")[2] or spec)
+
+
 def _own_game(spec: str) -> str | None:
-    folder = Path(spec if Path(spec).exists() else spec.partition("=")[2] or spec).expanduser().resolve()
+    folder = path_of(spec).expanduser().resolve()
     return bot_file(folder, spec).game if (folder / "bot.toml").is_file() else None
 
 

@@ -7,8 +7,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import msgspec
@@ -173,7 +173,18 @@ class Screen:
         """What was played, if that is more than nothing."""
         return outcome(self.series, self.results) if self.results else None
 
-    async def refresh(self) -> None:
+    @asynccontextmanager
+    async def drawn(self) -> AsyncIterator[None]:
+        """The live line is drawn while the block runs."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._refresh)
+            try:
+                yield
+            finally:
+                nursery.cancel_scope.cancel()
+                live.clear()
+
+    async def _refresh(self) -> None:
         """Draws the live line, a few times a second."""
         while not self.quiet and not self.series.debug and not self.people:  # a debugger has the terminal to itself
             live.show(self._line())
