@@ -8,14 +8,17 @@ from typing import Any
 
 from cyclopts import App
 
+from referee.harness.cli import exits
+
 EXIT_CODES = (
-    ("0", "played, verified, passed"),
-    ("1", "a fault under --strict, a replay that differs, a bot that a check refuses"),
-    ("2", "what was asked for cannot be"),
-    ("3", "the run itself failed"),
-    ("4", "a cap came before the decision"),
-    ("5", "--isolation required asked for what this machine does not have"),
-    ("128+N", "ended by signal N"),
+    (str(exits.PLAYED), "played, verified, passed"),
+    (str(exits.AT_FAULT), "a fault under --strict, a replay that differs, a bot that a check refuses"),
+    (str(exits.USAGE), "what was asked for cannot be"),
+    (str(exits.FAILED), "the run itself failed"),
+    (str(exits.INCONCLUSIVE), "a cap came before the decision"),
+    (str(exits.NOT_ISOLATED), "--isolation required asked for what this machine does not have"),
+    (str(exits.NO_ROOM), "the system allows too few file descriptors"),
+    (f"{exits.BY_SIGNAL}+N", "ended by signal N"),
 )
 FILES = (
     ("./replays", "the records of matches"),
