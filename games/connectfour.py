@@ -181,7 +181,7 @@ def position(setup: Setup, view: FullView) -> ConnectFour:
         raise ValueError(f"the board is {view.board!r}; wanted forty-two characters R, Y or .")
     red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
     taken = red | yellow
-    if (floating := taken & ~(taken << UP | _LOWEST)) != 0:
+    if (floating := taken & ~(taken << UP | LOWEST)) != 0:
         column = (floating.bit_length() - 1) // STRIDE
         raise ValueError(f"a token of column {COLUMNS[column]} stands on an empty cell")
     state = ConnectFour(without_opening(setup))
@@ -190,7 +190,7 @@ def position(setup: Setup, view: FullView) -> ConnectFour:
     return state
 
 
-_LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
+LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
 
 GAME = Game(
     name="connectfour",

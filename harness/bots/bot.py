@@ -11,7 +11,7 @@ import trio
 from referee.games.api import Call, Fault, FaultKind, Notice
 from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.bots.meter import Usage
-from referee.harness.bots.seat import Frames, Moment, Seat, Table
+from referee.harness.bots.seat import Frames, Moment, Seat, Table, no_answer
 from referee.harness.bots.transports import QUICK_S, Late, Transport
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection, answer_decoder
 from referee.protocol.errors import RemoteProtocolError, printable, quote
@@ -200,7 +200,7 @@ class Bot(Seat):
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except Late:
             ended = max(now(), started + limit_s)
-            answer = self.fault or _timeout(limit_s)
+            answer = self.fault or no_answer(limit_s)
             wire.give_up()
         except BrokenPipeError:
             ended = now()
@@ -214,7 +214,7 @@ class Bot(Seat):
         if wall_s > QUICK_S:
             wall_s -= self._forgiven(wall_s, limit_s, answered=not isinstance(answer, Fault))
         if wall_s > limit_s and not isinstance(answer, Fault):
-            answer = _timeout(limit_s)
+            answer = no_answer(limit_s)
         charge.wall_s = wall_s
         self.calls += 1
         self.wall_s += wall_s
@@ -327,10 +327,6 @@ class Bot(Seat):
 def _shown(word: str | None) -> str | None:
     """What a program says of itself, as it may stand on terminals, in records and on pages."""
     return None if word is None else printable(word[:PROGRAM_CHARACTERS])[:PROGRAM_CHARACTERS]
-
-
-def _timeout(limit_s: float) -> Fault:
-    return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
 
 
 def _too_much_output(limit_bytes: int) -> Fault:

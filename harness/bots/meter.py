@@ -11,7 +11,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.sandbox.cgroups import Group
-from referee.harness.sandbox.tree import FLOOR, READ_BY, walk
+from referee.harness.sandbox.tree import FLOOR, walk
 
 SAMPLE_EVERY_S = 0.025
 """A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 40 µs a process."""
@@ -23,8 +23,6 @@ URGENT_SHARES_COST = 0.5
 """The same, while a tree may have passed its limit of memory since we last found that out."""
 NO_CLOCK = -1
 """A clock that no system has: reading it gives an error."""
-TREE_READ_BY = READ_BY
-"""How the processes below a supervisor are found."""
 
 
 class Usage(Struct):

@@ -64,6 +64,11 @@ class OutOfTurn(Struct, frozen=True):
     offence: str = NOT_YOUR_TURN
 
 
+def no_answer(limit_s: float) -> Fault:
+    """Of a seat whose time has run out."""
+    return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")
+
+
 class Table:
     """What the seats of one match have in common."""
 

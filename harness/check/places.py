@@ -1,7 +1,7 @@
 """Files and lines that compilers, interpreters and traces name, in the bot's own files."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
     """What was said of it; empty: nothing on that line."""
 
 
-def places(lines: Iterator[str] | tuple[str, ...] | list[str], folder: Path) -> tuple[Place, ...]:
+def places(lines: Iterable[str], folder: Path) -> tuple[Place, ...]:
     """The places in the bot's own files that these lines name, each once: errors before warnings and notes, else in
     their order; in a trace of Python the innermost first. Others, such as those of a kit or a library, say nothing to
     the bot's author."""

@@ -11,7 +11,6 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from referee.harness.bots.attacks import Attacked, attack_all
-from referee.harness.bots.meter import TREE_READ_BY
 from referee.harness.cli.exits import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.sheet import Sheet
@@ -19,6 +18,7 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.sandbox import bwrap, launchers, layers
 from referee.harness.sandbox.layers import GUARANTEES, NONE, Found
+from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
 
 USER_NAMESPACES = (
     "sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "

@@ -85,7 +85,7 @@ async def _serve(shelf: "Shelf", listening: socket.socket, bind: str, opens: boo
     viewer = Viewer(shelf, {token: Rights()})
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
-    url = f"http://{guard.shown_host(host)}:{port}/#token={token}"
+    url = guard.link(host, port, token)
     async with viewer.open(), server.serving(app, listening):
         out.print(Text(url))
         with opened(url) if opens else nullcontext():

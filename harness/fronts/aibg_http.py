@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from referee.harness.errors import RunError
 from referee.harness.fronts.hexes import Reply
-from referee.harness.fronts.http import ON_ERROR, json_object, reply
+from referee.harness.fronts.http import ON_ERROR, json_object, reply, until_gone
 from referee.harness.fronts.rooms import Refused, Room, Rooms
 from referee.harness.fronts.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file
@@ -251,7 +251,7 @@ class Front:
         self.viewers += 1
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(until_gone, socket, nursery.cancel_scope)
+                nursery.start_soon(until_gone, socket.receive, nursery.cancel_scope)
                 while True:
                     changed, over = room.changed.next, room.over
                     await socket.send_text(msgspec.json.encode(frame(room)).decode())
@@ -302,7 +302,7 @@ async def say(socket: WebSocket, message: str) -> None:
     """One frame, then the end."""
     await socket.send_text(msgspec.json.encode({"message": message}).decode())
     with trio.move_on_after(TAKEN_S) as patience:
-        await until_gone(socket, patience)
+        await until_gone(socket.receive, patience)
     await close(socket)
 
 
@@ -310,13 +310,6 @@ async def close(socket: WebSocket) -> None:
     """Ends a stream, unless the viewer has."""
     if socket.client_state is not WebSocketState.DISCONNECTED:
         await socket.close()
-
-
-async def until_gone(socket: WebSocket, scope: trio.CancelScope) -> None:
-    """Ends the scope when the viewer has left. What it says does not matter."""
-    while (await socket.receive())["type"] != "websocket.disconnect":
-        pass
-    scope.cancel()
 
 
 def address(connection: Request | WebSocket) -> str:

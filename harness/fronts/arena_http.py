@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from referee.games.api import Game
 from referee.harness.fronts.arena import Arena, NoRoom, NotAllowed
 from referee.harness.fronts.battles import RemotePlayer
-from referee.harness.fronts.http import ON_ERROR, members, reply
+from referee.harness.fronts.http import ON_ERROR, members, reply, until_gone
 from referee.harness.web.server import heard_at
 
 ANYBODY = {"Access-Control-Allow-Origin": "*"}
@@ -43,17 +43,11 @@ class Stream(Response):
         with self.client.listening():
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_until_gone, receive, nursery.cancel_scope)
+                nursery.start_soon(until_gone, receive, nursery.cancel_scope)
                 async for line in self.client.stream():
                     await send({"type": "http.response.body", "body": b"data: %b\n\n" % line, "more_body": True})
                 nursery.cancel_scope.cancel()
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _until_gone(receive: Receive, scope: trio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
 
 
 def playing(path: str, find: Find) -> list[Route]:

@@ -15,7 +15,7 @@ from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Pla
 from referee.games.arena import Battle
 from referee.harness.bell import Bell
 from referee.harness.bots.presence import PRESENCE
-from referee.harness.bots.seat import OutOfTurn, Seat, Table
+from referee.harness.bots.seat import OutOfTurn, Seat, Table, no_answer
 from referee.harness.fronts.hosted import Switch
 from referee.protocol.messages import Clock, Hello, Initialize
 
@@ -127,7 +127,7 @@ class RemotePlayer(Seat):
             return Fault(FaultKind.ILLEGAL, TOO_SOON, move.action)
         if not in_time:
             self._line({"player": self.side, **move.action, **{"player": self.side}})  # noqa: PIE800 - it stays first
-            return _too_late(limit_s)
+            return no_answer(limit_s)
         return move.action
 
     def tell(self, notice: Notice) -> None:
@@ -310,7 +310,7 @@ class RemotePlayer(Seat):
         if not self._moves and (self._is_free() or not self._started):
             return Fault(FaultKind.TIMEOUT, self._unstarted())
         self.charge.wall_s = limit_s
-        return _too_late(limit_s)
+        return no_answer(limit_s)
 
     def _unstarted(self) -> str:
         return f"didnt start game with {self.terms.start_within_s * 1000:.0f}"
@@ -333,7 +333,3 @@ class RemotePlayer(Seat):
 def _json(event: dict[str, Any]) -> bytes:
     """In ASCII: some libraries take a stream that names no encoding for Latin-1, and there are tables to be flipped."""
     return json.dumps(event, separators=(",", ":")).encode()
-
-
-def _too_late(limit_s: float) -> Fault:
-    return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")

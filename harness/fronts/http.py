@@ -5,7 +5,6 @@ number, and whoever does not read what is sent is left by the kernel.
 """
 
 import ipaddress
-import resource
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
+import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -20,7 +20,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.fronts.arrival import Arrivals
+from referee.harness.sandbox.ourselves import allow_descriptors
 from referee.harness.web import server
+from referee.harness.web.guard import bracketed
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
@@ -142,6 +144,13 @@ async def gone(request: Request, error: Exception) -> Response:
     return Response(status_code=400)
 
 
+async def until_gone(receive: Receive, scope: trio.CancelScope) -> None:
+    """Ends the scope when a client has left. What it says does not matter."""
+    while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
+        pass
+    scope.cancel()
+
+
 ON_ERROR: Mapping[Any, Callable[..., Any]] = {HTTPException: refused, ClientDisconnect: gone, Exception: failed}
 """For `Starlette(exception_handlers=…)`."""
 
@@ -152,11 +161,11 @@ async def serving(app: ASGIApp, bind: str, names: Iterable[str], arrivals: Arriv
 
     What is read is stamped by `arrivals`.
     """
-    _more_files()
+    allow_descriptors(OPEN_FILES)
     listening = _listening(bind)
     host, port = listening.getsockname()[:2]
     async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest):
-        yield f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        yield f"{bracketed(host)}:{port}"
 
 
 def _listening(bind: str) -> socket.socket:
@@ -170,11 +179,3 @@ def _listening(bind: str) -> socket.socket:
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 10)
     return listening
-
-
-def _more_files() -> None:
-    """A connection is a descriptor."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -26,7 +26,6 @@ from referee.games.api import (
 from referee.harness.bots.bot import PROGRAM_CHARACTERS
 from referee.harness.bots.launch import Entrant, player_of
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.meter import TREE_READ_BY
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import OutOfTurn
@@ -53,6 +52,7 @@ from referee.harness.record.lines import (
 )
 from referee.harness.record.recorder import Recorder
 from referee.harness.sandbox.layers import weakest
+from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
 from referee.protocol import messages
 from referee.protocol.messages import Encoding
 

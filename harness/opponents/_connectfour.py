@@ -6,13 +6,24 @@ A position is worth something only if a win lies within the depth of the search:
 from typing import Any
 
 from referee.games.api import Player
-from referee.games.connectfour import COLUMNS, FALLING, FULL, RIGHT, RISING, ROWS, STRIDE, UP, ConnectFour, landing
+from referee.games.connectfour import (
+    COLUMNS,
+    FALLING,
+    FULL,
+    LOWEST,
+    RIGHT,
+    RISING,
+    ROWS,
+    STRIDE,
+    UP,
+    ConnectFour,
+    landing,
+)
 from referee.games.dice import Dice
 
 DEPTH = 9
 ORDER = (3, 2, 4, 1, 5, 0, 6)
 """The columns, from the middle outwards."""
-LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
 IN_COLUMN = tuple((1 << ROWS) - 1 << STRIDE * column for column in ORDER)
 
 Known = dict[tuple[int, int], tuple[int, int]]

@@ -106,13 +106,20 @@ def _is_stray(pid: int) -> bool:
     return int(fields[1]) == os.getpid() and int(fields[3]) != os.getsid(0)
 
 
+def allow_descriptors(wanted: int) -> int:
+    """Has the system allow us that many, or as many as it will; how many it does, RLIM_INFINITY for any."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+            )
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
 def need_descriptors() -> None:
     """Has the system allow us what it will, and NoRoom if that does not suffice for a match."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < WANTED:
-        with suppress(OSError, ValueError):
-            soft = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    soft = allow_descriptors(WANTED)
     try:
         free = soft - psutil.Process().num_fds()
     except (OSError, psutil.Error):

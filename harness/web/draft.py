@@ -15,9 +15,8 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Fault, Player, State
 from referee.games.dice import Dice
+from referee.harness.bots.reading import MOST
 
-MOST = 2000
-"""So many legal answers are listed; of more, each is tried by itself."""
 _LUCKS = (1, 2)
 
 

@@ -39,7 +39,7 @@ def new_token() -> str:
 
 def allowed_hosts(host: str, port: int) -> frozenset[str]:
     """What `Host` may say of a server that listens at `host`. Port 80 is left out by browsers."""
-    names = {"127.0.0.1", "localhost", "[::1]", f"[{host}]" if ":" in host else host}
+    names = {"127.0.0.1", "localhost", "[::1]", bracketed(host)}
     return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
 
 
@@ -81,9 +81,14 @@ def _foreign(scope: Scope, hosts: frozenset[str]) -> str | None:
     return None
 
 
-def shown_host(host: str) -> str:
-    """As it stands in an address."""
-    return f"[{host}]" if ":" in host else "127.0.0.1" if host == "0.0.0.0" else host
+def bracketed(host: str) -> str:
+    """As it stands before a port."""
+    return f"[{host}]" if ":" in host else host
+
+
+def link(host: str, port: int, token: str) -> str:
+    """To the page of a server that listens at `host`, for whoever may use that token."""
+    return f"http://{'127.0.0.1' if host == '0.0.0.0' else bracketed(host)}:{port}/#token={token}"
 
 
 def bearer(request: Request, tokens: Mapping[str, object]) -> str | None:

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from referee.games.api import Player
 from referee.harness.record.lines import state_hash
 from referee.harness.web import guard, server
-from referee.harness.web.app import Rights, Viewer
+from referee.harness.web.app import BATCH, Rights, Viewer
 from referee.harness.web.draft import Draft
 from referee.harness.web.follow import Followed
 from referee.harness.web.page import encoded
@@ -180,7 +180,7 @@ class Room(Viewer):
         """The lines, and after what is there the status whenever it has changed."""
         told: tuple[Any, ...] | None = None
         while True:
-            if pieces := followed.lines[at : at + 512]:
+            if pieces := followed.lines[at : at + BATCH]:
                 at += len(pieces)
                 yield b"".join(pieces)
                 continue
@@ -220,9 +220,9 @@ async def main(descriptor: int) -> None:
     tokens = [guard.new_token() for _ in names]
     room = Room(stream, tokens)
     app = guard.Guarded(room.app, guard.allowed_hosts(host, port))
-    base = f"http://{guard.shown_host(host)}:{port}/#token="
+    links = {name: guard.link(host, port, token) for name, token in zip(names, tokens, strict=True)}
     async with room.open(), server.serving(app, listening):
-        await room._tell({"links": {name: base + token for name, token in zip(names, tokens, strict=True)}})
+        await room._tell({"links": links})
         await room.listen()
         await room.drained()
 

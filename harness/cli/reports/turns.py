@@ -11,7 +11,7 @@ from rich.text import Text
 
 from referee.games.api import Call, Fault, Game, State
 from referee.harness.cli.reports.words import as_json, cut, printable
-from referee.harness.record.lines import Forfeit, Injection, Opening, Stop, Turn
+from referee.harness.record.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, positions
 
@@ -130,7 +130,7 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
 
 def _step(
     game: Game,
-    line: Opening | Turn | Injection | Forfeit | Stop,
+    line: Step,
     state: State,
     names: Sequence[str],
     calls: Sequence[Call],
@@ -143,9 +143,7 @@ def _step(
     return text.append("\n" if text else "").append_text(board(game, state))
 
 
-def told(
-    game: Game, line: Opening | Turn | Injection | Forfeit | Stop, names: Sequence[str], calls: Sequence[Call]
-) -> Text:
+def told(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call]) -> Text:
     """What a line of a record says, without the position after it. `calls`: what was asked."""
     if isinstance(line, Turn):
         return turn(game, line.turn, names, calls, line.answers | line.faults, line.events)
