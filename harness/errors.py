@@ -1,7 +1,12 @@
 """The ways in which a run fails that are no bot's fault. Each message is one line for the person who ran it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+told_to_end: ContextVar[Sequence[str]] = ContextVar("told_to_end", default=())
+"""By which signals this run was told to end, in words. What is cancelled may have been told otherwise: by a deadline of
+its own that came at the same moment."""
 
 
 class UsageError(Exception):

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 import trio
 
+from referee.harness.errors import told_to_end
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 T = TypeVar("T")
 
@@ -47,12 +49,15 @@ def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool =
 
     async def main() -> T:
         numbers: list[int] = []
+        words: list[str] = []
+        told_to_end.set(words)
         token = trio.lowlevel.current_trio_token()
         with trio.CancelScope() as scope:
 
             def end(number: int) -> None:
                 numbers.append(number)
-                token.run_sync_soon(lambda: scope.cancel(reason=_words(number)))
+                words.append(_words(number))
+                token.run_sync_soon(scope.cancel, words[0])
 
             with _handled(ENDING if interrupts else ENDING[1:], end):
                 return await function(*args)

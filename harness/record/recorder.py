@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from referee.games.api import Event, Fault, Player, State
-from referee.harness.errors import RunError
+from referee.harness.errors import RunError, told_to_end
 from referee.harness.record.lines import Ending, Line, Turn, state_hash
 
 FLUSH_LINES = 256
@@ -197,7 +197,10 @@ def _why(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, Exception):
         return f"the referee failed: {error!r}"
-    return getattr(error, "reason", None) or "ended from outside"  # trio's Cancelled has a reason
+    signalled = told_to_end.get()
+    return (
+        signalled[0] if signalled else getattr(error, "reason", None) or "ended from outside"
+    )  # trio's Cancelled has a reason
 
 
 def _unwritable(path: Path, error: OSError) -> RunError:
