@@ -13,13 +13,13 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.api import Fault, FaultKind, Setup, TimeControl, win
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.meter import TREE_READ_BY
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
+from referee.harness.sandbox.tree import READ_BY
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
@@ -76,7 +76,7 @@ def test_the_first_line_holds_all_that_the_match_follows_from(record: Path) -> N
     assert [command[-1] for command in header["commands"]] == [
         str(record.with_name(f"{n}.py")) for n in ("ours", "theirs")
     ]
-    assert header["tree_read_by"] == TREE_READ_BY
+    assert header["tree_read_by"] == READ_BY
 
 
 def test_a_turn_holds_answers_events_times_and_a_hash(record: Path) -> None:
@@ -93,7 +93,7 @@ def test_an_answer_that_looks_like_a_fault_is_an_answer(arena: Arena) -> None:
     ours = arena.bot(f"greet(); answer(call(), {looks}); call()", name="ours")
     theirs = arena.bot("greet(); answer(call(), {'action': 'flipTable'}); call()", name="theirs")
     verdict = trio.run(arena.play, arena.match(ours, theirs))
-    assert verdict.tree_read_by == TREE_READ_BY
+    assert verdict.tree_read_by == READ_BY
     assert [fault.kind for fault in verdict.faults] == ["illegal"]
     turn = lines(arena.folder / "match.jsonl")[FIRST]
     assert turn["answers"]["0"]["kind"] == "crash"
