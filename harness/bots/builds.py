@@ -244,7 +244,6 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
             folders = start.group.paths() if start.group is not None else ()
             argv = (program or command[0], *command[1:])
             done = job.run(argv, cwd, environment(), watch.look, start.launcher, folders)
-            watch.rule()
         finally:
             if start.group is not None:
                 start.group.remove()
@@ -280,7 +279,8 @@ class Watch:
             self._told(self.what, taken_s)
         if taken_s > limits.build_s:
             raise self._over(f"did not end within {limits.build_s:g} s", "--build-time")
-        self.rule()
+        if self.group is not None and self.group.out_of_memory():
+            self._over_memory()
         if not root:
             return
         self._meter = self._meter or Meter(root, root, limits.build_memory_bytes)
@@ -289,11 +289,6 @@ class Watch:
             self._over_memory()
         if limits.build_processes is not None and usage.processes > limits.build_processes:
             raise self._over(f"ran more than {limits.build_processes} processes at once", "--build-processes")
-
-    def rule(self) -> None:
-        """RunError if the kernel has ended a process of it for want of memory."""
-        if self.group is not None and self.group.out_of_memory():
-            self._over_memory()
 
     def _over_memory(self) -> NoReturn:
         assert self.limits.build_memory_bytes is not None

@@ -197,10 +197,9 @@ def _why(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, Exception):
         return f"the referee failed: {error!r}"
-    signalled = told_to_end.get()
-    return (
-        signalled[0] if signalled else getattr(error, "reason", None) or "ended from outside"
-    )  # trio's Cancelled has a reason
+    if signalled := told_to_end.get():
+        return signalled[0]
+    return getattr(error, "reason", None) or "ended from outside"  # trio's Cancelled has a reason
 
 
 def _unwritable(path: Path, error: OSError) -> RunError:

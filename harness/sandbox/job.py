@@ -119,6 +119,7 @@ def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -
                 root = reply.get("root", root)
                 if "exit" in reply:
                     code = reply["exit"]
+                    look(root)  # once more, before what the kernel has counted is gone
                     with suppress(OSError):
                         control.send(b"k")
         if time.monotonic() >= looked + LOOK_EVERY_S:
