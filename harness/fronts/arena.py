@@ -7,6 +7,7 @@ import logging
 import ssl
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
@@ -292,7 +293,8 @@ class Arena:
             log.warning("run %s: the coordinator did not take the score: %s", run.ident, error)
 
     def _remember(self, run: Run) -> None:
-        for ident in [ident for ident, old in self.runs.items() if old.over][: max(0, len(self.runs) - KEPT_RUNS + 1)]:
+        too_many = max(0, len(self.runs) - KEPT_RUNS + 1)
+        for ident in list(islice((ident for ident, old in self.runs.items() if old.over), too_many)):
             self._forget(self.runs.pop(ident))
         if (same := self.runs.pop(run.ident, None)) is not None:
             self._break_off(same)
