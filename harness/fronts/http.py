@@ -4,6 +4,7 @@ The server and its bounds are those of the pages (`referee.harness.web.server`);
 number, and whoever does not read what is sent is left by the kernel.
 """
 
+import gc
 import ipaddress
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -164,6 +165,8 @@ async def serving(app: ASGIApp, bind: str, names: Iterable[str], arrivals: Arriv
     allow_descriptors(OPEN_FILES)
     listening = _listening(bind)
     host, port = listening.getsockname()[:2]
+    gc.collect()
+    gc.freeze()  # what is there by now stays: each later search for what is gone would go through it, and clients wait
     async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest):
         yield f"{bracketed(host)}:{port}"
 
