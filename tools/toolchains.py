@@ -45,16 +45,21 @@ TOOLCHAINS: dict[str, Toolchain] = {
     "java": Toolchain("Java", {"java": "default-jre-headless", "javac": "default-jdk-headless", "mvn": "maven"}),
     "rust": Toolchain("Rust", {"cargo": "cargo", "rustc": "rustc"}),
     "javascript": Toolchain("JavaScript", NODE),
+    "tmux": Toolchain("Captured terminals of the tests, no", {"tmux": "tmux"}),
     "ruby": Toolchain("Ruby bots of the tests, no", {"ruby": "ruby"}),
     "viewer": Toolchain("viewer", NODE, test_programs={"chromium": "chromium"}),
 }
+
+
+VERSION = ("--version", "version", "-V")
+"""What programs are asked for it: Go's takes the second, tmux the third."""
 
 
 @cache
 def works(program: str) -> bool:
     """Whether a program is there and prints its version: rustup's `cargo` is on PATH without any toolchain."""
     path = shutil.which(program)
-    return path is not None and any(_prints(path, option) for option in ("--version", "version"))  # go has the latter
+    return path is not None and any(_prints(path, option) for option in VERSION)
 
 
 def _prints(path: str, option: str) -> bool:

@@ -26,6 +26,8 @@ from referee.harness.match.verdict import Verdict
 
 LIVE_EVERY_S = 0.2
 CLEAR = "\r\x1b[K"
+LEAST_NAME = 4
+"""A terminal that has less room for each name shows none in its live line."""
 CLEARED_S = 2.0
 """A terminal that has taken nothing for so long is left as it is."""
 
@@ -221,4 +223,4 @@ class Screen:
         names = [printable(entrant.name) for entrant in series.match.entrants]
         room = (err.width - len(start) - len(end) - 4) // len(names) - 7
         scores = [f"{name} {points:g}" for name, points in zip(short(names, room), self.points, strict=True)]
-        return "  ".join([start, *scores, end])
+        return "  ".join([start, *(scores if room >= LEAST_NAME else ()), end])
