@@ -237,22 +237,24 @@ def _controllers(base: Path) -> frozenset[str]:
 def _with_room(base: Path) -> Path:
     """The group below which groups with limits can be made, version 2.
 
-    A group that holds processes cannot hand its controllers on. A service manager that delegates may have put us into
-    a group of our own for that reason, and the one above is ours too; else we move into one, if we are alone.
+    A group that holds processes cannot hand its controllers on, the topmost apart. One above ours may do so and be open
+    to us: a service manager that delegates may have put us into a group of our own for that reason, and to root all of
+    them are open. Else we move into one, if we are alone.
     """
     wanted = {"memory", "pids"}
-    above = base.parent
-    if wanted <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
-        return above
+    for above in base.parents:
+        if wanted <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
+            return above
     try:
         if wanted <= _controllers(base) or not wanted <= set((base / "cgroup.controllers").read_text().split()):
             return base
-        inside = set((base / "cgroup.procs").read_text().split())
-        if inside - {str(os.getpid())}:
-            return base
-        own = base / f"referee-{os.getpid()}-0"
-        own.mkdir(exist_ok=True)
-        (own / "cgroup.procs").write_text("0")
+        if (base / "cgroup.type").exists():  # it is not the topmost
+            inside = set((base / "cgroup.procs").read_text().split())
+            if inside - {str(os.getpid())}:
+                return base
+            own = base / f"referee-{os.getpid()}-0"
+            own.mkdir(exist_ok=True)
+            (own / "cgroup.procs").write_text("0")
         (base / "cgroup.subtree_control").write_text("+memory +pids")
     except OSError:
         pass
