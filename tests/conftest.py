@@ -22,7 +22,16 @@ for number in (signal.SIGHUP, signal.SIGINT):
 
 LONG = {
     *("fronts", "web", "test_adding_a_game", "test_api", "test_installation", "test_site"),
-    *("test_check", "test_error_paths", "test_isolation", "test_judge", "test_misbehaving", "test_new", "test_sandbox"),
+    *(
+        "test_build",
+        "test_check",
+        "test_error_paths",
+        "test_isolation",
+        "test_judge",
+        "test_misbehaving",
+        "test_new",
+        "test_sandbox",
+    ),
     *("test_chaos", "test_floor", "test_noise", "test_opponents", "test_originals", "test_streams"),
     "test_captured_terminals",
     *(
