@@ -1,6 +1,7 @@
 """What a bot's processes use: how it is read, and that nobody waits for the reading."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -63,6 +64,23 @@ async def test_a_tree_of_200_processes_that_share_200_mib_is_read_beside_the_clo
     assert meter.usage.processes == 201
     assert 200 << 20 < meter.usage.memory_bytes < 600 << 20, "pages that all of them share count once"
     assert longest_s < 0.02, "it was 0.2 to 0.5 s when it was read on the loop"
+
+
+@pytest.mark.trio
+async def test_a_tree_that_has_used_no_time_rests_until_one_of_its_processes_does() -> None:
+    with tree("signal.signal(signal.SIGUSR1, lambda *_: signal.pause()); child = os.fork()") as pids:
+        meter = Meter(*pids)
+        assert not meter.rests(), "it was never read"
+        while not meter.rests():  # the child is on its way to its own pause
+            assert (await meter.read()).processes <= 2
+        assert meter.usage.processes == 2
+        (child,) = psutil.Process(pids[0]).children()
+        child.send_signal(signal.SIGUSR1)
+        while meter.rests():
+            await trio.sleep(0.001)
+        await meter.read()
+        meter.start_match()
+        assert not meter.rests(), "what a match has used is counted from its beginning"
 
 
 @pytest.mark.trio
