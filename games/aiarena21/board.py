@@ -10,6 +10,7 @@ from referee.games.aiarena21.types import (
     BIKE_STEPS,
     BLOCK_CHAR,
     DRAGON_FRUIT,
+    FREE_CHAR,
     HEAT_REACH,
     ONION,
     SPAWN_CHAR,
@@ -113,6 +114,24 @@ def new_items(ground: "Ground", deployed: Batch) -> Sequence[Sequence[Sequence[I
 def names_of(letters: str) -> tuple[Item, ...]:
     """A pile as the wire has it."""
     return tuple([NAMES[letter] for letter in letters])
+
+
+def drawn(cells: Sequence[str], players: Sequence[tuple[int, int]], piles: Sequence[Sequence[str]]) -> list[str]:
+    """The map with the players as 0 and 1, X for both on one cell; of a pile the fruit worth most: O S D."""
+    lines = [
+        [max(letters, key=POINTS.__getitem__, default=_ground(sign)) for sign, letters in zip(*each, strict=True)]
+        for each in zip(cells, piles, strict=True)
+    ]
+    for seat, (row, col) in enumerate(players):
+        lines[row][col] = str(seat)
+    if players[0] == players[1]:
+        row, col = players[0]
+        lines[row][col] = "X"
+    return ["".join(line) for line in lines]
+
+
+def _ground(sign: str) -> str:
+    return BLOCK_CHAR if sign == BLOCK_CHAR else FREE_CHAR
 
 
 # The map (section 2).

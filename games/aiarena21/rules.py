@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from referee.games.aiarena21.board import POINTS, Batch, Cell, Ground, ground_of, names_of, new_items, points_of
+from referee.games.aiarena21.board import Batch, Cell, Ground, drawn, ground_of, names_of, new_items, points_of
 from referee.games.aiarena21.fruit import drawn_batch, heat_distance, heatmap
 from referee.games.aiarena21.types import (
     AUCTION_TURNS,
@@ -20,9 +20,7 @@ from referee.games.aiarena21.types import (
     BIKE_COST,
     BIKE_STEPS,
     BIKE_TURNS,
-    BLOCK_CHAR,
     DEPLOYMENT_TURNS,
-    FREE_CHAR,
     METHODS,
     OPENING_TURNS,
     PLAY_AUCTION,
@@ -285,8 +283,7 @@ class AIArena21(State):
 
     def __str__(self) -> str:
         """The map with the players as 0 and 1, X for both on one cell; of a pile the fruit worth most: O S D."""
-        rows, cols = range(self.ground.rows), range(self.ground.cols)
-        lines = ["".join([self._sign(row, col) for col in cols]) for row in rows]
+        lines = drawn(self.ground.map.cells, self._located(self.at), self.fruit.piles)
         for player, name in enumerate(self.setup.names):
             row, col = self.ground.location[self.at[player]]
             bike = f", bike for {self.bike_turns[player]} turns" if self.bike_turns[player] else ""
@@ -510,12 +507,3 @@ class AIArena21(State):
 
     def _piles(self, batch: Batch) -> list[Pile]:
         return [Pile(self.ground.location[cell], names_of(letters)) for cell, letters in batch.items()]
-
-    def _sign(self, row: int, col: int) -> str:
-        cell = row * self.ground.cols + col
-        here = [str(player) for player in (0, 1) if self.at[player] == cell]
-        if here:
-            return here[0] if len(here) == 1 else "X"
-        if not self.ground.is_free[cell]:
-            return BLOCK_CHAR
-        return max(self.fruit.piles[row][col], key=POINTS.__getitem__, default=FREE_CHAR)

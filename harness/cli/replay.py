@@ -10,11 +10,14 @@ from rich.text import Text
 
 from referee.harness.cli.exits import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
+from referee.harness.cli.reports.originals import steps as original_steps
 from referee.harness.cli.reports.turns import Window, steps
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import RunError, UsageError
 from referee.harness.record import exports
+from referee.harness.record.imported import read_record
+from referee.harness.record.imports import Original
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
 from referee.harness.web.page import page
@@ -59,12 +62,12 @@ def replay_show(
     """Steps through a recorded match, in the game's own notation: on a whole terminal, with keys (? lists them).
 
     Printed, through $PAGER on a terminal, with any of these options, into a pipe, or where Textual is not installed
-    (the extra `referee[tui]`).
+    (the extra `referee[tui]`). So is AI Arena 21's own `replay.txt`, which holds no calls.
 
     Parameters
     ----------
     file
-        The replay.
+        The replay, or a `replay.txt` of AI Arena 21.
     turn
         Only this turn; 0 is the opening.
     first
@@ -80,17 +83,14 @@ def replay_show(
     plain
         Print it.
     """
-    replay = Replay(file)
+    replay = read_record(file)
     if sum(given is not None for given in (turn, first if first is not None else to, last)) > 1:
         raise UsageError("--turn, --last, and --from with --to: one of the three")
+    if isinstance(replay, Original):
+        return _show_original(replay, turn, first, to, last, seat is not None or calls)
     if seat is not None and seat not in range(len(replay.header.setup.names)):
         raise UsageError(f"--seat {seat}: the seats are 0 to {len(replay.header.setup.names) - 1}")
-    turns = _turns(replay)
-    if turn is not None and turn not in range(turns + 1):
-        raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
-    if last is not None:
-        first = max(turns - last + 1, 0)
-    window = Window(turn if turn is not None else first or 0, turn if turn is not None else to, seat, calls)
+    window = _window(_turns(replay), turn, first, to, last, seat, calls)
     if not plain and not calls and window == Window() and _has_screen():
         from referee.harness.cli.full_screen import show  # slow to load, and an extra
 
@@ -98,6 +98,36 @@ def replay_show(
         return PLAYED
     with paged():
         for step in steps(replay, window):
+            out.print(step, end="\n\n")
+    return PLAYED
+
+
+def _window(
+    turns: int,
+    turn: int | None,
+    first: int | None,
+    to: int | None,
+    last: int | None,
+    seat: int | None = None,
+    calls: bool = False,
+) -> Window:
+    """What the options of `replay show` ask for, of so many turns."""
+    if turn is not None and turn not in range(turns + 1):
+        raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
+    if last is not None:
+        first = max(turns - last + 1, 0)
+    return Window(turn if turn is not None else first or 0, turn if turn is not None else to, seat, calls)
+
+
+def _show_original(
+    original: Original, turn: int | None, first: int | None, to: int | None, last: int | None, asks_calls: bool
+) -> int:
+    if asks_calls:
+        raise UsageError(f"--seat, --calls: there are no calls in {original.path}, a file of the original competition")
+    turns = sum(original.form.standing(line) is not None for line in original.lines)
+    window = _window(turns, turn, first, to, last)
+    with paged():
+        for step in original_steps(original, window):
             out.print(step, end="\n\n")
     return PLAYED
 
@@ -128,11 +158,11 @@ def replay_html(replay: Path, file: Path) -> int:
     Parameters
     ----------
     replay
-        The replay.
+        The replay, or a `replay.txt` of AI Arena 21.
     file
         Where the page goes.
     """
-    content = page(Replay(replay))
+    content = page(read_record(replay))
     try:
         file.write_bytes(content)
     except OSError as error:

@@ -39,7 +39,7 @@ def view(
     Parameters
     ----------
     place
-        A replay, a folder with replays, or the folder of a tournament.
+        A replay, a folder with replays, or the folder of a tournament. AI Arena 21's own `replay.txt` is shown too.
     bind
         The address to listen at. Whoever is to look from another machine needs the link that is printed.
     port

@@ -14,7 +14,7 @@ each seat is asked for now). A patch is one of
 `protocol/vectors/frames.json` holds what every reader of them must get right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
@@ -134,14 +134,14 @@ class Framer:
             for player, _ in enumerate(replay.header.setup.names)
         ]
 
-    def begin(self) -> bytes:
+    def begin(self) -> list[bytes]:
         """The header's frame. Who sees one seat only is not told what luck follows from."""
         if self._eyes is None:
-            return framed({}, self._header)
+            return [framed({}, self._header)]
         header = msgspec.json.decode(self._header)
         header["setup"]["seed"] = None
         kept = {name: header[name] for name in ("replay", "game", "game_version", "setup", "time", "people")}
-        return framed({}, _encode(kept))
+        return [framed({}, _encode(kept))]
 
     def take(self, line: bytes) -> bytes | None:
         """The frame of the next line; None = it is the ending, or none of a record. Raises Difference."""
@@ -161,6 +161,14 @@ class Framer:
         patch = [after] if self._before is None else difference(self._before, after)
         self._before = after
         return framed(patch, line if self._eyes is None else _encode(_seen(step, self._eyes)))
+
+    def conclude(self, rest: Sequence[bytes]) -> str:
+        """What there is to say of the record, by the lines after its last position. Raises Difference."""
+        return "identical" if self.simulation.conclude(rest) is not None else "aborted; identical so far"
+
+    def last(self, line: bytes) -> bytes:
+        """The frame of a line that leads to no position."""
+        return framed({}, line)
 
     def _asked(self, views: list[Any]) -> Any:
         state = self.simulation.state
@@ -209,7 +217,7 @@ def frames(replay: Replay, seats: bool = False) -> Iterator[bytes]:
     The last line, with the result, changes no position.
     """
     framer = Framer(replay, seats)
-    yield framer.begin()
+    yield from framer.begin()
     for number, line in enumerate(replay.lines[1:], start=1):
         frame = framer.take(line)
         if frame is None:

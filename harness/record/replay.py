@@ -8,6 +8,7 @@ import msgspec
 from referee.games import registry
 from referee.games.api import Game, State
 from referee.harness.errors import UsageError
+from referee.harness.record.imports import form_of
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
 
 
@@ -22,6 +23,11 @@ class Replay:
             raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
         if not self.lines:
             raise UsageError(f"{path} is empty, not a replay")
+        if (form := form_of(self.lines[0])) is not None:
+            raise UsageError(
+                f"{path} is a file of the original {registry.game(form.game).title}: it holds no answers, so nothing "
+                "in it can be verified or played again; referee view, replay show and replay html show it"
+            )
         try:
             raw = msgspec.json.decode(self.lines[0], type=Header)
             self.game: Game = registry.game(raw.game)

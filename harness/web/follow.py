@@ -11,6 +11,8 @@ from referee.games.api import State
 from referee.harness.bell import Bell
 from referee.harness.errors import UsageError
 from referee.harness.record.frames import Eyes, Framer
+from referee.harness.record.imported import OriginalFramer, framer_of, read_record
+from referee.harness.record.imports import Original
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference
 from referee.harness.web.page import Closing, about, conclusion, encoded, is_painted
@@ -32,7 +34,7 @@ class Followed:
         self.over = False
         """There will be no more lines."""
         self.replay: Replay | None = None
-        self._framer: Framer | None = None
+        self._framer: Framer | OriginalFramer | None = None
         self._rest: list[bytes] = []  # what came after the last position
         self._wrong = ""
         self._read = 0
@@ -42,11 +44,7 @@ class Followed:
     @property
     def state(self) -> State | None:
         """The position so far; only to be looked at."""
-        return None if self._framer is None else self._framer.simulation.state
-
-    @property
-    def turns(self) -> int:
-        return 0 if self._framer is None else self._framer.simulation.turns
+        return self._framer.simulation.state if isinstance(self._framer, Framer) else None
 
     async def run(self) -> None:
         """Reads the record to its end, however long that takes to come."""
@@ -83,11 +81,11 @@ class Followed:
 
     def _line(self, line: bytes) -> None:
         if self._framer is None:
-            self.replay = Replay(self.source.path, line)
-            drawn = not is_painted(self.replay.game.name)
-            self._framer = Framer(self.replay, seats=True, eyes=self.eyes, drawn=drawn)
-            self._add(encoded(about(self.replay, self.eyes, self.source.grows())))
-            self._add(self._framer.begin())
+            record = read_record(self.source.path, line)
+            self.replay = None if isinstance(record, Original) else record
+            self._framer = framer_of(record, self.eyes, drawn=not is_painted(record.game.name))
+            self._add(encoded(about(record, self.eyes, self.source.grows())))
+            self.lines += self._framer.begin()
         elif self._rest:
             self._rest.append(line)
         elif not self._wrong:
@@ -104,7 +102,7 @@ class Followed:
     def _conclude(self) -> None:
         if self._framer is None:
             raise UsageError(f"{self.source.name} is empty, not a replay")
-        seats = range(len(self._framer.simulation.state.setup.names)) if self.eyes is None else ()
+        seats = range(len(self.state.setup.names)) if self.eyes is None and self.state is not None else ()
         words = {player: self.source.stderr(player) for player in seats}
         self.lines += conclusion(self._framer, self._rest, self._wrong, words)
 

@@ -14,7 +14,9 @@ from msgspec import Struct
 from referee.games.api import Player
 from referee.harness.errors import RunError
 from referee.harness.paths import HOME
-from referee.harness.record.frames import Eyes, Framer, framed
+from referee.harness.record.frames import Eyes, Framer
+from referee.harness.record.imported import OriginalFramer, framer_of
+from referee.harness.record.imports import Original
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference
 from referee.harness.web.shelf import FileSource
@@ -40,6 +42,8 @@ class About(Struct, frozen=True):
     """The seats whose views are shown; None = everything is."""
     live: bool = False
     """It is still written."""
+    original: str = ""
+    """What a file of an original competition holds and what not; empty: it is a record of ours."""
 
 
 class Closing(Struct, frozen=True):
@@ -70,7 +74,7 @@ UNPACK = """
 """Puts the viewer's style and script into the page. Its policy names them by their hashes, so that no others run."""
 
 
-def page(replay: Replay) -> bytes:
+def page(replay: Replay | Original) -> bytes:
     """The page, with what every seat saw in it. RunError if this installation has no viewer."""
     script, style = _built("viewer.js"), _built("viewer.css")
     scripts = f"{_hash(UNPACK)} {_hash(script)}"
@@ -88,8 +92,10 @@ def page(replay: Replay) -> bytes:
     ).encode()
 
 
-def _words(replay: Replay) -> dict[Player, bytes]:
+def _words(replay: Replay | Original) -> dict[Player, bytes]:
     """The first part of what each seat wrote for its author."""
+    if isinstance(replay, Original):
+        return {}
     source = FileSource(replay.path)
     return {player: source.stderr(player)[:STDERR_BYTES] for player, _ in enumerate(replay.header.setup.names)}
 
@@ -112,12 +118,12 @@ def check_there() -> None:
     _built("viewer.js")
 
 
-def lines(replay: Replay, words: Mapping[Player, bytes] | None = None) -> Iterator[bytes]:
+def lines(replay: Replay | Original, words: Mapping[Player, bytes] | None = None) -> Iterator[bytes]:
     """What the viewer reads: `About`, then the frames up to where the record stops being what the rules give, then
     `Closing`. `words`: what each seat wrote for its author."""
     yield encoded(about(replay))
-    framer = Framer(replay, seats=True, drawn=not is_painted(replay.game.name))
-    yield framer.begin()
+    framer = framer_of(replay, drawn=not is_painted(replay.game.name))
+    yield from framer.begin()
     verified = ""
     number = 1
     try:
@@ -133,22 +139,27 @@ def lines(replay: Replay, words: Mapping[Player, bytes] | None = None) -> Iterat
     yield from conclusion(framer, [] if verified else replay.lines[number:], verified, words or {})
 
 
-def conclusion(framer: Framer, rest: Sequence[bytes], wrong: str, words: Mapping[Player, bytes]) -> Iterator[bytes]:
+def conclusion(
+    framer: Framer | OriginalFramer, rest: Sequence[bytes], wrong: str, words: Mapping[Player, bytes]
+) -> Iterator[bytes]:
     """The last lines: what is left of a record after its last position, and whether that is what the rules give."""
     if not wrong:
         try:
-            over = framer.simulation.conclude(rest) is not None
-            wrong = "identical" if over else "aborted; identical so far"
-            yield from (framed({}, line) for line in rest)
+            wrong = framer.conclude(rest)
+            yield from map(framer.last, rest)
         except Difference as difference:
             wrong = str(difference)
     texts = {player: text.decode("latin-1") for player, text in words.items() if text}
     yield encoded(Closing(wrong, texts))
 
 
-def about(replay: Replay, eyes: Eyes = None, live: bool = False) -> About:
+def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> About:
     """The facts of a record. Who sees one seat only is not told the seed."""
-    game, setup = replay.game, replay.header.setup
+    game = replay.game
+    if isinstance(replay, Original):
+        title = f"{game.title}: {' against '.join(replay.names)}"
+        return About(title, game.name, replay.names, "", dict(game.pieces), {}, original=replay.form.holds)
+    setup = replay.header.setup
     again = ["referee", "--game", game.name, "--seed", str(setup.seed), *setup.names]
     return About(
         title=f"{game.title}: {' against '.join(setup.names)}",

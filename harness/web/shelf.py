@@ -3,6 +3,7 @@ a path."""
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.record.imports import Form, form_of
 from referee.harness.record.recorder import is_written
 
 TAIL_BYTES = 1 << 16
+BEGINNING_BYTES = 64
+"""So much tells what kind of file it is."""
 MOST = 20_000
 """So many records are listed, the newest."""
 
@@ -133,7 +137,7 @@ class FileShelf(Shelf):
             if known is not None and known[0] == state and not known[1].live:
                 return known[1]
             entry = read_entry(path, number, found.st_mtime)
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        except (OSError, msgspec.MsgspecError, ValueError):
             return None
         self._known[path] = state, entry
         return entry
@@ -158,7 +162,17 @@ def _records(folder: Path) -> list[Path]:
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(top, name) for name in files if name.endswith(".jsonl")]
+        found += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
     return found
+
+
+def _is_original(path: Path) -> bool:
+    """Whether it begins as a file of an original competition does."""
+    try:
+        with path.open("rb") as file:
+            return form_of(file.read(BEGINNING_BYTES)) is not None
+    except OSError:
+        return False
 
 
 class _Setup(Struct):
@@ -185,12 +199,15 @@ class _Ending(Struct):
 
 
 def read_entry(path: Path, number: int, at: float) -> Entry:
-    """From the first line and the last ones. OSError, MsgspecError or UnicodeDecodeError if it is no record."""
+    """From the first line and the last ones. OSError, MsgspecError or ValueError if it is no record."""
     with path.open("rb") as file:
-        header = msgspec.json.decode(file.readline(1 << 24), type=_Header)
+        first = file.readline(1 << 24)
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
         tail = file.read().splitlines()
+    if (form := form_of(first)) is not None:
+        return _original_entry(path, number, at, form, first, tail)
+    header = msgspec.json.decode(first, type=_Header)
     ending, turns = None, 0
     for line in reversed(tail):
         if ending is None and line.startswith(b'{"result":'):
@@ -213,6 +230,21 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         reason=result.reason if result is not None else ("aborted" if ending is not None and ending.aborted else ""),
         faults=() if ending is None else ending.faults,
         people=header.people,
+    )
+
+
+def _original_entry(path: Path, number: int, at: float, form: Form, first: bytes, tail: Sequence[bytes]) -> Entry:
+    """Of a file of an original competition. It has no result, so that the scores stand there."""
+    reader = form.reader(first)
+    left, scores = next((found for line in reversed(tail) if (found := form.standing(line))), (reader.total, ()))
+    return Entry(
+        number=number,
+        title=path.name,
+        game=form.game,
+        names=reader.names,
+        at=at,
+        turns=reader.total - left,
+        reason=f"original file: {' and '.join(map(str, scores))} points" if scores else "original file",
     )
 
 

@@ -11,6 +11,8 @@ from pages import Opened, Played
 
 from referee.games import registry
 from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.cli.main import main
+from referee.harness.record.exports import export
 from referee.harness.record.frames import frames
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
@@ -205,3 +207,27 @@ def test_the_units_of_the_viewer(viewer: None) -> None:
     subprocess.run(
         ["npm", "--silent", "test"], cwd=Path(__file__).parents[2] / "viewer", check=True, capture_output=True
     )
+
+
+def test_a_file_of_the_original_competition_is_stepped_to_its_end(
+    tmp_path: Path, played: Played, opened: Opened
+) -> None:
+    record = Replay(played("aiarena21"))
+    export("aiarena21-replay", record, tmp_path / "replay.txt")
+    assert main(["replay", "html", str(tmp_path / "replay.txt"), str(tmp_path / "page.html")]) == 0
+    page = opened(tmp_path / "page.html", "")
+    last = list(positions(record))[-1][1].view(None)
+    assert page.locator(".badge").inner_text() == "as recorded"
+    assert "a file of the original competition" in page.locator("header").inner_text()
+    assert page.get_by_role("button", name="call", exact=True).count() == 0
+    assert page.locator(".charts figure").count() == 1, "scores; there are no times"
+    for turn in range(1, last.turns + 1):
+        page.keyboard.press("ArrowRight")
+        assert page.input_value("#turn") == str(turn)
+        assert "moved {" in page.locator(".panel .events").inner_text()
+    assert f"of {last.turns}" in page.locator(".controls").inner_text()
+    for player in last.players:
+        row, col = player.location
+        assert page.get_by_label(f"{player.name} on {row},{col}, {player.score} points").count() == 1
+    with_heat = sum(heat > 0.5 for line in last.heatmap for heat in line)
+    assert page.locator(".heat").count() == with_heat

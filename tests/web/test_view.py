@@ -16,8 +16,10 @@ from referee.games import registry
 from referee.games.api import Setup
 from referee.games.dice import Dice
 from referee.harness.bots.limits import Limits
+from referee.harness.record.exports import export
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder
+from referee.harness.record.replay import Replay
 from referee.harness.tournament.ledger import Ledger, Line
 from referee.harness.tournament.shelf import LedgerShelf
 
@@ -111,6 +113,22 @@ def test_a_match_is_followed_while_it_is_played_and_over_an_absence_of_the_serve
             page.wait_for_function("() => document.querySelector('.badge').innerText == 'identical'")
             growing.path = None
             growing._file = None
+
+
+def test_a_folder_shows_the_files_of_the_original_competition_too(
+    tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
+) -> None:
+    export("aiarena21-replay", Replay(played("aiarena21")), tmp_path / "replay.txt")
+    shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
+    with viewing(tmp_path) as url:
+        page = visited(url, "table")
+        assert "original file: " in page.get_by_role("row").filter(has_text="replay.txt").inner_text()
+        page.get_by_role("link", name="replay.txt").click()
+        page.wait_for_function("() => document.querySelector('.badge')?.innerText == 'as recorded'")
+        page.keyboard.press("End")
+        assert page.input_value("#turn") == "12"
+    with viewing(tmp_path / "replay.txt") as url:
+        assert visited(url, ".timeline").locator(".badge").inner_text() == "as recorded"
 
 
 def test_nobody_without_the_token_sees_anything_but_the_page(tmp_path: Path, played: Played, viewing: Viewing) -> None:

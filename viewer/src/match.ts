@@ -19,6 +19,8 @@ export interface About {
   eyes: number[] | null;
   /** It was still written when we began to read it. */
   live: boolean;
+  /** What a file of an original competition holds and what not: it has no calls. Empty: it is a record of ours. */
+  original: string;
 }
 
 /** What is known when the record has ended: the last line of the data. */
@@ -168,7 +170,7 @@ function whole({ view, seats, shared }: Shown): Json {
 /** Makes a match of its lines as they come. Positions share what did not change: all of them together are small. */
 export class Reader {
   readonly match: Match = {
-    about: { title: "", game: "", names: [], command: "", pieces: {}, rules: {}, people: [], eyes: null, live: false },
+    about: { title: "", game: "", names: [], command: "", pieces: {}, rules: {}, people: [], eyes: null, live: false, original: "" },
     header: { time: { per_call_s: null }, setup: { seed: null, options: null } },
     steps: [],
     closing: undefined,

@@ -20,9 +20,9 @@ SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
 _PROSE = re.compile(r"[A-Za-z]{3}")
 
 
-def title(game: Game, names: Sequence[str], seed: int) -> Text:
+def title(game: Game, names: Sequence[str], seed: int | None) -> Text:
     """What is played, whose frame the moves are in, and what the board's signs mean."""
-    text = Text(f"{game.title}: ").append_text(_names(names)).append(f", seed {seed}")
+    text = Text(f"{game.title}: ").append_text(_names(names)).append("" if seed is None else f", seed {seed}")
     if game.notation is not None:
         text.append(f"\n{game.notation.frame}", style="dim")
     if game.legend:
@@ -38,8 +38,13 @@ def _names(names: Sequence[str]) -> Text:
 
 def board(game: Game, state: State, player: int | None = None) -> Text:
     """The position, drawn, as this player may see it; pieces have their seat's colour. None: with everything."""
+    return coloured(game, (str(state) if player is None else state.shown_to(player)).split("\n"))
+
+
+def coloured(game: Game, lines: Sequence[str]) -> Text:
+    """A drawing of the game's; pieces have their seat's colour."""
     drawing = Text()
-    for line in (str(state) if player is None else state.shown_to(player)).split("\n"):
+    for line in lines:
         shown = Text(printable(line))
         if game.notation is not None and not _PROSE.search(line):
             for seat, signs in enumerate(game.notation.signs):

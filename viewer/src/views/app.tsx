@@ -1,4 +1,5 @@
 import { painter } from "../games";
+import type { Match } from "../match";
 import type { Player } from "../player";
 import { CallPanel } from "./call";
 import { Charts } from "./charts";
@@ -11,12 +12,11 @@ import { sentence } from "./words";
 
 export function App({ player }: { player: Player }) {
   const { match } = player;
-  const { seed } = match.header.setup;
   return (
     <main>
       <header>
         <h1>{match.about.title}</h1>
-        <span class="seed">{seed === null ? "the seed is told at the end" : `seed ${seed}`}</span>
+        <span class="seed">{origin(match)}</span>
         <Badge player={player} />
         {location.protocol !== "file:" && match.about.eyes === null && (
           <a class="to-list" href="#" onClick={() => setTimeout(() => location.reload())}>
@@ -47,11 +47,18 @@ export function App({ player }: { player: Player }) {
   );
 }
 
+/** What all of it follows from. */
+function origin({ about, header }: Match): string {
+  if (about.original) return `a file of the original competition: ${about.original}`;
+  return header.setup.seed === null ? "the seed is told at the end" : `seed ${header.setup.seed}`;
+}
+
 /** What is known of the record: that it still grows, or how its end compares with the rules. */
 function Badge({ player }: { player: Player }) {
   const { closing } = player.match;
   if (player.lost.value) return <span class="badge bad">the server does not answer; trying again</span>;
   if (!closing) return <span class="badge live">{player.match.about.live ? "live" : "reading"}</span>;
+  if (player.match.about.original && closing.verified === "as recorded") return <span class="badge">as recorded</span>;
   return <span class={closing.verified === "identical" ? "badge good" : "badge bad"}>{closing.verified}</span>;
 }
 

@@ -4,26 +4,29 @@ import { compact, milliseconds, name, visible } from "./words";
 
 const MOST = 60_000;
 const PANELS = ["call", "events", "calls"] as const;
+const PANELS_WITHOUT_CALLS = ["events", "calls"] as const;
 
 /** What was asked and answered at this step, what it cost, how it was ruled on; its events; all steps as a list. */
 export function CallPanel({ player }: { player: Player }) {
+  const original = player.match.about.original !== "";
+  const shown = original && player.panel.value === "call" ? "events" : player.panel.value;
   return (
-    <section class="panel" aria-label="the call">
+    <section class="panel" aria-label={original ? "the turn" : "the call"}>
       <nav>
-        {PANELS.map((panel) => (
+        {(original ? PANELS_WITHOUT_CALLS : PANELS).map((panel) => (
           <button
             type="button"
             key={panel}
-            aria-pressed={player.panel.value === panel}
+            aria-pressed={shown === panel}
             onClick={() => (player.panel.value = panel)}
           >
             {panel === "calls" ? "all turns" : panel}
           </button>
         ))}
       </nav>
-      {player.panel.value === "call" && <Call player={player} />}
-      {player.panel.value === "events" && <Events player={player} />}
-      {player.panel.value === "calls" && <Calls player={player} />}
+      {shown === "call" && <Call player={player} />}
+      {shown === "events" && <Events player={player} />}
+      {shown === "calls" && <Calls player={player} />}
     </section>
   );
 }

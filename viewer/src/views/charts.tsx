@@ -24,7 +24,7 @@ function drawingsOf(player: Player): Drawn[] {
       const { steps } = match;
       const { scores, scoreName } = painter(match.about.game);
       const seats = [...match.about.names.keys()];
-      const charts = [chart("time a call, ms", seats.map((seat) => times(steps, seat)))];
+      const charts = match.about.original ? [] : [chart("time a call, ms", seats.map((seat) => times(steps, seat)))];
       if (scores && match.about.eyes === null) {
         const all = steps.map((step) => scores(step.view));
         charts.push(chart(scoreName ?? "score", seats.map((seat) => all.map((each) => each?.[seat]))));

@@ -25,10 +25,12 @@ export function Seats({ player }: { player: Player }) {
               {scoreName ?? "score"} {scores[seat]}
             </span>
           )}
-          <span class="time">
-            {milliseconds(step.line.wall_us?.[seat])}
-            {limit !== null && step.line.wall_us?.[seat] !== undefined && ` of ${limit} s`}
-          </span>
+          {!match.about.original && (
+            <span class="time">
+              {milliseconds(step.line.wall_us?.[seat])}
+              {limit !== null && step.line.wall_us?.[seat] !== undefined && ` of ${limit} s`}
+            </span>
+          )}
         </li>
       ))}
       {result && <li class="reason">{result.reason}</li>}

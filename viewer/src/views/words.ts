@@ -33,7 +33,8 @@ export function sentence(match: Match, at: number): string {
   const ruled = rulings(line).map(
     (ruling) => `${name(match, ruling.player!)} is at fault: ${visible(ruling.fault!.detail)}; ${ruling.penalty}`,
   );
-  return `Turn ${line.turn}: ${[...answers, ...ruled].join("; ")}.`;
+  const said = [...answers, ...ruled].join("; ");
+  return `Turn ${line.turn}${said && `: ${said}`}.`;
 }
 
 export function milliseconds(us: number | undefined): string {

@@ -1,0 +1,40 @@
+"""A file of an original competition as text: what it says, turn by turn."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from rich.text import Text
+
+from referee.harness.cli.reports.turns import Window, coloured, title
+from referee.harness.cli.reports.words import as_json, printable
+from referee.harness.record.imported import Reading
+from referee.harness.record.imports import Original, Told
+from referee.harness.record.simulation import Difference
+
+
+def steps(original: Original, window: Window) -> Iterator[Text]:
+    """What is played and what the file holds, then each turn with the position after it, at last what is wrong."""
+    game, lines = original.game, original.lines
+    holds = f"a file of the original competition: {original.form.holds}"
+    yield title(game, original.names, None).append(f"\n{holds}", style="bold")
+    reading = Reading(original)
+    reader = reading.reader
+    if window.holds(0, ()):
+        yield coloured(game, reader.drawing)
+    try:
+        for line in lines[1:]:
+            told = reading.take(line)
+            if told is None:
+                break
+            if window.holds(reader.turns, ()):
+                yield _turn(reader.turns, told).append_text(coloured(game, reader.drawing))
+        reading.conclude(lines[reader.turns + 1 :])
+    except Difference as difference:
+        yield Text(f"the file is not whole: {printable(str(difference))}", style="bold red")
+
+
+def _turn(number: int, told: Sequence[Told]) -> Text:
+    text = Text()
+    for name, params in told:
+        text.append(f"{number:>5}  ", style="dim").append(f"{name} {printable(as_json(msgspec.to_builtins(params)))}\n")
+    return text

@@ -1,0 +1,196 @@
+"""AI Arena 21's `replay.txt`, as the original wrote it and as we do (`referee.harness.record.exports.aiarena21`):
+aiarena21.md, section 10.
+
+A position is the one at the end of its turn: after auctions and pick-ups, with the heat that the turn was played by.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from referee.games.aiarena21 import Map, Moved, Player, PowerUp
+from referee.games.aiarena21.board import drawn
+
+BEGINS = b"[Replay]"
+"""The original writes no blank after it, its document shows one."""
+HOLDS = "positions, heat, fruit, scores and auctions as recorded; no calls, times or rulings, so nothing is verified"
+_LETTERS = frozenset("OSD")
+
+Count = Annotated[int, Meta(ge=0)]
+Cell = tuple[Count, Count]
+"""(row, col)."""
+
+
+class Init(Struct, frozen=True, tag="init"):
+    """The first line. Pairs are by seat."""
+
+    grid: Sequence[Sequence[str]]
+    scores: tuple[int, int]
+    teams: tuple[str, str]
+    spawn: tuple[Cell, Cell]
+    total_rounds: Annotated[int, Meta(ge=1)]
+
+
+class Position(Struct, frozen=True):
+    """A player after its move and before any auction."""
+
+    new_pos: Cell
+    delta: tuple[int, int]
+
+
+class Tick(Struct, frozen=True, tag="tick"):
+    """A turn. Pairs are by seat, lists rows × cols. Whatever else stands in it is left alone."""
+
+    heatmap: Sequence[Sequence[float]]
+    positions: tuple[Position, Position]
+    items: Sequence[Sequence[Sequence[str]]]
+    bike: tuple[bool, bool]
+    teleport: tuple[bool, bool]
+    scores: tuple[int, int]
+    remaining_rounds: int
+    wagers: tuple[int, int] | UnsetType = UNSET
+    wager_positions: tuple[Cell, Cell] | UnsetType = UNSET
+    powerups: tuple[PowerUp, PowerUp] | UnsetType = UNSET
+    """Ours alone."""
+
+
+class Finish(Struct, frozen=True, tag="finish"):
+    """The last line, which the original writes twice."""
+
+
+class Seen(Struct, frozen=True):
+    """The members of the game's `View` that such a file knows."""
+
+    turn: int
+    turns: int
+    game_map: Map
+    players: tuple[Player, Player]
+    items: Sequence[Sequence[str]]
+    """The letters O, S and D of what lies on each cell."""
+    heatmap: Sequence[Sequence[float]]
+    """Empty before the first turn: the file begins without."""
+    spawns: tuple[Cell, Cell]
+
+
+class Auctioned(Struct, frozen=True):
+    """The bids of a turn's last auction, and where its auctions left the players; by seat."""
+
+    bids: tuple[int, int]
+    locations: tuple[Cell, Cell]
+
+
+class Bought(Struct, frozen=True):
+    """By seat; empty: nothing."""
+
+    power_ups: tuple[PowerUp, PowerUp]
+
+
+class Reader:
+    """See `referee.harness.record.imports.Reader`."""
+
+    def __init__(self, line: bytes) -> None:
+        init: Init = _decoded(line, Init)
+        if not init.grid or not init.grid[0]:
+            raise ValueError("grid: there is no cell in it")
+        if any(len(sign) != 1 for row in init.grid for sign in row):
+            raise ValueError("grid: wanted are texts of one character")
+        self._map = Map(len(init.grid), len(init.grid[0]), tuple(map("".join, init.grid)))
+        self._check("grid", init.grid)
+        self._check_cells("spawn", init.spawn)
+        self._spawn = init.spawn
+        self.names: tuple[str, ...] = init.teams
+        self.total = init.total_rounds
+        self.turns = 0
+        self._over = False
+        nothing = ("",) * self._map.cols
+        self._see(init.scores, init.spawn, (False, False), (False, False), (nothing,) * self._map.rows, ())
+
+    def take(self, line: bytes) -> Sequence[tuple[str, Any]] | None:
+        tick: Tick | Finish = _decoded(line, Tick | Finish)
+        if isinstance(tick, Finish):
+            self._over = True
+            return None
+        if self._over:
+            raise ValueError("there are turns after the end")
+        self._check("heatmap", tick.heatmap)
+        self._check("items", tick.items)
+        for letter in {letter for row in tick.items for cell in row for letter in cell} - _LETTERS:
+            raise ValueError(f"items: wanted are O, S and D, found is {letter!r}")
+        if tick.remaining_rounds != self.total - self.turns:
+            raise ValueError(f"remaining_rounds: wanted is {self.total - self.turns}, found is {tick.remaining_rounds}")
+        first, second = tick.positions
+        locations = first.new_pos, second.new_pos
+        self._check_cells("positions", locations)
+        told: list[tuple[str, Any]] = [("moved", Moved(locations, (first.delta, second.delta)))]
+        if isinstance(tick.powerups, tuple) and any(tick.powerups):
+            told.insert(0, ("bought", Bought(tick.powerups)))
+        if isinstance(tick.wagers, tuple):
+            if not isinstance(tick.wager_positions, tuple):
+                raise ValueError("there are wagers, and no wager_positions")
+            locations = tick.wager_positions
+            self._check_cells("wager_positions", locations)
+            told.append(("auction", Auctioned(tick.wagers, locations)))
+        self.turns += 1
+        items = tuple([tuple(map("".join, row)) for row in tick.items])
+        self._see(tick.scores, locations, tick.bike, tick.teleport, items, tick.heatmap)
+        return told
+
+    @property
+    def view(self) -> Seen:
+        return self._seen
+
+    @property
+    def drawing(self) -> Sequence[str]:
+        seen = self._seen
+        first, second = seen.players
+        lines = drawn(self._map.cells, (first.location, second.location), seen.items)
+        for seat, player in enumerate(seen.players):
+            at = "({},{})".format(*player.location)
+            lines.append(f"{seat} {player.name}: {player.score} points at {at}{', on a bike' if player.bike else ''}")
+        return lines
+
+    def _see(
+        self,
+        scores: tuple[int, int],
+        locations: tuple[Cell, Cell],
+        bikes: tuple[bool, bool],
+        guns: tuple[bool, bool],
+        items: Sequence[Sequence[str]],
+        heatmap: Sequence[Sequence[float]],
+    ) -> None:
+        first, second = map(Player, self.names, scores, locations, bikes, guns)
+        turn = max(0, self.turns - 1)
+        self._seen = Seen(turn, self.total, self._map, (first, second), items, heatmap, self._spawn)
+
+    def _check(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
+        """ValueError unless there is something for every cell."""
+        wanted = self._map
+        if len(rows) != wanted.rows or any(len(row) != wanted.cols for row in rows):
+            raise ValueError(f"{name}: wanted are {wanted.rows} rows of {wanted.cols}")
+
+    def _check_cells(self, name: str, cells: Sequence[Cell]) -> None:
+        for row, col in cells:
+            if row >= self._map.rows or col >= self._map.cols:
+                raise ValueError(f"{name}: ({row},{col}) is off the map of {self._map.rows} rows of {self._map.cols}")
+
+
+def standing(line: bytes) -> tuple[int, Sequence[int]] | None:
+    """Turns that are left after a line, and the scores then; None: it is not the line of a turn."""
+    try:
+        tick: Tick = _decoded(line, Tick)
+    except ValueError:
+        return None
+    return tick.remaining_rounds - 1, tick.scores
+
+
+def _decoded(line: bytes, kind: Any) -> Any:
+    """ValueError unless that stands in the line, behind what every line begins with."""
+    if not line.startswith(BEGINS):
+        found = line[:20].decode("utf-8", "replace")
+        raise ValueError(f"wanted is {BEGINS.decode()} and an object, found is {found!r}")
+    try:
+        return msgspec.json.decode(line[len(BEGINS) :], type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
