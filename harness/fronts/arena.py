@@ -4,9 +4,7 @@ Rules and interface: tictactoe.md, part C. The requests stand in `referee.harnes
 """
 
 import logging
-import ssl
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import SystemRandom
@@ -14,7 +12,6 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-import httpx
 import trio
 from msgspec import Struct, field
 
@@ -25,6 +22,7 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import Seat
 from referee.harness.fronts.battles import RemotePlayer, Terms
+from referee.harness.fronts.calls import CALL_S, CallFailed, call
 from referee.harness.fronts.hosted import Hosted, Switch
 from referee.harness.match.judge import COURSES, Case, Course
 from referee.harness.match.referee import Match, play
@@ -32,8 +30,6 @@ from referee.harness.opponents import OPPONENTS
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
 """What the original calls a game in its addresses, where that is not our name."""
-CALL_S = 5.0
-"""How long a team or a coordinator may take to be reached."""
 REFUSAL_S = 0.3
 """A team that refuses a battle says so at once; one that plays it first, and replies then, is not waited for."""
 REPLY_S = 3600.0
@@ -316,34 +312,3 @@ def games() -> Iterator[Game]:
 def path_of(game: Game) -> str:
     """The game's name in addresses."""
     return PATHS.get(game.name, game.name)
-
-
-class CallFailed(Exception):
-    """Somebody could not be reached by HTTP, or refused."""
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """Read once: it takes 20 ms."""
-    return ssl.create_default_context()
-
-
-async def call(
-    url: str, told: dict[str, Any], headers: dict[str, str], reply_s: float, sent: trio.Event | None = None
-) -> None:
-    """POSTs JSON, follows no redirect and reads no answer. `sent` is set when the request is on its way."""
-
-    async def trace(name: str, info: Any) -> None:
-        if sent is not None and name.endswith("send_request_body.complete"):
-            sent.set()
-
-    timeout = httpx.Timeout(CALL_S, read=reply_s)
-    try:
-        async with (
-            httpx.AsyncClient(timeout=timeout, trust_env=False, verify=_certificates()) as client,
-            client.stream("POST", url, json=told, headers=headers, extensions={"trace": trace}) as answer,
-        ):
-            if answer.status_code >= 300:
-                raise CallFailed(f"answered with status {answer.status_code}")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise CallFailed(str(error) or type(error).__name__) from None

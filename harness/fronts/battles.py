@@ -262,8 +262,9 @@ class RemotePlayer(Seat):
             return []
         wait_s = self.terms.reply_delay_s if self._last_by_client else 0.0
         if not self._posted and not self._restarted:
-            with trio.move_on_after(wait_s):
-                await self._speaks()
+            if wait_s:
+                with trio.move_on_after(wait_s):
+                    await self._speaks()
             if not self.switch.on:
                 with trio.CancelScope() as paused:
                     async with trio.open_nursery() as nursery:
@@ -330,6 +331,9 @@ class RemotePlayer(Seat):
         self._changed.ring()
 
 
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
 def _json(event: dict[str, Any]) -> bytes:
     """In ASCII: some libraries take a stream that names no encoding for Latin-1, and there are tables to be flipped."""
-    return json.dumps(event, separators=(",", ":")).encode()
+    return _encode(event).encode()

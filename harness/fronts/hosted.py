@@ -13,6 +13,8 @@ from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
 from referee.protocol.messages import Clock, Hello, Initialize
 
+THINKERS = {("advanced", "connectfour"), ("advanced", "quoridor"), ("cheat", "quoridor"), ("trainer", "aibg5")}
+"""Programs that take more than a fraction of a millisecond over an answer, and where."""
 _ONE_AT_A_TIME = trio.CapacityLimiter(1)
 """Two that think at a time only take the interpreter from each other, and from us."""
 
@@ -52,20 +54,23 @@ class Hosted(Seat):
         self.hello = Hello(name=name)
         self.switch = switch
         self._handle: Handler = _not_greeted
+        self._thinks = False
 
     async def greet(self, match: Initialize, table: Table) -> Fault | None:
-        self._handle = program(self.hello.name or "", match.game)(match)
+        name = self.hello.name or ""
+        self._handle = program(name, match.game)(match)
+        self._thinks = (OPPONENTS[name].module, match.game) in THINKERS
         self.greeted, self.calls = True, 0
         return None
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Any:
-        """In a thread, so that nobody's request waits while it thinks. An exception is a bug of ours."""
+        """In a thread if it thinks, so that nobody's request waits meanwhile. An exception is a bug of ours."""
         if self.switch is not None and not self.switch.on:
             await self.switch.wait()
         self.calls += 1
         params = call.params if call.method.shared else msgspec.to_builtins(call.params)
-        if call.method.name == "inject":
-            return self._handle("inject", params)  # looks, and does not think
+        if call.method.name == "inject" or not self._thinks:
+            return self._handle(call.method.name, params)
         think = partial(self._handle, call.method.name, params)
         return await trio.to_thread.run_sync(think, limiter=_ONE_AT_A_TIME)
 

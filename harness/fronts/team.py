@@ -16,9 +16,10 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Inside
 from referee.harness.bots.seat import Seat, Table
-from referee.harness.fronts.arena import CALL_S, REPLY_S, CallFailed, call, path_of
+from referee.harness.fronts.arena import REPLY_S, path_of
 from referee.harness.fronts.arena_http import playing
 from referee.harness.fronts.battles import Compat, RemotePlayer, Terms
+from referee.harness.fronts.calls import CALL_S, CallFailed, call
 from referee.harness.fronts.http import ON_ERROR, serving
 from referee.harness.fronts.serve import arrivals
 from referee.protocol.messages import Initialize
