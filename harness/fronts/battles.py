@@ -178,7 +178,8 @@ class RemotePlayer(Seat):
 
     async def post(self, action: dict[str, Any], arrived: float) -> int | None:
         """A move; what is left of the clock after it. None: the battle is over, and it was none."""
-        await self._greeted.wait()
+        if not self._greeted.is_set():
+            await self._greeted.wait()
         if self.closed.is_set() or self._battle.result is not None:
             return None
         unasked = self.player not in self._battle.awaited
@@ -193,7 +194,8 @@ class RemotePlayer(Seat):
 
         When the next is asked for, the one before was sent.
         """
-        await self._greeted.wait()
+        if not self._greeted.is_set():
+            await self._greeted.wait()
         line, again = 0, self._started
         if self._moves and again and not self.closed.is_set():
             self._restarted = True

@@ -34,6 +34,9 @@ UNREAD_MS = 20_000
 REQUESTS = 2000
 """So many may be in work at a time."""
 OPEN_FILES = 8192
+FULL_SEARCHES = 50
+"""Every so many searches for garbage among what is young, all is searched: that takes tens of milliseconds where there
+are hundreds of battles, and with Python's own 10 it would be often enough for one move in a hundred to wait for it."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -167,8 +170,13 @@ async def serving(app: ASGIApp, bind: str, names: Iterable[str], arrivals: Arriv
     host, port = listening.getsockname()[:2]
     gc.collect()
     gc.freeze()  # what is there by now stays: each later search for what is gone would go through it, and clients wait
+    usual = gc.get_threshold()
+    gc.set_threshold(*usual[:2], FULL_SEARCHES)
     async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest):
-        yield f"{bracketed(host)}:{port}"
+        try:
+            yield f"{bracketed(host)}:{port}"
+        finally:
+            gc.set_threshold(*usual)
 
 
 def _listening(bind: str) -> socket.socket:

@@ -31,6 +31,8 @@ class Followed:
         self.source = source
         self.eyes = eyes
         self.lines: list[bytes] = []
+        self.looked = False
+        """What was on record when somebody first asked is among the lines."""
         self.over = False
         """There will be no more lines."""
         self.replay: Replay | None = None
@@ -57,6 +59,9 @@ class Followed:
                 if not grows and not data and self._torn:
                     whole, self._torn = [self._torn], b""
                 await self._take(whole)
+                if not self.looked:
+                    self.looked = True
+                    self._bell.ring()
                 if not grows and not data:
                     break
                 await trio.sleep(POLL_S if grows else 0)

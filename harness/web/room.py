@@ -179,6 +179,8 @@ class Room(Viewer):
     async def _lines(self, number: int, followed: Followed, rights: Rights, at: int) -> AsyncIterator[bytes]:
         """The lines, and after what is there the status whenever it has changed."""
         told: tuple[Any, ...] | None = None
+        while not (followed.looked or followed.over):
+            await self.bell.wait()
         while True:
             if pieces := followed.lines[at : at + BATCH]:
                 at += len(pieces)

@@ -148,11 +148,13 @@ class _Server:
             return await stream.aclose()
         self._open[peer] = connection = _Connection(stream, self._now)
         self._rests(connection)
+        talk = _Talk(ASGIWrapper(self._working), self._config, self._context, connection)  # type: ignore[arg-type]
         try:
-            await _Talk(ASGIWrapper(self._working), self._config, self._context, connection)  # type: ignore[arg-type]
+            await talk
         except* Exception:
             log.debug("a connection failed", exc_info=True)
         finally:
+            vars(talk).clear()  # else it and all that it holds waits to be found by a search for garbage
             self._busy(connection)
             self._open.pop(peer, None)
             stream.socket.close()
