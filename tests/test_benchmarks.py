@@ -15,6 +15,7 @@ from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
 from referee.games import registry
 from referee.protocol.messages import Encoding
 from referee.tools.generated import ROOT
+from referee.tools.toolchains import missing
 
 
 @pytest.mark.slow
@@ -103,3 +104,13 @@ def test_the_runner_of_originals_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.originals", "--calls", "50"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert all(figure["runner us"] > 0 for figure in figures.values())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing("viewer", tests=True)), reason="the page needs node and chromium")
+def test_the_first_board_is_measured() -> None:
+    subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
+    command = [sys.executable, "-m", "referee.benchmarks.first_board", "--runs", "1", "--game-rounds", "3"]
+    lines = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()
+    bare, page = map(json.loads, lines)
+    assert page["page"] == "aibg5.html" and bare["median"] > 0 and page["median"] > 0

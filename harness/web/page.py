@@ -55,21 +55,29 @@ class Closing(Struct, frozen=True):
     """What each seat wrote for its author, a character a byte: a turn says how many there were by then."""
 
 
+FIRST_LINES = 3
+"""So many lines, up to the opening, are what the first board needs: the page shows it before it unpacks the rest."""
 STDERR_BYTES = 64 << 10
 """So much of what a seat wrote for its author goes into a page that opens from disk."""
 
 
 UNPACK = """
-(async () => {
-  for (const kind of ["style", "script"]) {
-    const packed = atob(document.getElementById(kind).textContent);
-    const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+const inflated = async (part) => {
+  const packed = document.getElementById(part).textContent;
+  const bytes = Uint8Array.fromBase64?.(packed) ?? Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+  const inflating = new DecompressionStream("gzip");
+  const writer = inflating.writable.getWriter();
+  writer.write(bytes);
+  writer.close();
+  return new Response(inflating.readable).text();
+};
+Promise.all(["style", "script"].map(inflated)).then((texts) => {
+  for (const [index, kind] of ["style", "script"].entries()) {
     const element = document.createElement(kind);
-    element.textContent = await new Response(stream).text();
+    element.textContent = texts[index];
     document.head.append(element);
   }
-})();
+});
 """
 """Puts the viewer's style and script into the page. Its policy names them by their hashes, so that no others run."""
 
@@ -79,7 +87,9 @@ def page(replay: Replay | Original) -> bytes:
     script, style = _built("viewer.js"), _built("viewer.css")
     scripts = f"{_hash(UNPACK)} {_hash(script)}"
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
-    parts = {"style": style.encode(), "script": script.encode(), "data": b"".join(lines(replay, _words(replay)))}
+    data = list(lines(replay, _words(replay)))
+    first, rest = b"".join(data[:FIRST_LINES]), b"".join(data[FIRST_LINES:])
+    parts = {"style": style.encode(), "script": script.encode(), "first": first, "data": rest}
     packed = "".join(
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pages import Opened, Played
+from playwright.sync_api import Browser
 
 from referee.games import registry
 from referee.harness.bots.launch import Entrant, entrant
@@ -231,3 +232,25 @@ def test_a_file_of_the_original_competition_is_stepped_to_its_end(
         assert page.get_by_label(f"{player.name} on {row},{col}, {player.score} points").count() == 1
     with_heat = sum(heat > 0.5 for line in last.heatmap for heat in line)
     assert page.locator(".heat").count() == with_heat
+
+
+FIRST = """
+window.seen = [];
+new MutationObserver(() => {
+  const [board, timeline] = [".board svg", ".timeline"].map((part) => document.querySelector(part) !== null);
+  if (board) window.seen.push(timeline);
+}).observe(document, { childList: true, subtree: true });
+"""
+
+
+@pytest.mark.parametrize(("place", "waits"), [("", False), ("#turn=5", True)])
+def test_the_first_board_does_not_wait_for_the_rest(place: str, waits: bool, paged: Played, browser: Browser) -> None:
+    """Unless the address asks for a later turn: then no other one is shown before."""
+    page = browser.new_page()
+    page.add_init_script(FIRST)
+    page.goto(f"{paged('aibg5').as_uri()}{place}")
+    page.wait_for_selector(".timeline")
+    assert page.evaluate("window.seen[0]") is waits
+    assert page.input_value("#turn") == ("5" if waits else "0")
+    assert page.locator("main.reading").count() == 0
+    page.close()

@@ -1,33 +1,46 @@
 import { render } from "preact";
 import { listen } from "./keys";
+import { Reader } from "./match";
+import { follow, place } from "./place";
+import { Player } from "./player";
 import { screen } from "./screen";
 import { served } from "./served";
-import { Reader } from "./match";
-import { Player } from "./player";
-import { follow } from "./place";
 import "./style.css";
 import { App } from "./views/app";
 
-/** The data of a page that holds its match: gzip, as base64. */
-async function unpacked(base64: string): Promise<string[]> {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return (await new Response(stream).text()).split("\n");
-}
+/** Unpacks what stands in a part of a page that holds its match; that page defines it. */
+declare const inflated: (part: string) => Promise<string>;
+
+const PAINTED_MS = 100;
 
 async function main(): Promise<void> {
   const root = document.querySelector("#app")!;
   if (root.hasAttribute("data-screen")) return screen(root);
-  const data = document.querySelector("#data")?.textContent;
-  if (!data) return served(root);
+  if (!document.querySelector("#data")) return served(root);
   const reader = new Reader();
-  for (const line of await unpacked(data)) if (line) reader.take(line);
   const player = new Player(reader.match);
-  player.grown();
+  const take = async (part: string) => {
+    for (const line of (await inflated(part)).split("\n")) if (line) reader.take(line);
+    player.grown();
+  };
+  await take("first");
   document.title = player.match.about.title;
+  if (player.count.value > 0 && !Number(place().get("turn"))) {
+    render(<App player={player} reading />, root);
+    await painted();
+  }
+  await take("data");
   listen(player);
   follow(player);
   render(<App player={player} />, root);
+}
+
+/** What was rendered can be seen; or the page cannot, and nobody waits. */
+function painted(): Promise<void> {
+  return new Promise((go) => {
+    requestAnimationFrame(() => setTimeout(go));
+    setTimeout(go, PAINTED_MS);
+  });
 }
 
 void main();

@@ -15,6 +15,10 @@ const LABELS: Record<string, string> = {
   EXPERIENCE: "experience",
   BOSS: "boss",
 };
+const CORNERS = [30, 90, 150, 210, 270, 330]
+  .map((angle) => (angle * Math.PI) / 180)
+  .map((angle) => `${(RADIUS * Math.cos(angle)).toFixed(1)},${(RADIUS * Math.sin(angle)).toFixed(1)}`)
+  .join(" ");
 const SIGNS: Record<string, string> = { BLACKHOLE: "●", HEALTH: "+", EXPERIENCE: "★", BOSS: "☠" };
 
 function centre(q: number, r: number): [x: number, y: number] {
@@ -81,33 +85,27 @@ export function Board(props: BoardProps) {
 }
 
 /** A row of tiles; it is drawn again only where one of them changed. */
-const Row = memo(({ row }: { row: Tile[] }) => (
-  <g>
-    {row.map((tile) => (
-      <Hexagon key={tile.q} tile={tile} />
-    ))}
-  </g>
-));
+const Row = memo(({ row }: { row: Tile[] }) => <g>{row.map(hexagon)}</g>);
 
-const Hexagon = memo(({ tile }: { tile: Tile }) => {
+/** No component of its own: there are hundreds, and the first board waits for all of them. */
+function hexagon(tile: Tile) {
   const [x, y] = centre(tile.q, tile.r);
   const { type, health, id } = tile.entity;
-  const points = [30, 90, 150, 210, 270, 330]
-    .map((angle) => (angle * Math.PI) / 180)
-    .map((angle) => `${(x + RADIUS * Math.cos(angle)).toFixed(1)},${(y + RADIUS * Math.sin(angle)).toFixed(1)}`);
-  const label = `${LABELS[type] ?? "empty"} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`;
+  const at = { key: tile.q, transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})` };
+  const cell = { class: `cell ${type.toLowerCase()}`, points: CORNERS };
+  if (type === "EMPTY") return <polygon {...at} {...cell} />;
   const sign = type === "WORMHOLE" ? `@${id}` : SIGNS[type];
   return (
-    <g role={type === "EMPTY" ? undefined : "img"} aria-label={type === "EMPTY" ? undefined : label}>
-      <polygon class={`cell ${type.toLowerCase()}`} points={points.join(" ")} />
+    <g {...at} role="img" aria-label={`${LABELS[type]} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`}>
+      <polygon {...cell} />
       {sign && (
-        <text class="small" x={x} y={y + 4}>
+        <text class="small" y={4}>
           {sign}
         </text>
       )}
     </g>
   );
-});
+}
 
 /** An attack, with the cell that was really hit. */
 interface Shot {

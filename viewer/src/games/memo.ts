@@ -1,4 +1,4 @@
-import { Component, type FunctionComponent, h } from "preact";
+import { Component, type FunctionComponent } from "preact";
 
 /** A component that is drawn again only when one of its properties is another object. */
 export function memo<P extends object>(render: (props: P) => preact.VNode): FunctionComponent<P> {
@@ -11,5 +11,5 @@ export function memo<P extends object>(render: (props: P) => preact.VNode): Func
       return render(this.props as P);
     }
   }
-  return (props: P) => h(Memo as never, props as never);
+  return Memo as unknown as FunctionComponent<P>;
 }

@@ -10,28 +10,43 @@ import { Seats } from "./seats";
 import { Timeline } from "./timeline";
 import { sentence } from "./words";
 
-export function App({ player }: { player: Player }) {
-  const { match } = player;
+/** The whole page; while the match is being read the first position alone, in the place that it will have. */
+export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
   return (
-    <main>
-      <header>
-        <h1>{match.about.title}</h1>
-        <span class="seed">{origin(match)}</span>
-        <Badge player={player} />
-        {location.protocol !== "file:" && match.about.eyes === null && (
-          <a class="to-list" href="#" onClick={() => setTimeout(() => location.reload())}>
-            all matches
-          </a>
-        )}
-        <button type="button" class="help" onClick={() => (player.help.value = true)} aria-label="help: the keys">
-          ?
-        </button>
-      </header>
+    <main class={reading ? "reading" : ""}>
+      <Heading player={player} />
       <Seats player={player} />
       <section class="boards" aria-label="board">
         <Boards player={player} />
         <Views player={player} />
       </section>
+      {!reading && <Rest player={player} />}
+    </main>
+  );
+}
+
+function Heading({ player }: { player: Player }) {
+  const { match } = player;
+  return (
+    <header>
+      <h1>{match.about.title}</h1>
+      <span class="seed">{origin(match)}</span>
+      <Badge player={player} />
+      {location.protocol !== "file:" && match.about.eyes === null && (
+        <a class="to-list" href="#" onClick={() => setTimeout(() => location.reload())}>
+          all matches
+        </a>
+      )}
+      <button type="button" class="help" onClick={() => (player.help.value = true)} aria-label="help: the keys">
+        ?
+      </button>
+    </header>
+  );
+}
+
+function Rest({ player }: { player: Player }) {
+  return (
+    <>
       <div class="side">
         <Desk player={player} />
         <Conditions player={player} />
@@ -40,10 +55,10 @@ export function App({ player }: { player: Player }) {
       <Charts player={player} />
       <Timeline player={player} />
       <p class="sr-only" aria-live="polite">
-        {player.playing.value ? "" : sentence(match, player.at.value)}
+        {player.playing.value ? "" : sentence(player.match, player.at.value)}
       </p>
       {player.help.value && <Help player={player} />}
-    </main>
+    </>
   );
 }
 
