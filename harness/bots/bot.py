@@ -127,18 +127,18 @@ class Bot(Seat):
         """An orderly end, unless the bot is at fault or still at a call for which its time is over; whatever is left is
         killed. Its limits hold to its last instruction: `fault` is set, should it pass one now."""
         with trio.CancelScope(shield=True):
-            if orderly and not self._has_left and not self._is_busy() and self.fault is None:
+            if orderly and not self._has_left and self._may_leave():
                 await self.leave()
                 if self.fault is None:
                     self.spoke_unasked()
             await self.transport.end()
         self.measure()
 
-    def _is_busy(self) -> bool:
-        """Whether it has not answered a call yet that nobody waits for any longer."""
-        if self.wire.owes_answers:
+    def _may_leave(self) -> bool:
+        """Whether it is neither at fault nor still at a call that nobody waits for any longer."""
+        if self.fault is None and self.wire.owes_answers:
             self.spoke_unasked()
-        return self.wire.owes_answers
+        return self.fault is None and not self.wire.owes_answers
 
     async def watch(self) -> None:
         """Holds the program to its limits until it is ended."""

@@ -235,6 +235,29 @@ async def test_a_late_answer_is_dropped_and_counted_and_no_further_fault(arena: 
     assert [seat.late_answers for seat in verdict.seats] == [1, 0]
 
 
+@pytest.mark.parametrize(
+    ("then", "kind"),
+    [
+        ("sys.exit(1)", FaultKind.CRASH),
+        ("write(b'hello\\n')", FaultKind.PROTOCOL),
+        ("write(frame(first['id'], result='rock')[:-1] + frame(second['id'], result='rock'))", FaultKind.PROTOCOL),
+    ],
+    ids=["crash", "protocol", "no end of line"],
+)
+async def test_a_bot_that_owes_an_answer_and_fails_at_the_next_has_both_faults(
+    arena: Arena, then: str, kind: FaultKind
+) -> None:
+    match = arena.match(
+        arena.bot(f"greet(); first = call(); second = call(); {then}; signal.pause()"),
+        arena.bot("greet()\nfor _ in range(3): throw('rock')\nanswer(call(), None); call()", name="rival"),
+        game="rounds",
+        time=TimeControl(per_call_s=0.4),
+    )
+    verdict = await arena.play(match, granted_s=0.4)
+    assert [(fault.kind, fault.turn) for fault in verdict.faults] == [(FaultKind.TIMEOUT, 1), (kind, 2)]
+    assert verdict.result.ranks == (2, 1)
+
+
 async def test_a_bot_that_crashed_loses_its_further_rounds_without_waiting(arena: Arena) -> None:
     match = arena.match(
         arena.bot("greet(); throw('rock'); sys.exit(1)"),
