@@ -69,6 +69,7 @@ class Json:
     encoding = Encoding.JSON
     encode = staticmethod(msgspec.json.Encoder().encode)
     _heads: ClassVar[dict[str, bytes]] = {}  # what stands between the id and the params, by method
+    _notices: ClassVar[dict[str, bytes]] = {}  # what stands before the params of a notification, by method
     _plain = staticmethod(msgspec.json.Decoder().decode)
     _answer = staticmethod(msgspec.json.Decoder(Answer).decode)
 
@@ -107,7 +108,10 @@ class Json:
         return b'{"jsonrpc":"2.0","id":%d%b%b%b%b}}\n' % (number, head, params[:-1], comma, clock)
 
     def notification(self, method: str, params: bytes) -> bytes:
-        return b'{"jsonrpc":"2.0","method":%b,"params":%b}\n' % (self.encode(method), params)
+        head = self._notices.get(method)
+        if head is None:
+            self._notices[method] = head = b'{"jsonrpc":"2.0","method":%b,"params":' % self.encode(method)
+        return b"%b%b}\n" % (head, params)
 
 
 _MANY_DIGITS = 19  # of 2**63: fewer in a whole frame write no integer that is too large

@@ -60,6 +60,8 @@ class Connection:
         """Late answers dropped so far: answers to calls that were given up."""
         self.closed = False
         """The bot has closed its standard output."""
+        self.encoding = Encoding.JSON
+        """The encoding in force."""
         self._codec = codec(Encoding.JSON)
         self._frames = JSON.frames(max_frame_bytes, b"")
         self._max_frame_bytes = max_frame_bytes
@@ -70,11 +72,6 @@ class Connection:
         self._ready = False  # an initialize was answered with a result
         self._given_up: set[int] = set()
         self._error: RemoteProtocolError | None = None
-
-    @property
-    def encoding(self) -> Encoding:
-        """The encoding in force."""
-        return self._codec.encoding
 
     @property
     def whole(self) -> bool:
@@ -92,7 +89,8 @@ class Connection:
         In a reused process only the encoding in force is offered, whatever `params.encodings` says.
         """
         if self._ready:
-            params = msgspec.structs.replace(params, encodings=(self.encoding,))
+            if params.encodings != (self.encoding,):
+                params = msgspec.structs.replace(params, encodings=(self.encoding,))
         elif self._next_id:
             raise LocalProtocolError("the first initialize was refused or given up: this process plays no match")
         number = self._open_call("initialize")
@@ -119,7 +117,7 @@ class Connection:
             return self._error_object(message)
         hello = self._read_hello(message, params)
         if hello.encoding is not self.encoding:
-            self._codec = codec(hello.encoding)
+            self.encoding, self._codec = hello.encoding, codec(hello.encoding)
             self._frames = self._codec.frames(self._max_frame_bytes, self._frames.rest)
         self._ready = True
         return hello

@@ -347,7 +347,7 @@ class Pipes(Transport):
     async def why_silent(self, stream: str) -> Fault:
         with trio.move_on_after(0.2):
             await self._heard.wait()
-        passed = self.measure()
+        passed = self.measure() or self._passed()
         if passed is not None:
             return passed
         code = self.process.exit_code
@@ -376,13 +376,14 @@ class Pipes(Transport):
             return
         self._told = False
         until = self.now() + SETTLE_S
-        try:
-            await self.send_rest(until)
-        except (Late, BrokenPipeError):
-            return
+        if self.outbox:
+            try:
+                await self.send_rest(until)
+            except (Late, BrokenPipeError):
+                return
         # It rests when it has read everything and uses no more time. Its core may be ours: so we step aside.
         looks, before = 0, -1
-        while self.now() < until:
+        while True:
             if _unread_bytes(self.process.stdin) == 0:
                 used = self.cpu_ns()
                 if used in (before, 0):  # 0: it has ended
@@ -391,8 +392,10 @@ class Pipes(Transport):
             looks += 1
             if looks < YIELDS:
                 os.sched_yield()
-            else:
+            elif self.now() < until:
                 time.sleep(0.0001)
+            else:
+                return
 
     def end_match(self) -> None:
         self.meter.end_match()
@@ -403,6 +406,8 @@ class Pipes(Transport):
             self.meter.take_peak(self.process.peak_bytes)
         elif time.monotonic() - self.meter.read_at >= SAMPLE_EVERY_S:
             self.meter.glance()
+        elif self.process.group is None:  # it was ruled on when it was read; a group has a word of its own
+            return None
         return self._passed()
 
     def _passed(self) -> Fault | None:

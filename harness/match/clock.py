@@ -8,10 +8,12 @@ from referee.games.api import TimeControl
 class Clock:
     """One seat's time: a bank, an increment and a limit a call, all in seconds."""
 
-    __slots__ = ("control", "last_s", "remaining_s")
+    __slots__ = ("_opening_s", "_usual_s", "control", "last_s", "remaining_s")
 
     def __init__(self, control: TimeControl) -> None:
         self.control = control
+        self._usual_s = control.per_call_s
+        self._opening_s = control.per_call_s if control.opening_call_s is None else control.opening_call_s
         self.remaining_s = control.initial_s
         """What is left in the bank; None = there is no bank."""
         self.last_s: float | None = None
@@ -19,14 +21,13 @@ class Clock:
 
     def per_call_s(self, in_opening: bool) -> float | None:
         """The limit of a call as the time control has it; None = no such limit."""
-        control = self.control
-        return control.opening_call_s if in_opening and control.opening_call_s is not None else control.per_call_s
+        return self._opening_s if in_opening else self._usual_s
 
     def limit_s(self, own_s: float | None = None, in_opening: bool = False) -> float:
         """How long the next call may take; `own_s`: a limit of its own, which draws on no bank. inf = for ever."""
         if own_s is not None:
             return own_s
-        per_call_s, remaining_s = self.per_call_s(in_opening), self.remaining_s
+        per_call_s, remaining_s = self._opening_s if in_opening else self._usual_s, self.remaining_s
         if remaining_s is None:
             return math.inf if per_call_s is None else per_call_s
         return remaining_s if per_call_s is None or remaining_s < per_call_s else per_call_s

@@ -40,11 +40,14 @@ class Loop:
         self.between: Callable[[], Awaitable[bool]] | None = None
         """Called before every turn: may change the position, and says whether it did. None = nothing ever does."""
         self._failed = False  # a call of this turn was not answered
+        self._limits: messages.Limits | None = None  # as bots are shown them
         self._call_ms = _call_ms(game, time, time.per_call_s)
         self._opening_ms = _call_ms(game, time, self.clocks[0].per_call_s(in_opening=True))
 
     async def greet(self, player: Player, limits: Limits, encodings: Sequence[Encoding], luck: int) -> None:
         """Opens the game with one seat. `luck`: what the seed of its own is derived from."""
+        if self._limits is None:
+            self._limits = shown_limits(limits, self.game, self.time)
         message = Initialize(
             protocol=PROTOCOL_VERSION,
             game=self.game.name,
@@ -52,7 +55,7 @@ class Loop:
             seat=player,
             names=self.setup.names,
             encodings=tuple(encodings),
-            limits=shown_limits(limits, self.game, self.time),
+            limits=self._limits,
             seed=derive_seed(luck, "seat", player),
         )
         fault = await self.seats[player].greet(message, self.table)
@@ -146,7 +149,7 @@ class Loop:
 
     async def _ask(self, call: Call) -> Any:
         seat, clock, in_opening = self.seats[call.player], self.clocks[call.player], self.state.in_opening
-        own_s = self.time.own_s(call.method)
+        own_s = None if call.method.time_s is None else self.time.own_s(call.method)
         answer = await seat.ask(call, self.shown_clock(call), clock.limit_s(own_s, in_opening))
         if type(answer) is Fault:
             self._failed = True

@@ -409,7 +409,7 @@ class _Referee(Loop):
             REPLAY_VERSION,
             match.game.name,
             match.game.version,
-            match.setup,
+            self.setup,
             match.time,
             limits,
             commands,

@@ -40,7 +40,7 @@ class Recorder(AbstractContextManager["Recorder"]):
         """`every_turn`: somebody follows it as it is written."""
         self.path = path
         self._most_lines = 1 if every_turn else FLUSH_LINES
-        self._due = 0.0  # when the first line that is kept is old
+        self._due = time.perf_counter() + KEPT_S  # when the first line that is kept is old
         self.turns = 0
         self._encode = msgspec.json.Encoder().encode
         self._lines: list[bytes] = []
@@ -52,8 +52,10 @@ class Recorder(AbstractContextManager["Recorder"]):
                 self._file = _create(path)
             except OSError as error:
                 raise _unwritable(path, error) from error
-            with suppress(OSError):  # a file system without locks: nobody is told that it still grows
+            try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:  # a file system without locks: nobody is told that it still grows
+                pass
             self.keeps = True
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
@@ -61,7 +63,8 @@ class Recorder(AbstractContextManager["Recorder"]):
             return
         try:
             if error is None:
-                self._check()
+                if self._failure is not None:
+                    raise self._failure
                 self._flush(self._file)
             else:
                 with suppress(RunError):  # the error that we are leaving by is the one to tell of
@@ -75,7 +78,8 @@ class Recorder(AbstractContextManager["Recorder"]):
             self._lines.append(encoded := self._encode(line))
             if self._file is None:
                 return
-            self._check()
+            if self._failure is not None:
+                raise self._failure
             if len(self._lines) >= self._most_lines or len(encoded) >= LONG_LINE_BYTES:
                 self._flush(self._file)
 
@@ -87,10 +91,6 @@ class Recorder(AbstractContextManager["Recorder"]):
                 self._flush(self._file)
             except RunError as error:
                 self._failure = error
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise self._failure
 
     def turn(
         self,

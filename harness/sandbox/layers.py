@@ -227,9 +227,11 @@ def table(isolation: Isolation) -> dict[str, str]:
 
 def weakest(tables: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """One table for several bots: what is kept for all. Only another account may be there for some alone."""
-    found: dict[str, str] = {}
-    for kept in tables:
-        found |= {name: layer for name, layer in kept.items() if found.get(name) != NONE}
+    first, *others = [*tables] or [{}]
+    found = dict(first)
+    for kept in others:
+        if kept != found:
+            found |= {name: layer for name, layer in kept.items() if found.get(name) != NONE}
     return found
 
 
