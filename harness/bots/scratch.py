@@ -18,7 +18,9 @@ COST = 0.02
 
 async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) -> None:
     """Counts again and again; `ruled` is told when it is too much. Files without a name or elsewhere are not seen."""
+    took_s = 0.0
     while True:
+        await trio.sleep(max(LOOK_EVERY_S, took_s / COST))
         started = time.perf_counter()
         held, files = await trio.to_thread.run_sync(count, folder, abandon_on_cancel=True)
         if held > limit_bytes:
@@ -26,7 +28,7 @@ async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) 
             return ruled(Fault(FaultKind.FILES, detail))
         if files > INODES:
             return ruled(Fault(FaultKind.FILES, f"made more than {INODES} files and folders in its scratch folder"))
-        await trio.sleep(max(LOOK_EVERY_S, (time.perf_counter() - started) / COST))
+        took_s = time.perf_counter() - started
 
 
 def count(folder: Path) -> tuple[int, int]:

@@ -430,13 +430,13 @@ class Pipes(Transport):
     async def _watch_usage(self, ruled: Callable[[Fault], None]) -> None:
         started = time.monotonic()
         while True:
+            await trio.sleep(SAMPLE_EVERY_S)
             if not self.meter.rests():
                 usage = await self.meter.read()
                 at_s = round(self.meter.read_at - started, 3)
                 self._curve.append(Moment(max(0.0, at_s), usage.memory_bytes, usage.cpu_s, usage.processes))
                 if (passed := self._passed()) is not None:
                     return ruled(passed)
-            await trio.sleep(SAMPLE_EVERY_S)
 
     async def _watch_end(self, ruled: Callable[[Fault], None]) -> None:
         """Hears of the process's own end when it comes: what it leaves behind may hold its output open for ever."""

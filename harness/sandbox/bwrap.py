@@ -27,7 +27,7 @@ def command(view: View, launcher: Sequence[str]) -> list[str]:
     taken = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *room, "/tmp"]
     for path in view.shown:
         taken += ["--ro-bind-try" if covered("/sys", [path]) else "--ro-bind", path, path]
-    for target, place in links([*view.named, view.scratch], view.shown):
+    for target, place in links(view.named, view.scratch, view.shown):
         taken += ["--symlink", target, place]
     for path in filter(os.path.isabs, launcher):
         if not covered(os.path.realpath(path), view.shown):

@@ -172,7 +172,7 @@ def _end(supervisors: dict[int, str]) -> None:
 
 def supervisor(request: Request, descriptors: list[int], mark: str) -> None:
     """Runs one bot to its end. Never returns."""
-    control = socket.socket(fileno=descriptors.pop())
+    control = descriptors.pop()
     say(control, {"supervisor": os.getpid()})
     woken = _woken()
     stdin, stdout, stderr = descriptors
@@ -197,11 +197,11 @@ def supervisor(request: Request, descriptors: list[int], mark: str) -> None:
     seen.sessions.add(bot.pid)
     peak_bytes = 0
     while True:
-        ready, _, _ = select.select([control, woken], [], [], LOOK_EVERY_S)
+        ready, _, _ = select.select([control, woken.fileno()], [], [], LOOK_EVERY_S)
         if control in ready:
             break
         seen.look()
-        if woken in ready:
+        if woken.fileno() in ready:
             woken.recv(4096)
             for ended in reap():
                 peak_bytes = max(peak_bytes, ended.peak_bytes)

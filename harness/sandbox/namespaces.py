@@ -61,7 +61,7 @@ def files(view: View) -> list[str]:
     taken = ["newroot", BASE, "tmpfs", "/tmp", room]
     for path in view.shown:
         taken += ["maybe" if covered("/sys", [path]) else "bind", path, path, "ro"]
-    for target, place in links([*view.named, view.scratch], view.shown):
+    for target, place in links(view.named, view.scratch, view.shown):
         taken += ["symlink", target, place]
     for path in view.writable:
         taken += ["bind", path, path, "rw"]

@@ -51,8 +51,19 @@ def covered(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
-def links(paths: Iterable[str], shown: Sequence[str]) -> list[tuple[str, str]]:
-    """The links, as (target, place), by which `paths` lead to what is shown, where they are not shown themselves."""
+def links(named: Iterable[str], scratch: str, shown: Iterable[str]) -> list[tuple[str, str]]:
+    """The links, as (target, place), by which paths lead to what is shown, where they are not shown themselves."""
+    shown = tuple(shown)
+    return list(dict.fromkeys([*_lasting_links(tuple(named), shown), *_links((scratch,), shown)]))
+
+
+@lru_cache
+def _lasting_links(paths: tuple[str, ...], shown: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Those of paths that stay: kept for the next match, as `needed` is."""
+    return _links(paths, shown)
+
+
+def _links(paths: Sequence[str], shown: Sequence[str]) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for path in paths:
         for place, target in _links_on(path):

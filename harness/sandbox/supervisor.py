@@ -15,7 +15,8 @@ and the spawner ends them. When the referee's end of FD closes, the spawner ends
 the scratch folders lie.
 
 Standard library only, and started without site-packages, so that it is small and there at once: a fork of it costs a
-tenth of a new interpreter.
+tenth of a new interpreter. Every page that a fork touches is copied, and `threading`, which `subprocess` brings along,
+touches a hundred of them in every child: so neither is imported here.
 """
 
 import ctypes
@@ -26,7 +27,6 @@ import select
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -44,6 +44,9 @@ STOPPING_PASSES = 200
 """So often at most we look for processes that are not stopped yet, before we kill those that are."""
 FLOOR = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
 """Nothing of Linux is here, or to be used: `floor.py` keeps bots together."""
+LIBC = ctypes.CDLL(None, use_errno=True)
+IGNORED_BY_PYTHON = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
+"""Signals that are as usual again for a program that we start."""
 CHILDREN_FILES = not FLOOR and os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 """Whether this kernel lists the children of each thread. Without it all processes of the machine are looked at."""
 
@@ -70,8 +73,6 @@ class Started(NamedTuple):
     """The first process of its own process namespace, below which all others are; 0 = it has none."""
     status: socket.socket | None
     """Tells of its end, if `first` is who hears of it."""
-    child: subprocess.Popen[bytes]
-    """What we started, kept so that nobody but `reap` waits for it."""
 
 
 class Told(NamedTuple):
@@ -106,11 +107,13 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
     poll.register(requests, select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in poll.poll()]
-        for descriptor in supervisors.keys() & ready:
+        ended = supervisors.keys() & ready
+        for descriptor in ended:
             del supervisors[descriptor]
             poll.unregister(descriptor)
             os.close(descriptor)
-        end_all(spared=supervisors.values())
+        if ended:  # what was below one of them is our child by now
+            end_all(spared=supervisors.values())
         if requests.fileno() not in ready:
             continue
         request, descriptors = receive(requests)
@@ -143,6 +146,8 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
     Its length comes first: not every system keeps messages apart.
     """
     data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
     if not data:
         return None, []
     length = LENGTH.unpack_from(data)[0]
@@ -166,16 +171,16 @@ def send_request(requests: socket.socket, request: Request, descriptors: list[in
 
 def supervisor(request: Request, descriptors: list[int]) -> None:
     """Runs one bot to its end. Never returns."""
-    control = socket.socket(fileno=descriptors.pop())
+    control = descriptors.pop()
     say(control, {"supervisor": os.getpid()})
     adopt_orphans()
-    woken, wake = socket.socketpair()
-    wake.setblocking(False)
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, _nothing)
-    signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     try:
         bot = start(request, descriptors)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
+    except (OSError, ValueError) as error:
         say(control, {"error": str(error)})
         os._exit(0)
     for descriptor in descriptors:
@@ -201,25 +206,39 @@ def start(request: Request, streams: list[int]) -> Started:
     comes near them.
     """
     set_rlimits(request["rlimits"])
-    stdin, stdout, stderr = streams
+    argv, launcher = request["argv"], request["launcher"]
+    if not launcher:
+        return Started(spawn(argv, request, streams), 0, None)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # whatever is sent from now on tells its sender
-    launcher = [str(theirs.fileno()) if word == STATUS else word for word in request["launcher"]]
     with theirs:
-        child = subprocess.Popen(
-            [*launcher, *request["argv"]],
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=request["cwd"],
-            env=request["env"],
-            start_new_session=True,
-            pass_fds=[theirs.fileno()] if launcher else [],
-        )
-    if not launcher:
-        ours.close()
-        return Started(child.pid, 0, None, child)
-    return launched(ours, child)
+        theirs.set_inheritable(True)
+        status = str(theirs.fileno())
+        pid = spawn([*(status if word == STATUS else word for word in launcher), *argv], request, streams)
+    return launched(ours, pid)
+
+
+def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
+    """A child with those streams, and no other descriptor of ours that `exec` closes: its process."""
+    os.chdir(request["cwd"])
+    pid = os.posix_spawn(
+        found(argv[0], request["env"]),
+        argv,
+        request["env"],
+        file_actions=[(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)],
+        setsid=True,
+        setsigdef=IGNORED_BY_PYTHON,
+    )
+    os.chdir("/")
+    return pid
+
+
+def found(program: str, env: dict[str, str]) -> str:
+    """The file of a program, looked up where the child would look for it."""
+    if os.sep in program:
+        return program
+    files = [os.path.join(folder, program) for folder in os.get_exec_path(env)]
+    return next((file for file in files if os.access(file, os.X_OK) and not os.path.isdir(file)), program)
 
 
 def set_rlimits(limits: dict[str, int]) -> None:
@@ -231,9 +250,9 @@ def set_rlimits(limits: dict[str, int]) -> None:
         resource.setrlimit(number, (limit, limit))
 
 
-def launched(status: socket.socket, child: subprocess.Popen[bytes]) -> Started:
+def launched(status: socket.socket, child: int) -> Started:
     """Waits until a launcher has become the bot, here or as a process in a namespace. OSError if it could not."""
-    pid, runs = child.pid, False
+    pid, runs = child, False
     while True:
         message, attached, _, _ = status.recvmsg(4096, socket.CMSG_SPACE(CREDENTIALS.size))
         sender = CREDENTIALS.unpack(attached[0][2])[0] if attached else 0
@@ -244,15 +263,15 @@ def launched(status: socket.socket, child: subprocess.Popen[bytes]) -> Started:
         elif message == b"runs":
             runs = True
         elif message == b"started":
-            return Started(pid, sender, status, child)
+            return Started(pid, sender, status)
         elif not message:
             status.close()
             if not runs:
                 raise OSError("the launcher ended before the bot was started")
-            return Started(pid, 0, None, child)
+            return Started(pid, 0, None)
 
 
-def watch(control: socket.socket, woken: socket.socket, bot: Started) -> int:
+def watch(control: int, woken: int, bot: Started) -> int:
     """Returns when the referee says that the bot's time is up, or is gone; reports the bot's own end meanwhile.
 
     `woken` can be read after each end of a child. Children that have ended are reaped at once: until then they would
@@ -267,7 +286,7 @@ def watch(control: socket.socket, woken: socket.socket, bot: Started) -> int:
     ended = False
     while True:
         ready = [descriptor for descriptor, _ in poll.poll()]
-        if control.fileno() in ready:
+        if control in ready:
             return peak_bytes
         if bot.status is not None and bot.status.fileno() in ready:
             told = end_told(bot.status)
@@ -278,9 +297,9 @@ def watch(control: socket.socket, woken: socket.socket, bot: Started) -> int:
                 if not ended:
                     ended = True
                     say(control, {"exit": told.code, "peak_bytes": peak_bytes, "room_bytes": told.room_bytes})
-        if woken.fileno() not in ready:
+        if woken not in ready:
             continue
-        woken.recv(4096)
+        os.read(woken, 4096)
         for child in reap():
             peak_bytes = max(peak_bytes, child.peak_bytes)
             if child.pid == (bot.first or bot.pid) and not ended:
@@ -304,14 +323,25 @@ def end_all(spared: Collection[int] = ()) -> int:
     them, in bytes.
     """
     peak_bytes = 0
-    while True:
+    while has_children():
         stopped = stop_all(lambda: descendants(os.getpid(), spared))
         if not stopped:
-            return peak_bytes
+            break
         for pid in stopped:
             kill(pid, signal.SIGKILL)
         peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
         time.sleep(0.0005)
+    return peak_bytes
+
+
+def has_children() -> bool:
+    """Whether this process has any, own or adopted, living or not. If not, nothing is below it: to ask so costs a
+    hundredth of looking."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def stop_all(find: Callable[[], list[int]]) -> set[int]:
@@ -356,7 +386,7 @@ def walk(root: int, spared: Collection[int] = ()) -> Iterator[list[int]]:
         parent = parents.pop()
         try:
             for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children") as children:
+                with open(f"/proc/{parent}/task/{task}/children", "rb", 0) as children:
                     below = [pid for pid in map(int, children.read().split()) if pid not in spared]
                 parents += below
                 yield below
@@ -397,7 +427,7 @@ def adopt_orphans() -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+    if LIBC.prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
@@ -470,9 +500,9 @@ def _left_in(folder: int) -> list[str]:
     return left
 
 
-def say(control: socket.socket, message: dict[str, Any]) -> None:
+def say(control: int, message: dict[str, Any]) -> None:
     try:
-        control.sendall(json.dumps(message).encode() + b"\n")
+        os.write(control, json.dumps(message).encode() + b"\n")
     except OSError:
         pass  # the referee is gone; what is left to do is to end everything
 
