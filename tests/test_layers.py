@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+SOURCES = {".c", ".css", ".py", ".ts", ".tsx"}
 IMPORT_LINTER = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"
 
 
@@ -36,6 +37,13 @@ def test_ruff_would_format_nothing_anew() -> None:
 
 def test_types_are_strict() -> None:
     run("-m", "mypy")
+
+
+def test_no_file_is_longer_than_600_lines() -> None:
+    folders = ("benchmarks", "games", "harness", "protocol", "referee", "tools", "viewer/src")
+    sources = [file for folder in folders for file in (ROOT / folder).rglob("*.[pct]*") if file.suffix in SOURCES]
+    assert len(sources) > 200
+    assert [str(file.relative_to(ROOT)) for file in sources if len(file.read_text("utf-8").splitlines()) > 600] == []
 
 
 @pytest.mark.parametrize("name", ["games", "harness", "protocol", "tools", "benchmarks"])

@@ -34,6 +34,7 @@ from referee.games.reantics.board import (
     replaced,
     tile_at,
 )
+from referee.games.reantics.drawing import drawing
 from referee.games.reantics.types import (
     ANTHILL,
     BUILD,
@@ -148,7 +149,7 @@ class ReAntics(State):
         elif method is GET_ATTACK:
             self._attack(player, answer)
         else:
-            self._place(player, [tile_at(player, *coord) for coord in answer[: self._due()]])
+            self._place(player, [tile_at(player, *coord) for coord in answer[: self.due()]])
             self._draw_layouts()
         return []
 
@@ -176,13 +177,13 @@ class ReAntics(State):
         elif method is GET_ATTACK:
             yield from [coords[tile] for tile in self.targets]
         elif method is GET_PLACEMENT:
-            yield from map(list, permutations([coords[tile] for tile in self._free(player)], self._due()))
+            yield from map(list, permutations([coords[tile] for tile in self._free(player)], self.due()))
         else:
             yield None
 
     def sample(self, player: Player, dice: Dice) -> Any:
         if self.awaited[player] is GET_PLACEMENT:
-            return [COORDS[player][tile] for tile in dice.sample(self._free(player), self._due())]
+            return [COORDS[player][tile] for tile in dice.sample(self._free(player), self.due())]
         return super().sample(player, dice)
 
     def view(self, player: Player | None) -> GameState:
@@ -252,20 +253,11 @@ class ReAntics(State):
 
         Ants Q W D S R; constructions ^ anthill, @ tunnel, ; grass, % food.
         """
-        return self._drawing(self.ground)
+        return drawing(self, self.ground)
 
     def shown_to(self, player: Player) -> str:
         """In phase 1 without the rival's pieces (section 3)."""
-        return self._drawing(self.ground.on_side(player) if self.phase == SETUP_PHASE_1 else self.ground)
-
-    def _drawing(self, ground: Ground) -> str:
-        rows = ["    " + "  ".join(map(str, range(10)))]
-        rows += [f" {y}  " + " ".join(self._drawn(10 * x + y, ground) for x in range(10)) for y in range(10)]
-        for seat, name in enumerate(("one", "two")):
-            ants = ", ".join(_described(ant) for ant in self.ants[seat].values()) or "no ants"
-            rows.append(f"player {name}: food {self.food[seat]}, anthill {self.hill_health[seat]}; {ants}")
-        rows.append(self._situation())
-        return "\n".join(rows)
+        return drawing(self, self.ground.on_side(player) if self.phase == SETUP_PHASE_1 else self.ground)
 
     def targets_of(self, ant: PlacedAnt) -> tuple[int, ...]:
         """The tiles that `ant` can attack from where it stands, oldest enemy first (5.2, section 7)."""
@@ -277,7 +269,7 @@ class ReAntics(State):
 
     # Setup (section 3).
 
-    def _due(self) -> int:
+    def due(self) -> int:
         """How many pieces `mover` has still to place in this phase."""
         return (len(PIECES) if self.phase == SETUP_PHASE_1 else FOOD_TILES) - self.placed
 
@@ -288,9 +280,9 @@ class ReAntics(State):
 
     def _placement_refusal(self, player: Player, answer: Sequence[Any]) -> str | None:
         if not answer:
-            return f"the list is empty; wanted {self._due()} coordinates"
+            return f"the list is empty; wanted {self.due()} coordinates"
         first = self.phase == SETUP_PHASE_1
-        pieces = PIECES[self.placed :] if first else ("food",) * self._due()
+        pieces = PIECES[self.placed :] if first else ("food",) * self.due()
         used: list[int] = []
         for index, (piece, coord) in enumerate(zip(pieces, answer, strict=False)):
             if misfit := misfit_of(coord):
@@ -320,7 +312,7 @@ class ReAntics(State):
                 neutral.append((GRASS if piece == "grass" else FOOD, tile))
         self.ground = Ground(hills, tunnels, tuple(neutral))
         self.placed += len(tiles)
-        if self._due() == 0:
+        if self.due() == 0:
             self._next_setup_turn()
 
     def _next_setup_turn(self) -> None:
@@ -344,7 +336,7 @@ class ReAntics(State):
         """Places for the seats whose layout is random, as long as it is the turn of one (section 10)."""
         while self.phase < PLAY_PHASE and self.options.random_layout[self.mover]:
             dice = self.dice.fork("layout", self.mover, self.phase)
-            self._place(self.mover, dice.sample(self._free(self.mover), self._due(), "layout"))
+            self._place(self.mover, dice.sample(self._free(self.mover), self.due(), "layout"))
 
     # The play phase (section 5): what is refused.
 
@@ -570,23 +562,6 @@ class ReAntics(State):
         owner = "your" if ant.player == player else "an enemy's"
         return f"{owner} {UNITS[ant.type].name}"
 
-    def _drawn(self, tile: int, ground: Ground) -> str:
-        ant, kind = self.at.get(tile), ground.kind(tile)
-        letter = "." if ant is None else "QWDSR"[ant.type] if ant.player == 0 else "qwdsr"[ant.type]
-        return letter + ("." if kind is None else "^@;%"[kind])
-
-    def _situation(self) -> str:
-        turns = f"after {self.ends} END moves"
-        name = ("one", "two")[self.mover]
-        if self.result is not None:
-            outcome = {1.0: "player one wins", 0.0: "player two wins"}.get(self.result.scores[0], "a draw")
-            return f"{outcome}, {self.result.reason}, {turns}"
-        if self.phase < PLAY_PHASE:
-            return f"setup phase {self.phase}: player {name} to place {self._due()}"
-        if self.attacker is not None:
-            return f"player {name} to attack with {_described(self.attacker)}, {turns}"
-        return f"player {name} to move, {turns}"
-
 
 # Small parts.
 
@@ -597,10 +572,3 @@ _CONSTRUCTION_NAMES = {ANTHILL: "an anthill", TUNNEL: "a tunnel", GRASS: "grass"
 def _shown(ant: PlacedAnt, coords: Sequence[tuple[int, int]]) -> Ant:
     """The ant as the wire has it, in the frame that `coords` belongs to."""
     return Ant(ant.id, coords[ant.tile], ant.type, ant.player, ant.health, ant.carrying, ant.moved)
-
-
-def _described(ant: PlacedAnt) -> str:
-    """Absolute frame: `worker 2 at (4,8), health 4, carrying`."""
-    x, y = COORDS[0][ant.tile]
-    carrying, moved = ", carrying" * ant.carrying, ", moved" * ant.moved
-    return f"{UNITS[ant.type].name} {ant.id} at ({x},{y}), health {ant.health}{carrying}{moved}"
