@@ -126,7 +126,7 @@ def greeting() -> dict[str, Any]:
 
 def frame(number: int, method: str, params: dict[str, Any]) -> bytes:
     clock = {} if method == "initialize" else {"clock": {"call_ms": 1000, "remaining_ms": None, "last_ms": None}}
-    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params | clock}).encode() + b"\n"
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params | clock}) + b"\n"
 
 
 def main() -> None:

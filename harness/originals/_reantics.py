@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -64,22 +65,17 @@ def load(path: Path, folder: Optional[Path]) -> Any:
 
 def state_of(json: Json) -> Any:
     """The wire's state as the original's objects, the same ones on the board and in the inventories."""
-    from Ant import Ant
-    from Building import Building
-    from Construction import Construction
-    from GameState import GameState
-    from Inventory import Inventory
-
-    state = GameState.getBlankState()
-    board = state.board
-    state.phase, state.whoseTurn, state.inventories = json["phase"], json["whoseTurn"], []
+    ant_class, building_class, construction_class, state_class, inventory_class = classes()
+    inventories = []
+    pieces: List[Tuple[Any, Tuple[int, int]]] = []
     for told in json["inventories"]:
-        ants: List[Any] = []
+        ants = []
         for members in told["ants"]:
             x, y = members["coords"]
-            ant = Ant.__new__(Ant)
+            coords = x, y
+            ant = ant_class.__new__(ant_class)
             ant.__dict__ = {
-                "coords": (x, y),
+                "coords": coords,
                 "type": members["type"],
                 "hasMoved": members["hasMoved"],
                 "carrying": members["carrying"],
@@ -87,17 +83,31 @@ def state_of(json: Json) -> Any:
                 "health": members["health"],
                 "UniqueID": members["id"],
             }
-            board[x][y].ant = ant
             ants.append(ant)
-        constrs: List[Any] = []
+            pieces.append((ant, coords))
+        constrs = []
         for members in told["constrs"]:
             x, y = members["coords"]
-            constr: Any = Building.__new__(Building) if "player" in members else Construction.__new__(Construction)
-            constr.__dict__ = {**members, "coords": (x, y)}
-            board[x][y].constr = constr
+            coords = x, y
+            kind = building_class if "player" in members else construction_class
+            constr = kind.__new__(kind)
+            constr.__dict__ = {**members, "coords": coords}
             constrs.append(constr)
-        state.inventories.append(Inventory(told["player"], ants, constrs, told["foodCount"]))
-    return state
+            pieces.append((constr, coords))
+        inventories.append(inventory_class(told["player"], ants, constrs, told["foodCount"]))
+    return state_class.fromPieces(pieces, inventories, json["phase"], json["whoseTurn"])
+
+
+@cache
+def classes() -> Tuple[Any, ...]:
+    """The original's, which can be imported when the agent has been loaded."""
+    from Ant import Ant
+    from Building import Building
+    from Construction import Construction
+    from GameState import GameState
+    from Inventory import Inventory
+
+    return Ant, Building, Construction, GameState, Inventory
 
 
 def coords_of(value: Any) -> Any:

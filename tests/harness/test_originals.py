@@ -83,6 +83,9 @@ async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_boar
 ) -> None:
     body = """
         own = state.inventories[state.whoseTurn]
+        import copy, pickle
+        there, twin, other = own.ants[0].coords, copy.copy(state), pickle.loads(pickle.dumps(state))
+        assert twin.board is state.board and other.board[there[0]][there[1]].ant is other.inventories[1].ants[0]
         assert self.playerId == state.whoseTurn == 1
         hill = own.getAnthill()
         assert type(hill) is Building and state.board[hill.coords[0]][hill.coords[1]].constr is hill
@@ -93,6 +96,22 @@ async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_boar
         return Move(END)"""
     spec = agent(arena.folder, getMove=body.strip(), getPlacement="return " + PLACES)
     match = arena.match(entrant("@random"), original("reantics", spec), game="reantics", draw_after=6, worker_health=2)
+    verdict = await arena.play(match, granted_s=20)
+    assert [fault for fault in verdict.faults if fault.player == 1] == []
+
+
+@pytest.mark.trio
+async def test_the_board_is_that_of_the_call_however_late_an_agent_looks_at_it(arena: Arena) -> None:
+    body = """
+        own = state.inventories[state.whoseTurn]
+        (x, y), own.ants[0].coords = own.ants[0].coords, (5, 5)
+        gone = own.ants.pop(0)
+        assert state.board[x][y].ant is gone and state.board[5][5].ant is None and len(state.board[9]) == 10
+        assert sum(location.constr is not None for column in state.board for location in column) == 26
+        assert not hasattr(state, "nothing") and state.fastclone().board is None
+        return Move(END)"""
+    spec = agent(arena.folder, getMove=body.strip(), getPlacement="return " + PLACES)
+    match = arena.match(entrant("@random"), original("reantics", spec), game="reantics", draw_after=6)
     verdict = await arena.play(match, granted_s=20)
     assert [fault for fault in verdict.faults if fault.player == 1] == []
 

@@ -37,6 +37,28 @@ class GameState:
         self.phase = inputPhase
         self.whoseTurn = inputTurn
 
+    @staticmethod
+    def fromPieces(pieces, inventories, phase, turn):
+        """Of pieces and where each stands. The board is made when somebody looks at it: most agents never do."""
+        state = GameState.__new__(GameState)
+        state.__dict__ = {"_pieces": pieces, "inventories": inventories, "phase": phase, "whoseTurn": turn}
+        return state
+
+    def __getattr__(self, name):
+        if name != "board" or "_pieces" not in self.__dict__:
+            raise AttributeError(f"'GameState' object has no attribute '{name}'")
+        self.board = board = _blank()
+        for piece, (x, y) in self.__dict__.pop("_pieces"):
+            if isinstance(piece, Ant):
+                board[x][y].ant = piece
+            else:
+                board[x][y].constr = piece
+        return board
+
+    def __reduce_ex__(self, protocol):
+        self.board  # noqa: B018 - a copy shares it, or has a copy of it
+        return super().__reduce_ex__(protocol)
+
     def coordLookup(self, inputCoords, playerId):
         """The tile that a player calls so: turned by half for player two."""
         if inputCoords is None or playerId is None or playerId == PLAYER_ONE:
@@ -61,9 +83,8 @@ class GameState:
     @staticmethod
     def getBlankState():
         """An empty board and empty inventories."""
-        board = [[Location(coords) for coords in column] for column in _COORDS]
         inventories = [Inventory(player, [], [], 0) for player in (PLAYER_ONE, PLAYER_TWO, NEUTRAL)]
-        return GameState(board, inventories, SETUP_PHASE_1, PLAYER_ONE)
+        return GameState(_blank(), inventories, SETUP_PHASE_1, PLAYER_ONE)
 
     @staticmethod
     def getBasicState():
@@ -95,6 +116,10 @@ class GameState:
     def fastclone(self):
         """A copy without a board; orders stay."""
         return _kit.fastclone(self)
+
+
+def _blank():
+    return [[Location(coords) for coords in column] for column in _COORDS]
 
 
 def _turned(coords):

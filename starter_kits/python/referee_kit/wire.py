@@ -205,10 +205,24 @@ def clock(members: dict[str, Any]) -> Clock:
 def plain(value: Any) -> Any:
     """A result as the values that JSON knows. ValueError or TypeError for one that has none, such as NaN.
 
-    By way of the text, so that both encodings refuse the same values and a lone surrogate becomes a question mark.
+    By way of the text, so that both encodings refuse the same values and a lone surrogate becomes a question mark;
+    but for what is that already, as most results are.
     """
+    if is_plain(value):
+        return value
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=members_of)
     return json.loads(text.encode("utf-8", "replace"))
+
+
+def is_plain(value: Any) -> bool:
+    kind = type(value)
+    if kind is int:
+        return -(1 << 63) <= value < 1 << 63
+    if kind is list:
+        return all(map(is_plain, value))
+    if kind is dict:
+        return all(type(name) is str and name.isascii() for name in value) and all(map(is_plain, value.values()))
+    return value is None or kind is bool or (kind is str and bool(value.isascii()))
 
 
 def members_of(value: Any) -> Any:
