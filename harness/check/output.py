@@ -1,6 +1,5 @@
 """A check for other programs: JUnit's XML, SARIF 2.1.0 and GitHub's annotations."""
 
-import re
 import shlex
 from collections.abc import Iterator
 from importlib import metadata
@@ -14,6 +13,7 @@ import msgspec
 from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Finding, Level, Status
 from referee.harness.check.places import Place
 from referee.harness.errors import RunError
+from referee.harness.markdown import escaped
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -128,12 +128,12 @@ def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:
 def summary(report: CheckReport) -> str:
     """Markdown for the job's summary: the verdict, what became of each rule, the findings in full."""
     words = "passed" if report.passed else "refused"
-    lines = [f"### {_cell(report.name)} at {_cell(report.game)}: {words}", ""]
+    lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {words}", ""]
     lines += ["| rule | | what |", "| --- | --- | --- |"]
     tried = [check for check in report.checks if check.told != NOT_TRIED or check.findings]
     for check in tried:
         told = RULES[check.rule].title + (f": {check.told}" if check.told else "")
-        lines.append(f"| {check.rule} | {check.status} | {_cell(told)} |")
+        lines.append(f"| {check.rule} | {check.status} | {escaped(told)} |")
     if len(tried) < len(report.checks):
         lines += ["", f"{len(report.checks) - len(tried)} rules not tried before that is mended."]
     for check in report.checks:
@@ -148,11 +148,6 @@ def outputs(report: CheckReport, passed: bool) -> str:
     counts = {f"{level}s": report.count(level) for level in Level}
     shown = {"passed": str(passed).lower(), **counts, "seed": report.seed}
     return "".join(f"{name}={value}\n" for name, value in shown.items())
-
-
-def _cell(text: str) -> str:
-    """Words of a bot or of ours in a table of Markdown."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", _text(text).replace("\n", " "))
 
 
 _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 from msgspec import Struct
 from rich.text import Text
 
@@ -203,7 +203,10 @@ def _elsewhere(message: str) -> str:
 
 
 def _slip(error: CycloptsError, words: Sequence[str]) -> str | None:
-    """An option that nobody knows and that ends the line: it was taken for one of the rules' without its value."""
+    """A word too many; or an option that nobody knows and that ends the line, which was taken for one of the rules'
+    without its value."""
+    if isinstance(error, UnusedCliTokensError):
+        return f"{' '.join(error.unused_tokens or ())}: more than this command takes; --help says what it does"
     if not isinstance(error, MissingArgumentError) or error.argument is None or error.keyword is None:
         return None
     known = {option for name in registry.names() for option in option_names(registry.game(name))}

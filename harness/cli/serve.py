@@ -18,7 +18,8 @@ from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
-from referee.harness.errors import RunError, UsageError
+from referee.harness.cli.view import lacking
+from referee.harness.errors import UsageError
 from referee.harness.match.referee import Match
 from referee.harness.record.recorder import claimed_folder
 
@@ -110,7 +111,7 @@ def user(
     try:
         from referee.harness.fronts.users import add_user
     except ImportError as error:
-        raise lacking(error) from error
+        raise lacking("referee user", error) from error
     password = sys.stdin.readline().rstrip("\n") if password_stdin else secrets.token_urlsafe(15)
     add_user(users, name, role, password)
     if not password_stdin:
@@ -122,7 +123,7 @@ def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
     try:
         from referee.harness.fronts.users import Gatekeeper, read_secret, read_users
     except ImportError as error:
-        raise lacking(error) from error
+        raise lacking("referee serve", error) from error
     token_s = seconds(token_time, "--token-time")
     if token_s is None:
         raise UsageError("--token-time none: tokens end")
@@ -148,7 +149,7 @@ async def _arena(
         from referee.harness.fronts.arena import Settings
         from referee.harness.fronts.serve import open_arena
     except ImportError as error:
-        raise lacking(error) from error
+        raise lacking("referee serve", error) from error
     settings = Settings(callback_token=os.environ.get("AUTH_TOKEN"), replays=folder)
     if allow:
         settings = Settings(frozenset(allow) | settings.allow, settings.callback_token, folder)
@@ -166,15 +167,10 @@ async def remote_seats(match: Match, bind: str) -> AsyncIterator[Inside]:
     try:
         from referee.harness.fronts.team import open_team_front
     except ImportError as error:
-        raise lacking(error) from error
+        raise lacking("a web service at a seat", error) from error
     async with open_team_front(bind, match.game) as (address, inside):
         err.print(Text(f"battles are at http://{address}", style="dim"))
         yield inside
-
-
-def lacking(error: ImportError) -> RunError:
-    """That a part of the installation is not there."""
-    return RunError(f"this needs the extra web, of which {error.name} is missing: pip install 'referee[web]'")
 
 
 def _tell(address: str, what: str, folder: Path | None) -> None:

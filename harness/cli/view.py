@@ -63,8 +63,13 @@ def need_web(what: str) -> None:
         import hypercorn  # noqa: F401
         import starlette  # noqa: F401
     except ImportError as error:
-        raise UsageError(f"{what} needs what pip install 'referee[web]' adds: {error}") from error
+        raise lacking(what, error) from error
     page.check_there()
+
+
+def lacking(what: str, error: ImportError) -> UsageError:
+    """That a part of the installation is not there."""
+    return UsageError(f"{what} needs what pip install 'referee[web]' adds: {error}")
 
 
 def _shelf(place: Path) -> "Shelf":

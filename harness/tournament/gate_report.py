@@ -3,8 +3,8 @@
 import math
 from xml.etree import ElementTree
 
+from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
-from referee.harness.tournament.markdown import escaped
 from referee.harness.tournament.stats import Interval
 
 

@@ -13,10 +13,10 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
+from referee.harness.markdown import escaped
 from referee.harness.tournament import rating
 from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, shares
 from referee.harness.tournament.ledger import Book, Game, Kind
-from referee.harness.tournament.markdown import escaped
 from referee.harness.tournament.plan import Keys, Plan, due_games
 from referee.harness.tournament.rating import Tally
 from referee.harness.tournament.run import Results

@@ -300,6 +300,7 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         (("replay", "export", "aiarena21-replay", "none.jsonl", "x"), "the replay none.jsonl cannot be read: "),
         (("games", "chess"), "unknown game 'chess'; there are "),
         (("games", "tictactoo"), "unknown game 'tictactoo'; did you mean tictactoe?"),
+        (("repro", "a", "b", "c"), "c: more than this command takes; --help says what it does"),
         (("--game", "tictactoe", "winner.py", "@randm"), "unknown opponent '@randm'; did you mean @random?"),
         (("chekc", "winner.py"), "did you mean `referee check`?"),
         ((*MATCH, "--swap"), "--swap exchanges the seats in every second game: it needs --games 2 or more"),
