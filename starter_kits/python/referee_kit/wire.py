@@ -217,7 +217,7 @@ def plain(value: Any) -> Any:
 def is_plain(value: Any) -> bool:
     kind = type(value)
     if kind is int:
-        return -(1 << 63) <= value < 1 << 63
+        return bool(-(1 << 63) <= value < 1 << 63)
     if kind is list:
         return all(map(is_plain, value))
     if kind is dict:
