@@ -107,6 +107,17 @@ def test_the_runner_of_originals_is_measured() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
+def test_a_match_that_is_watched_is_measured() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.watched", "--rounds", "1", "--draw-after", "500"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures["calls"].pop("as ever")["x"] == 1.0
+    assert {"nobody looks: the gate", "--watch, a page that never reads"} < figures["calls"].keys()
+    assert all(row["x"] > 0 for row in figures["calls"].values())
+    assert len(figures["viewer, MiB"]) == 1
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("viewer", tests=True)), reason="the page needs node and chromium")
 def test_the_first_board_is_measured() -> None:
     subprocess.run(["make", "--silent", "viewer"], cwd=ROOT, check=True, timeout=250)
