@@ -60,7 +60,7 @@ _limits: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B0
 
 
 class BuildError(RunError):
-    """There is no program, and the fault is the bot's: its build fails or passes a limit."""
+    """There is no program, and the fault is the bot's: its build fails, passes a limit or leaves no program."""
 
 
 class BuildFailed(BuildError):

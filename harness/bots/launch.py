@@ -265,6 +265,8 @@ def _original(bot: originals.Original, game: str | None) -> Ready:
 
 
 def _path(spec: str, game: str | None) -> Ready:
+    if not spec:
+        raise UsageError("no bot is named: wanted is a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
     if not _is_there(path):
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
@@ -288,7 +290,7 @@ def bot_file(folder: Path, spec: str) -> BotFile:
     if not file.is_file():
         raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
     try:
-        bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8")), BotFile)
+        bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), BotFile)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{spec}/bot.toml: {error}") from error
     if bool(bot.run) is (bot.original is not None):
@@ -327,12 +329,14 @@ def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
 
 
 def _program(word: str, folder: Path, spec: str) -> str:
-    """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH."""
+    """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH. RunError; of the
+    first kind, which is the bot's own, BuildError."""
     program = str(folder / word) if "/" in word else shutil.which(word)
+    kind = builds.BuildError if "/" in word else RunError
     if program is None or not os.path.isfile(program):
-        raise RunError(f"{spec}/bot.toml: run names {word!r}, which is no program here")
+        raise kind(f"{spec}/bot.toml: run names {word!r}, which is no program here")
     if not os.access(program, os.X_OK):
-        raise RunError(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
+        raise kind(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
     return program
 
 

@@ -43,9 +43,13 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
     if size > max_bytes:
         raise UsageError(f"{archive}: unpacks to {size:,} bytes; {max_bytes:,} are allowed")
     names: set[str] = set()
+    files: set[str] = set()
+    folders: set[str] = set()
     for member in members:
         name = member.filename
         path = PurePosixPath(name)
+        if "\\" in name and not name.startswith("\\") and ":" not in name:
+            raise UsageError(f"{archive}: {name} has a backslash; the folders of a zip file are parted by /")
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not path.parts:
             raise UsageError(f"{archive}: {name!r} leads outside of the bot's own folder")
         kind = stat.S_IFMT(member.external_attr >> 16)
@@ -60,6 +64,11 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
         if str(path) in names:
             raise UsageError(f"{archive}: {name!r} is there twice")
         names.add(str(path))
+        folders.update(map(str, path.parents))
+        if not member.is_dir():
+            files.add(str(path))
+    for name in sorted(files & folders):
+        raise UsageError(f"{archive}: {name!r} is there as a file and as a folder")
 
 
 def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room: int) -> int:
@@ -89,5 +98,13 @@ def bot_in(spec: str, scratch: Path) -> str:
     folder.mkdir()
     bot = unpack(path, folder)
     if not (bot / "bot.toml").is_file():
-        raise UsageError(f"{path}: holds no bot.toml, which says how to build and run the bot")
+        raise UsageError(f"{path}: {_no_bot_file(folder)}")
     return prefix + str(bot)
+
+
+def _no_bot_file(folder: Path) -> str:
+    """Why no bot can be found in what was unpacked there."""
+    deep = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("bot.toml"))
+    if not deep:
+        return "holds no bot.toml, which says how to build and run the bot"
+    return f"holds {deep[0]}; bot.toml belongs at the top, or into the only folder that is there"

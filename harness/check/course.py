@@ -90,7 +90,7 @@ class Check(Struct, frozen=True):
 def not_built(game: Game, seed: int, name: str, error: RunError, origin: Origin, built_s: float) -> CheckReport:
     """The report of a bot whose build fails: nothing else can be tried."""
     how, _, said = str(error).partition("\n")
-    text = how[how.find(": the build ") + 2 :]
+    text = how[max(how.find(": the build "), how.find(": run names ")) + 2 :]
     lines = tuple(said.split("\n")) if said else ()
     again = _again(origin, game, seed, "builds")
     found = Finding("builds", Level.ERROR, text, last_words=lines, places=places(lines, origin.folder), again=again)

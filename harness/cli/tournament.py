@@ -39,7 +39,7 @@ from referee.harness.tournament import organise, table
 from referee.harness.tournament.crew import Crew
 from referee.harness.tournament.formats import Seating
 from referee.harness.tournament.ledger import PLAN, Ledger
-from referee.harness.tournament.plan import Plan, due_games, read_plan
+from referee.harness.tournament.plan import Plan, differences, due_games, read_plan
 from referee.harness.tournament.plan import find_game as game_named
 from referee.harness.tournament.run import End, Run, Shard, contest_of
 from referee.harness.tournament.wire import Contest
@@ -286,6 +286,10 @@ def merge(folder: Path, *others: Path) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PLAN).write_bytes((others[0] / PLAN).read_bytes())
     plan = read_plan(folder / PLAN)
+    for other in others:
+        if (other / PLAN).exists():
+            for what in differences(plan, read_plan(other / PLAN)):
+                raise UsageError(f"{other} is part of another tournament than {folder}: {what}")
     copied = sum(ledgers.merge(folder, other) for other in others)
     book = ledgers.read(folder)
     out.print(Text(f"{copied} files taken; {book.count} games, {book.doubles} of them played twice"))
@@ -518,7 +522,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def _from_file(path: Path, before: Plan | None) -> organise.Wanted:
     """Paths in it are from its own folder."""
     try:
-        file = msgspec.toml.decode(path.read_bytes(), type=_File)
+        file = msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(f"{path}: {error}") from error
     game = game_named(file.game)
@@ -558,6 +562,8 @@ def _from_file(path: Path, before: Plan | None) -> organise.Wanted:
 
 def _spec(line: _BotLine, folder: Path) -> str:
     path = line.path
+    if line.name is not None and (not line.name or set(line.name) & {"/", "="} or line.name.startswith(("@", "cmd:"))):
+        raise UsageError(f"bots: {line.name!r} is no name; one has neither / nor = and does not begin with @ or cmd:")
     if not path.startswith(("@", "cmd:")) and "=" not in path:
         path = str(folder / path)
     return path if line.name is None else f"{line.name}={path}"

@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -207,8 +207,9 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
     if plan.format == "two-player" and there != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; {there} were named")
-    if plan.format == "series" and plan.first_to is not None and plan.first_to < 1:
-        raise UsageError(f"--first-to {plan.first_to}: there must be one at least")
+    for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
+        if value is not None and value < 1:
+            raise UsageError(f"{option} {value}: there must be one at least")
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games of two; {plan.game} is played by {plan.seats}")
     if plan.format != "judged" and there < plan.seats:
@@ -219,6 +220,21 @@ def checked(plan: Plan) -> Plan:
         except ValueError as error:
             raise UsageError(str(error)) from error
     return plan
+
+
+def differences(plan: Plan, part: Plan) -> Iterator[str]:
+    """Why games of `part` cannot be counted among those of `plan`: by another seed or under other conditions a game of
+    one key is another game, and a bot that is not on the list has no place in the table."""
+    for name in ("game", "format", "seed", "seating"):
+        ours, theirs = getattr(plan, name), getattr(part, name)
+        if ours != theirs:
+            yield f"its {name} is {theirs}, not {ours}"
+    if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.stages):
+        yield "it is played under other options, maps, times, limits or rules"
+    ours = {entry.ident for entry in plan.bots}
+    for entry in part.bots:
+        if entry.ident not in ours:
+            yield f"it has {entry.name}@{entry.ident[:6]}, which is to be added first"
 
 
 def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:

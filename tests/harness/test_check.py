@@ -358,6 +358,9 @@ def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[...
     Path("broken").mkdir()
     Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "exit 9"\n')
     assert "error builds: the build failed with exit code 9" in command("broken")[1]
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "true"\n')
+    code, out, _ = command("broken")
+    assert (code, "error builds: run names './bot', which is no program here" in out) == (1, True)
     Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "sleep 60"\n')
     code, out, _ = command("broken", "--build-time", "200ms")
     assert code == 1
@@ -407,7 +410,9 @@ def test_a_zip_file_is_checked_like_its_folder(command: Callable[..., tuple[int,
         ([("pipe", "", stat.S_IFIFO | 0o644)], "'pipe' is neither a file nor a folder"),
         ([("disk", "", stat.S_IFBLK | 0o644)], "'disk' is neither a file nor a folder"),
         ([("a", "1", PLAIN), ("./a", "2", PLAIN)], "'./a' is there twice"),
-        ([("a", "1", PLAIN), ("a/b", "2", PLAIN)], "cannot be unpacked"),
+        ([("a", "1", PLAIN), ("a/b", "2", PLAIN)], "'a' is there as a file and as a folder"),
+        ([("a/b/c", "1", PLAIN), ("a/b", "2", PLAIN)], "'a/b' is there as a file and as a folder"),
+        ([("mine\\bot.toml", "", PLAIN)], "mine\\bot.toml has a backslash; the folders of a zip file are parted by /"),
         ([("x" * 300, "", PLAIN)], "cannot be unpacked"),
         ([(f"{n}", "", PLAIN) for n in range(21)], "holds 21 files; 20 are allowed"),
         ([("zeros", "0" * 10_001, PLAIN)], "unpacks to 10,001 bytes; 10,000 are allowed"),
@@ -448,6 +453,10 @@ def test_a_zip_without_a_bot_file_is_told_by_its_own_name(command: Callable[...,
         archive.writestr("mine/bot.py", "print('hello')")
     said = "referee: bot.zip: holds no bot.toml, which says how to build and run the bot\n"
     assert command("bot.zip")[::2] == (2, said)
+    with zipfile.ZipFile("bot.zip", "a") as archive:
+        archive.writestr("mine/inner/bot.toml", "")
+    said = "referee: bot.zip: holds mine/inner/bot.toml; bot.toml belongs at the top, or into the only folder that is"
+    assert command("bot.zip")[2].startswith(said)
 
 
 def test_what_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:

@@ -203,6 +203,11 @@ def test_a_bot_toml_that_is_no_utf_8_is_told(tmp_path: Path) -> None:
         entrant(str(tmp_path / "den"))
 
 
+def test_a_bot_toml_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    folder(tmp_path / "den", '\ufeffrun = ["true"]')
+    assert entrant(str(tmp_path / "den")).name == "den"
+
+
 @pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./."])
 def test_a_program_that_is_not_there_fails_the_run(tmp_path: Path, program: str) -> None:
     with pytest.raises(RunError, match=f"run names '{program}', which is no program here"):

@@ -55,6 +55,22 @@ def test_one_lane_and_two_lanes_and_two_shards_play_the_same_games(bots: list[st
     assert all(0 < len(games(tmp_path / f"part{part}")) < 18 for part in ("1", "2"))
 
 
+def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2], "--games", "2"]
+    tournament(tmp_path, *start, "--seed", "3", "--ledger", tmp_path / "one")
+    tournament(tmp_path, *start, "--seed", "4", "--ledger", tmp_path / "other")
+    tournament(tmp_path, *start, "--seed", "3", "--call-time", "3s", "--ledger", tmp_path / "slow")
+    tournament(tmp_path, *start, bots[2], "--seed", "3", "--ledger", tmp_path / "more")
+    for name, words in (
+        ("other", "its seed is 4, not 3"),
+        ("slow", "it is played under other options, maps, times, limits or rules"),
+        ("more", "it has cid@"),
+    ):
+        said = tournament(tmp_path, "merge", tmp_path / "one", tmp_path / name, code=2)
+        assert words in said and "is part of another tournament than" in said
+    assert len(games(tmp_path / "one")) == 2
+
+
 def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--games", "4", "--seed", "3", "--ledger", folder)
@@ -193,6 +209,22 @@ def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_
     said = tournament(tmp_path, *arguments, code=2)
     assert words in said and said.count("\n") <= 2, said
     assert not (tmp_path / "tournaments").exists()
+
+
+@pytest.mark.parametrize(
+    "more,words",
+    [
+        ('bots = [{ path = "@random", name = "R/D" }, "@random"]', "'R/D' is no name; one has neither / nor ="),
+        ('bots = [{ path = "@random", name = "" }, "@random"]', "'' is no name"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "--rounds 0: there must be one at least"),
+        ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: there must be one at least"),
+    ],
+)
+def test_what_a_file_may_not_say_is_told_in_a_line(more: str, words: str, tmp_path: Path) -> None:
+    """The byte order mark that some editors write is none of it."""
+    (tmp_path / "cup.toml").write_text(f'\ufeffgame = "tictactoe"\n{more}\n')
+    said = tournament(tmp_path, "cup.toml", code=2)
+    assert words in said and said.count("\n") <= 2, said
 
 
 def test_events_are_the_ledgers_lines(bots: list[str], tmp_path: Path) -> None:
