@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -11,13 +12,15 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.bots.seat import Seat
-from referee.harness.fronts import aibg_http, arena_http
+from referee.harness.fronts import arena_http
 from referee.harness.fronts.arena import Arena, Settings
 from referee.harness.fronts.arrival import Arrivals
 from referee.harness.fronts.battles import Compat, Terms
 from referee.harness.fronts.http import serving
-from referee.harness.fronts.rooms import Rooms
-from referee.harness.fronts.users import Gatekeeper
+
+if TYPE_CHECKING:
+    from referee.harness.fronts.rooms import Rooms
+    from referee.harness.fronts.users import Gatekeeper
 
 
 @asynccontextmanager
@@ -38,15 +41,18 @@ async def open_arena(
 @asynccontextmanager
 async def open_aibg(
     bind: str,
-    keeper: Gatekeeper,
+    keeper: "Gatekeeper",
     names: Iterable[str] = (),
     replays: Path | None = None,
     seed: int | None = None,
-) -> AsyncIterator[tuple[str, Rooms]]:
+) -> AsyncIterator[tuple[str, "Rooms"]]:
     """AIBG's front while the block runs: its address and its games. UsageError if the address cannot be had.
 
     `replays` is the folder of the records, one a game; `seed` what the seeds of all games are derived from.
     """
+    from referee.harness.fronts import aibg_http  # tokens and passwords take 11 MiB, which the Arena does without
+    from referee.harness.fronts.rooms import Rooms
+
     async with _hosting() as (roster, seats, nursery), arrivals() as came:
         rooms = Rooms(roster, seats, nursery, replays, seed)
         async with serving(aibg_http.app(rooms, keeper), bind, names, came) as address:
