@@ -71,6 +71,7 @@ const inflated = async (part) => {
   writer.close();
   return new Response(inflating.readable).text();
 };
+const first = inflated("first");
 Promise.all(["style", "script"].map(inflated)).then((texts) => {
   for (const [index, kind] of ["style", "script"].entries()) {
     const element = document.createElement(kind);

@@ -254,3 +254,12 @@ def test_the_first_board_does_not_wait_for_the_rest(place: str, waits: bool, pag
     assert page.input_value("#turn") == ("5" if waits else "0")
     assert page.locator("main.reading").count() == 0
     page.close()
+
+
+def test_a_record_without_a_position_says_so(tmp_path: Path, played: Played, browser: Browser) -> None:
+    (tmp_path / "match.jsonl").write_bytes(played("tictactoe").read_bytes().splitlines()[0] + b"\n")
+    (tmp_path / "page.html").write_bytes(page_of(Replay(tmp_path / "match.jsonl")))
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator(".refused").inner_text() == "line 2: missing: the match was not opened"
+    page.close()

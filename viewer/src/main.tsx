@@ -10,6 +10,8 @@ import { App } from "./views/app";
 
 /** Unpacks what stands in a part of a page that holds its match; that page defines it. */
 declare const inflated: (part: string) => Promise<string>;
+/** The part that the first board needs, on its way since before the script. */
+declare const first: Promise<string>;
 
 const PAINTED_MS = 100;
 
@@ -19,17 +21,18 @@ async function main(): Promise<void> {
   if (!document.querySelector("#data")) return served(root);
   const reader = new Reader();
   const player = new Player(reader.match);
-  const take = async (part: string) => {
-    for (const line of (await inflated(part)).split("\n")) if (line) reader.take(line);
+  const take = async (part: Promise<string>) => {
+    for (const line of (await part).split("\n")) if (line) reader.take(line);
     player.grown();
   };
-  await take("first");
+  await take(first);
   document.title = player.match.about.title;
   if (player.count.value > 0 && !Number(place().get("turn"))) {
     render(<App player={player} reading />, root);
     await painted();
   }
-  await take("data");
+  await take(inflated("data"));
+  if (player.count.value === 0) return render(<p class="refused">{player.match.closing?.verified}</p>, root);
   listen(player);
   follow(player);
   render(<App player={player} />, root);
