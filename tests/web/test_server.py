@@ -5,14 +5,15 @@ import os
 import socket
 import stat
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 import pytest
 import trio
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from referee.harness.errors import UsageError
@@ -20,6 +21,7 @@ from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, ne
 from referee.harness.web.server import Bounds, listen, serving
 
 TOKEN = new_token()
+SLOW_S = 1.4
 
 
 async def echo(request: Request) -> Response:
@@ -27,16 +29,31 @@ async def echo(request: Request) -> Response:
     return PlainTextResponse(f"{len(body)} {bearer(request, {TOKEN: None}) == TOKEN}")
 
 
+async def pieces(request: Request) -> Response:
+    """Many pieces, or one after a while."""
+    sizes = [int(size) for size in request.query_params["sizes"].split(",")]
+    if len(sizes) == 1:
+        await trio.sleep(SLOW_S)
+        return PlainTextResponse("x" * sizes[0])
+
+    async def parts() -> AsyncIterator[str]:
+        for number, size in enumerate(sizes):
+            yield chr(97 + number % 26) * size
+
+    return StreamingResponse(parts())
+
+
 @contextmanager
-def served() -> Iterator[int]:
+def served(idle_s: int = 15) -> Iterator[int]:
     """The port of a server that runs in a thread."""
     listening = listen("127.0.0.1")
     port = listening.getsockname()[1]
-    app = Guarded(Starlette(routes=[Route("/", echo, methods=["GET", "POST"])]), allowed_hosts("127.0.0.1", port))
+    routes = [Route("/", echo, methods=["GET", "POST"]), Route("/pieces", pieces)]
+    app = Guarded(Starlette(routes=routes), allowed_hosts("127.0.0.1", port))
     over = threading.Event()
 
     async def run() -> None:
-        async with serving(app, listening, Bounds(body_bytes=1000, request_s=0.5)):
+        async with serving(app, listening, Bounds(body_bytes=1000, request_s=0.5, idle_s=idle_s)):
             while not over.is_set():
                 await trio.sleep(0.02)
 
@@ -98,6 +115,43 @@ def test_a_body_is_bounded_in_size_and_in_time() -> None:
             unknown.sendall(head.encode() + b"3ff\r\n" + b"x" * 1023 + b"\r\n")
             assert unknown.recv(100).startswith(b"HTTP/1.1 413")
         assert asked(port)[0] == 200
+
+
+def test_what_is_written_arrives_whole_and_in_order_also_where_the_client_is_slow_to_read() -> None:
+    sizes = [1, 70_000, 3, *[500] * 4000, 5_000_000, 2]
+    with served() as port:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[:3] + sizes[-2:])))
+        time.sleep(0.3)
+        assert connection.getresponse().read().decode() == "a" + "b" * 70_000 + "ccc" + "d" * 5_000_000 + "ee"
+        connection.request("GET", "/pieces?sizes=" + ",".join(map(str, sizes[2:1002])))
+        assert len(connection.getresponse().read()) == sum(sizes[2:1002])
+        connection.request("HEAD", "/")
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["content-length"], answer.read()) == (200, "7", b"")
+        connection.request("GET", "/pieces?sizes=3000000")
+        assert connection.getresponse().read() == b"x" * 3_000_000
+
+
+def test_a_connection_is_closed_when_nothing_is_asked_for_and_not_before() -> None:
+    def closed_after_s(raw: socket.socket, since: float) -> float:
+        while raw.recv(1 << 16):
+            pass
+        return time.monotonic() - since
+
+    with served(idle_s=1) as port:
+        head = f"Host: 127.0.0.1:{port}\r\n\r\n".encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as silent:
+            assert 0.9 < closed_after_s(silent, time.monotonic()) < 4
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as half:
+            half.sendall(b"GET / HTTP/1.1\r\n")
+            assert 0.9 < closed_after_s(half, time.monotonic()) < 4
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as busy:
+            started = time.monotonic()
+            for _ in range(2):
+                busy.sendall(b"GET /pieces?sizes=3 HTTP/1.1\r\n" + head)
+                assert busy.recv(1 << 16).endswith(b"\r\n\r\nxxx")  # head and body in one
+            assert closed_after_s(busy, started) > 2 * SLOW_S + 0.9
 
 
 def test_a_port_that_is_taken_is_said_in_one_line() -> None:
