@@ -443,12 +443,19 @@ class State(ABC):
         return tuple([Call(player, method, self.params(player)) for player, method in self.awaited.items()])
 
     def check(self, player: Player, answer: Any) -> Fault | None:
-        """Whether `answer`, typed or plain JSON values, is legal for the awaited `player`. Never raises for it."""
-        judged = self._judge(player, self.awaited[player], answer)
+        """Whether `answer`, typed or plain JSON values, is legal for `player`. Never raises for it.
+
+        ValueError for a seat that is not awaited.
+        """
+        method = self.awaited.get(player)
+        if method is None:
+            raise ValueError(f"an answer from seat {player}, but awaited are {_seats(self.awaited)}")
+        judged = self._judge(player, method, answer)
         return judged if isinstance(judged, Fault) else None
 
     def apply(self, answers: Mapping[Player, Any]) -> list[Event]:
-        """Judges and plays one answer or `Fault` for each awaited seat. ValueError for any other set of seats."""
+        """Judges and plays one answer or `Fault` for each awaited seat. ValueError for any other set of seats, and when
+        the match is over."""
         return self.step(self.judged(answers))
 
     def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
@@ -456,8 +463,8 @@ class State(ABC):
 
         ValueError as in `apply`.
         """
-        if answers.keys() != self.awaited.keys():
-            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {sorted(self.awaited)}")
+        if answers.keys() != self.awaited.keys() or not answers:
+            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_seats(self.awaited)}")
         judged = {}
         for player, method in self.awaited.items():
             answer = answers[player]
@@ -485,6 +492,11 @@ class State(ABC):
                 return Fault(FaultKind.ILLEGAL, str(error), answer)
         detail = self.refusal(player, judged)
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
+
+
+def _seats(awaited: Mapping[Player, Method]) -> str:
+    """Those whose answers are wanted, in words."""
+    return str(sorted(awaited)) if awaited else "none: the match is over"
 
 
 def typed(answer: Any, wanted: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
+import msgspec
 import trio
 
 from referee.games import registry
@@ -69,6 +70,7 @@ def setup(
     along. `options`: those of the rules, by name. UsageError for whatever cannot be.
     """
     found = game(name)
+    _check("seed", seed, int)
     seats = tuple(f"player {player}" for player in range(found.seats.start)) if names is None else tuple(names)
     setups.check_count(found, len(seats))
     return Setup(seed, seats, _options(found, map, options, len(seats)))
@@ -117,7 +119,8 @@ def play(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Ve
     and `watcher`.
 
     A bot's fault stands in the verdict. UsageError for what cannot be, before anything is started; RunError if the run
-    itself fails: a build, a program that cannot be started, a record that cannot be written.
+    itself fails: a build, a program that cannot be started, a record that cannot be written. What the watcher raises
+    ends the match and comes out as it is.
     """
     return _run(play_async, name, bots, **conditions)
 
@@ -158,8 +161,14 @@ async def play_games_async(
     if unknown := conditions.keys() - Conditions.__annotations__.keys():
         raise TypeError(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(Conditions.__annotations__)}")
     found, limits = game(name), conditions.get("limits") or Limits()
+    if isinstance(bots, str | os.PathLike):
+        raise UsageError(f"bots={bots!r}: wanted is a list, with one for each seat")
     specs = [os.fspath(bot) for bot in bots]
     setups.check_count(found, len(specs))
+    for argument, kind in KINDS.items():
+        if conditions.get(argument) is not None:
+            _check(argument, conditions.get(argument), kind)
+    _check("games", games, int)
     if games < 1:
         raise UsageError(f"games={games}: there must be one at least")
     check_seats(specs, found.name, every_seat=swap)
@@ -176,6 +185,31 @@ async def play_games_async(
     return await play_series(Series(match, games, swap), limits, conditions.get("watcher"), played)
 
 
+KINDS: dict[str, Any] = {
+    "seed": int,
+    "options": Mapping,
+    "time": TimeControl,
+    "limits": Limits,
+    "watcher": Callable,
+}
+"""Of which type an argument must be, for those that would fail in the middle of a match otherwise."""
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    """UsageError unless it is of that type, with numbers that can be."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        wanted = {int: "an integer", Mapping: "a mapping", Callable: "a function"}.get(kind, f"a {kind.__name__}")
+        raise UsageError(f"{name}={value!r}: wanted is {wanted}")
+    if isinstance(value, TimeControl | Limits):
+        try:
+            msgspec.convert(msgspec.to_builtins(value), kind)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{name}: {error}") from error
+        for field, number in msgspec.structs.asdict(value).items():
+            if isinstance(number, int | float) and not number >= 0:
+                raise UsageError(f"{name}: {field}={number}: it cannot be below zero")
+
+
 def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int) -> Any:
     if map is not None:
         if "map" not in setups.option_names(found):
@@ -190,7 +224,7 @@ async def _built(specs: Sequence[str], game: str, limits: Limits) -> tuple[Entra
 
 
 def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-    """`trio.run`; an error of ours comes out as it is, not in a group."""
+    """`trio.run`; an error of ours, or one alone, comes out as it is, not in a group."""
 
     async def main() -> R:
         return await function(*args, **kwargs)
@@ -198,7 +232,14 @@ def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs)
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
-        raise (_ours(group) or group) from group
+        raise (_ours(group) or _single(group)) from group
+
+
+def _single(error: BaseException) -> BaseException:
+    """What is in a group, and in groups in it, if it is one alone: such as what a watcher raised."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _ours(error: BaseException) -> BaseException | None:

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -82,6 +83,10 @@ def test_an_argument_that_there_is_not_is_refused_with_those_that_there_are() ->
             play("tictactoe", ["@random"] * 2, sed=1)  # type: ignore[call-arg]
 
 
+def played(**conditions: Any) -> referee.Outcome:
+    return referee.play_games("tictactoe", ["@random"] * 2, **conditions)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -93,6 +98,16 @@ def test_an_argument_that_there_is_not_is_refused_with_those_that_there_are() ->
         (lambda: referee.setup("aiarena21", map="none.txt"), "--map none.txt: there is no such file"),
         (lambda: referee.play("tictactoe", ["@random", "@magnus"]), "unknown opponent '@magnus'"),
         (lambda: referee.play_games("tictactoe", ["@random"] * 2, games=0), "games=0: there must be one at least"),
+        (lambda: referee.play("tictactoe", "@random"), "bots='@random': wanted is a list, with one for each seat"),
+        (lambda: referee.setup("tictactoe", seed=1.5), "seed=1.5: wanted is an integer"),
+        (lambda: played(seed="7"), "seed='7': wanted is an integer"),
+        (lambda: played(games=2.5), "games=2.5: wanted is an integer"),
+        (lambda: played(options=5), "options=5: wanted is a mapping"),
+        (lambda: played(time=3), "time=3: wanted is a TimeControl"),
+        (lambda: played(limits={}), "limits={}: wanted is a Limits"),
+        (lambda: played(watcher=[]), "watcher=[]: wanted is a function"),
+        (lambda: played(time=referee.TimeControl(per_call_s=-1)), "time: per_call_s=-1: it cannot be below zero"),
+        (lambda: played(limits=referee.Limits(memory_bytes="1G")), "limits: Expected `int | null`, got `str` - at"),
         (lambda: referee.read_replay("none"), "the replay none cannot be read: No such file"),
     ],
 )
@@ -101,6 +116,22 @@ def test_what_cannot_be_is_a_usage_error(call: object, words: str) -> None:
     with pytest.raises(referee.UsageError) as failure:
         call()
     assert str(failure.value).startswith(words)
+
+
+def test_what_a_watcher_raises_comes_out_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        played(watcher=lambda *_: 1 / 0)
+
+
+def test_an_answer_that_nobody_awaits_is_told() -> None:
+    state, dice = referee.new("tictactoe"), referee.Dice(1)
+    with pytest.raises(ValueError, match=r"^an answer from seat 1, but awaited are \[0\]$"):
+        state.check(1, None)
+    while state.awaited:
+        state.apply({seat: state.sample(seat, dice) for seat in state.awaited})
+    for call in (lambda: state.apply({}), lambda: state.check(0, None)):
+        with pytest.raises(ValueError, match=r"but awaited are none: the match is over$"):
+            call()
 
 
 def test_a_program_that_cannot_be_started_is_a_run_error_and_no_group(tmp_path: Path) -> None:
