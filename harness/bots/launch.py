@@ -33,6 +33,8 @@ from referee.harness.paths import HOME, KITS
 from referee.protocol.errors import printable
 
 DEFAULT_LIMITS = Limits()
+NAME_CHARACTERS = 100
+"""Of a longer name the rest is cut off."""
 
 
 class Entrant(Struct, frozen=True):
@@ -105,11 +107,16 @@ def told_apart(found: Iterable[Entrant]) -> Iterator[Entrant]:
     """The same programs; of those of one name the later ones get a number."""
     taken: set[str] = set()
     for entrant in found:
-        shown = printable(entrant.name)
+        shown = shown_name(entrant.name)
         numbers = (f"{shown} {number}" for number in count(2))
         name = next(name for name in chain([shown], numbers) if name not in taken)
         taken.add(name)
         yield msgspec.structs.replace(entrant, name=name)
+
+
+def shown_name(name: str) -> str:
+    """A bot's name as it may stand on terminals, in records and on pages: a submission says it of itself."""
+    return printable(name[:NAME_CHARACTERS])[:NAME_CHARACTERS]
 
 
 def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
@@ -338,6 +345,22 @@ def _program(word: str, folder: Path, spec: str) -> str:
     if not os.access(program, os.X_OK):
         raise kind(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
     return program
+
+
+def obstacle(program: str) -> str:
+    """Why the system does not start a file that is there, in brackets: it says no more than `No such file` of a script
+    whose interpreter is missing. Nothing, where that is not plain."""
+    try:
+        with open(program, "rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return ""
+    if not first.startswith(b"#!"):
+        known = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
+        return "" if known else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
+    interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
+    there = os.path.isfile(interpreter)
+    return "" if there else f" (its first line names {interpreter!r}, which is not there)"
 
 
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")

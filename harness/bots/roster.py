@@ -9,7 +9,7 @@ import trio
 
 from referee.harness.bots import cache
 from referee.harness.bots.bot import Bot
-from referee.harness.bots.launch import Entrant, environment
+from referee.harness.bots.launch import Entrant, environment, obstacle
 from referee.harness.bots.limits import Limits, rlimits
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.script import PREFIX, ScriptSeat
@@ -189,7 +189,7 @@ class Roster:
         except (OSError, RunError) as error:
             if start.group is not None:
                 start.group.remove()
-            raise RunError(f"{entrant.name} cannot be started: {error}") from error
+            raise RunError(f"{entrant.name} cannot be started: {error}{obstacle(entrant.argv[0])}") from error
         process.isolation, process.group = start.kept, start.group
         process.counted = scratch if start.kept["disk"] == "poll" else None
         bot = Bot(self._carrier(process, self.limits), self.limits)

@@ -19,6 +19,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Game, TimeControl
 from referee.games.dice import derive_seed
+from referee.harness.bots.launch import shown_name
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
 from referee.harness.match.judge import course
@@ -243,7 +244,7 @@ def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
     idents: set[str] = set()
     found = []
     for entry in bots:
-        name = _free(entry.name, names, " {}")
+        name = _free(shown_name(entry.name), names, " {}")
         ident = _free(entry.hash[:IDENT_DIGITS], idents, "~{}")
         found.append(msgspec.structs.replace(entry, name=name, ident=ident))
     return tuple(found)

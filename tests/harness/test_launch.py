@@ -9,6 +9,7 @@ import pytest
 import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
+from referee import api
 from referee.harness.bots.builds import BUILD_LINES, excerpt
 from referee.harness.bots.launch import Entrant, entrant, entrants, environment
 from referee.harness.errors import RunError, UsageError
@@ -365,3 +366,21 @@ def test_a_name_has_nothing_that_a_terminal_would_obey(tmp_path: Path) -> None:
     bot = tmp_path / "red\x9b31m\u202e\x7f.py"
     bot.write_text("")
     assert entrant(str(bot)).name == "red\\x9b31m\\u202e\\x7f"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"#!/no/such/interpreter -u\n", "(its first line names '/no/such/interpreter', which is not there)"),
+        (b"#!/bin/sh\r\nexit\r\n", "(its first line names '/bin/sh\\r', which is not there)"),
+        (b"", "(its first line names no interpreter, as #!/usr/bin/env python3 does)"),
+    ],
+    ids=["no interpreter", "CRLF", "empty"],
+)
+def test_why_a_script_cannot_be_started_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "den"
+    file.write_bytes(content)
+    file.chmod(0o755)
+    with pytest.raises(RunError) as failure:
+        api.play("tictactoe", [file, "@random"])
+    assert str(failure.value).startswith("den cannot be started: ") and str(failure.value).endswith(words)

@@ -71,6 +71,20 @@ def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tm
     assert len(games(tmp_path / "one")) == 2
 
 
+def test_a_name_that_a_submission_gives_itself_harms_no_table(tmp_path: Path) -> None:
+    """A terminal obeys none of it, it is one line, and it has an end. Told apart they stay."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        long = "x" * 5000
+        (folder / "bot.toml").write_text(f'name = "a\\u001b[2J\\n\\u202eb{long}"\nrun = ["true"]\n# {folder}\n')
+    found = tournament(tmp_path, "--game", "tictactoe", *folders, "--games", "2", "--ledger", tmp_path / "t")
+    assert found.isprintable() or set(filter(lambda c: not c.isprintable(), found)) == {"\n"}
+    names = [row["name"] for row in table(tmp_path / "t")["rows"]]
+    start = f"a\\x1b[2J\\n\\u202eb{long}"[:100]
+    assert sorted(names) == [start, start + " 2"]
+
+
 def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--games", "4", "--seed", "3", "--ledger", folder)
