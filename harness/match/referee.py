@@ -1,7 +1,8 @@
 """Plays one match: asks whoever is awaited, has the engine judge, delivers what happened, keeps the record."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ from referee.harness.record.lines import (
     Turn,
     state_hash,
 )
-from referee.harness.record.recorder import Recorder
+from referee.harness.record.recorder import FOLLOWED_S, Recorder
 from referee.harness.sandbox.layers import weakest
 from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
 from referee.protocol import messages
@@ -99,23 +100,24 @@ async def play(
 ) -> Verdict:
     """Plays a match from the greeting to the end. RunError if a program cannot be started or the record be written.
 
-    With a `pace` somebody watches: every turn is on disk at once, and the match may be held between two of them.
+    With a `pace` somebody watches: a turn is on disk a moment later, and the match may be held between two of them.
     `recorder`: what keeps the record in the place of a file.
     """
     started, away_s = time.perf_counter(), PRESENCE.away_s
     evidence: list[Evidence] = []
     try:
-        with recorder or Recorder(match.replay, every_turn=pace is not None) as record:
+        with recorder or Recorder(match.replay, followed=pace is not None) as record:
             referee = _Referee(match, record, watcher, pace, evidence)
-            try:
-                await referee.take_seats(roster)
-                starts = not all(seat.greeted for seat in referee.seats)
-                await referee.open(roster.limits)
-                if starts:
-                    roster.starts.append(time.perf_counter() - started)
-                result = await referee.result()
-            finally:
-                await referee.clear(roster)
+            async with nullcontext() if pace is None else _kept_up(record):
+                try:
+                    await referee.take_seats(roster)
+                    starts = not all(seat.greeted for seat in referee.seats)
+                    await referee.open(roster.limits)
+                    if starts:
+                        roster.starts.append(time.perf_counter() - started)
+                    result = await referee.result()
+                finally:
+                    await referee.clear(roster)
             seats = tuple(referee.account(player, result) for player in range(len(match.entrants)))
             record.write(Ending(result, seats, tuple(referee.faults)))
     finally:
@@ -135,6 +137,22 @@ async def play(
         tree_read_by=TREE_READ_BY,
         away_s=PRESENCE.away_s - away_s,
     )
+
+
+@asynccontextmanager
+async def _kept_up(record: Recorder) -> AsyncIterator[None]:
+    """For the length of the block the record on disk is never long behind, whoever is waited for."""
+
+    async def keep_up() -> None:
+        while True:
+            await trio.sleep(FOLLOWED_S)
+            record.catch_up()
+
+    with ungrouped():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_up)
+            yield
+            nursery.cancel_scope.cancel()
 
 
 NO_CLOCK = messages.Clock(None, None, None)

@@ -19,6 +19,8 @@ from referee.harness.record.lines import Ending, Line, Turn, state_hash
 FLUSH_LINES = 256
 KEPT_S = 0.05
 """So old a line is written when a bot is waited for, so that whoever follows the record sees what is played."""
+FOLLOWED_S = 0.02
+"""So old a line becomes at most where somebody is known to follow it."""
 LONG_LINE_BYTES = 1 << 16
 """So long a line is not kept: a bot may answer 1 MiB at every call."""
 _NONE: dict[Player, Fault] = {}
@@ -36,11 +38,12 @@ class Recorder(AbstractContextManager["Recorder"]):
     keeps = False
     """Whether lines are kept anywhere."""
 
-    def __init__(self, path: Path | None = None, every_turn: bool = False) -> None:
-        """`every_turn`: somebody follows it as it is written."""
+    def __init__(self, path: Path | None = None, followed: bool = False) -> None:
+        """`followed`: somebody looks at it as it is written. While nobody writes, `catch_up` is to be called."""
         self.path = path
-        self._most_lines = 1 if every_turn else FLUSH_LINES
-        self._due = time.perf_counter() + KEPT_S  # when the first line that is kept is old
+        self._followed = followed
+        self._kept_s = FOLLOWED_S if followed else KEPT_S
+        self._due = time.perf_counter() + self._kept_s  # when the first line that is kept is old
         self.turns = 0
         self._encode = msgspec.json.Encoder().encode
         self._lines: list[bytes] = []
@@ -80,13 +83,19 @@ class Recorder(AbstractContextManager["Recorder"]):
                 return
             if self._failure is not None:
                 raise self._failure
-            if len(self._lines) >= self._most_lines or len(encoded) >= LONG_LINE_BYTES:
+            full = len(self._lines) >= FLUSH_LINES or len(encoded) >= LONG_LINE_BYTES
+            if full or (self._followed and time.perf_counter() > self._due):
                 self._flush(self._file)
 
     def idle(self) -> None:
-        """Somebody is waited for: lines that were kept for more than a moment are written. Should that fail, the next
-        line says so: here several calls may be open, of which none has to do with it."""
-        if self._lines and self._file is not None and time.perf_counter() > self._due:
+        """Somebody is waited for: lines that were kept for more than a moment are written."""
+        if self._lines and time.perf_counter() > self._due:
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """All lines that are kept are written. Should that fail, the next line says so: here several calls may be open,
+        of which none has to do with it."""
+        if self._lines and self._file is not None:
             try:
                 self._flush(self._file)
             except RunError as error:
@@ -125,7 +134,7 @@ class Recorder(AbstractContextManager["Recorder"]):
     def _flush(self, file: int) -> None:
         data = memoryview(b"\n".join([*self._lines, b""]))
         self._lines.clear()
-        self._due = time.perf_counter() + KEPT_S
+        self._due = time.perf_counter() + self._kept_s
         assert self.path is not None
         try:
             found = os.fstat(file)  # before we write: behind a cut the file would grow to its old size again

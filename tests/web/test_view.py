@@ -28,7 +28,7 @@ class Growing(Recorder):
     """A match of random play at ReAntics that is recorded turn by turn, as the test has it."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(path, every_turn=True)
+        super().__init__(path, followed=True)
         self.game = registry.game("reantics")
         setup = Setup(3, ("one", "two"), self.game.options(draw_after=20))
         self.state = self.game.new(setup)
@@ -40,11 +40,13 @@ class Growing(Recorder):
         for _ in range(turns):
             answers = {player: self.state.sample(player, self.dice) for player in self.state.awaited}
             self.turn(answers, self.state.apply(answers), {}, {}, self.state)
+        self.catch_up()
 
     def finish(self) -> None:
         while self.state.awaited:
             self.play(1)
         self.write(Ending(self.state.result))
+        self.catch_up()
 
 
 def test_the_list_is_narrowed_and_leads_to_a_match_and_back(
