@@ -55,7 +55,7 @@ async def test_a_call_is_a_post_of_json_and_its_answer_may_come_behind_announcem
         (b"HTTP/1.1 101 Switching Protocols\r\n\r\n", "without a pending proposal"),
         (b"no http\r\n\r\n", "illegal status line"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, "too long"),
-        (b"", "left without an answer"),
+        (b"", "disconnected without sending"),
         (None, "it took too long"),
     ],
 )
