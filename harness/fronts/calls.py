@@ -39,7 +39,17 @@ async def call(
     except httpx.TimeoutException:
         raise CallFailed("it took too long") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise CallFailed(str(error) or type(error).__name__) from None
+        raise CallFailed(_why(error)) from None
+
+
+def _why(error: BaseException) -> str:
+    """What it says, or what it came of says: of a certificate httpx knows only that there is no connection."""
+    found: BaseException | None = error
+    while found is not None:
+        if words := str(found):
+            return words
+        found = found.__cause__ or found.__context__
+    return type(error).__name__
 
 
 @cache
