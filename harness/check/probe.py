@@ -185,7 +185,7 @@ class _Walk(Loop):
         self.until = time.perf_counter() + WALK_S
         for player in range(len(self.setup.names)):
             self.seats.append(seat if player == plan.seat else EngineSeat())
-        self.between = self._between
+        self.interrupted = True
 
     async def greet_all(self, limits: Limits) -> None:
         plan = self.plan
@@ -193,7 +193,7 @@ class _Walk(Loop):
             luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
             await self.greet(player, limits, plan.encodings, luck)
 
-    async def _between(self) -> bool:
+    async def between(self) -> bool:
         plan, done = self.plan, self.done
         enough = len(done.asked) >= plan.calls or time.perf_counter() > self.until
         if done.fault is not None or (enough and plan.breaks_off and self.state.result is None):

@@ -3,7 +3,7 @@
 A match, a game of the check and the first call of a new bot are this loop with other seats and with what they add.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ class Loop:
         """Set to leave the game as it stands."""
         self.lost: dict[Player, Fault] = {}
         """Seats that could not be greeted, and why: they have lost before the first call."""
-        self.between: Callable[[], Awaitable[bool]] | None = None
-        """Called before every turn: may change the position, and says whether it did. None = nothing ever does."""
+        self.interrupted = False
+        """Something may happen `between` two turns. A flag beside the method: nearly always there is nothing."""
         self._failed = False  # a call of this turn was not answered
         self._limits: messages.Limits | None = None  # as bots are shown them
         self._call_ms = _call_ms(game, time, time.per_call_s)
@@ -75,7 +75,7 @@ class Loop:
         if lost := {player: fault for player, fault in sorted(self.lost.items()) if player not in state.out}:
             self.forfeit(lost)
         while state.awaited and not self.over:
-            if self.between is not None and await self.between():
+            if self.interrupted and await self.between():
                 continue
             calls = state.calls()
             if len(calls) == 1:
@@ -102,6 +102,10 @@ class Loop:
         events = self.state.forfeit(faults)
         self.forfeited(faults, events)
         self.tell(events)
+
+    async def between(self) -> bool:
+        """Before every turn of a game that may be interrupted: may change the position, and says whether it did."""
+        return False
 
     def at_fault(self) -> None:
         """A fault is about to be ruled on: the position is still the one that it was given for."""

@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +172,7 @@ class _Referee(Loop):
         pace: Pace | None,
         evidence: list[Evidence],
     ) -> None:
-        super().__init__(match.game, match.setup, match.time, self._log)
+        super().__init__(match.game, match.setup, match.time, partial(_log, match.replay))
         self.evidence = evidence
         """What is known of each fault, for its bundle."""
         self.table.idle = record.idle
@@ -200,7 +201,7 @@ class _Referee(Loop):
         """The position that a fault was given for, while it is ruled on."""
         self._started = 0.0
         if self.cheats or self.remote or pace is not None or self.match_s is not None:
-            self.between = self._between
+            self.interrupted = True
 
     async def take_seats(self, roster: Roster) -> None:
         """RunError if a program cannot be started."""
@@ -290,7 +291,7 @@ class _Referee(Loop):
             if type(event) is Ruling:
                 self._report(event, "initialize" if event.player in self.lost else "")
 
-    async def _between(self) -> bool:
+    async def between(self) -> bool:
         if self.pace is not None and self.pace.held and self.state.result is None and await self._held(self.pace):
             return True
         match_s = self.match_s
@@ -438,7 +439,7 @@ class _Referee(Loop):
             TREE_READ_BY,
         )
 
-    def _log(self, player: Player) -> Path | None:
-        """The file for a seat's standard error, beside the replay."""
-        replay = self.match.replay
-        return None if replay is None else replay.with_name(f"{replay.stem}.seat{player}.stderr")
+
+def _log(replay: Path | None, player: Player) -> Path | None:
+    """The file for a seat's standard error, beside the replay."""
+    return None if replay is None else replay.with_name(f"{replay.stem}.seat{player}.stderr")
