@@ -159,7 +159,7 @@ def tournament(
     max_minutes
         End after so long.
     strict
-        Exit with 1 if a bot was at fault.
+        Exit with 1 if a bot was at fault, also in games that were played before.
     events
         Print every game as a line of JSON when it has been played, as the ledger has it.
     form
@@ -167,6 +167,10 @@ def tournament(
     """
     part = _shard(shard)
     lanes.checked()
+    if max_minutes is not None and not max_minutes > 0:
+        raise UsageError(f"--max-minutes {max_minutes:g}: wanted is a time above 0")
+    if expel is not None and expel < 1:
+        raise UsageError(f"--expel {expel}: there must be one at least")
     folder = ledger
     if resume and not bots and game is None:
         if folder is None:
@@ -187,7 +191,7 @@ def tournament(
         changes = {name: value for name, value in given.items() if value is not None}
         wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
         folder = _new_folder(wanted) if folder is None else folder
-        plan = organise.arrange(wanted, folder)
+        plan = organise.arrange(wanted, folder, before)
     if cluster is None:
         with progress() as told:
             plan, programs = organise.programs(plan, folder, forfeit, told)
@@ -212,7 +216,7 @@ def tournament(
     if end is not End.FINISHED:
         err.print(Text(f"{end}: `referee tournament --resume --ledger {folder}` goes on"))
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
-    return AT_FAULT if strict and run.progress.faulty else PLAYED
+    return AT_FAULT if strict and any(row.faults for row in found.rows) else PLAYED
 
 
 @tournament_app.command

@@ -11,6 +11,7 @@ import gzip
 import os
 import socket
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -290,8 +291,11 @@ def record(folder: Path, file: Path, line: Line) -> bytes | None:
     try:
         with pack.open("rb") as source:
             source.seek(offset)
-            return gzip.decompress(source.read(size))
-    except (OSError, EOFError, gzip.BadGzipFile) as error:
+            member = source.read(size)
+            if len(member) < size:
+                raise EOFError("the file ends before it does")
+            return gzip.decompress(member)
+    except (OSError, EOFError, zlib.error) as error:
         raise RunError(f"{pack}: the record of {line.k} cannot be read: {error}") from error
 
 

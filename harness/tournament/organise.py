@@ -54,8 +54,9 @@ class Wanted(Struct, frozen=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
 
 
-def arrange(wanted: Wanted, folder: Path) -> Plan:
-    """Writes plan and bots into the folder, without playing. UsageError for what cannot be."""
+def arrange(wanted: Wanted, folder: Path, before: Plan | None = None) -> Plan:
+    """Writes plan and bots into the folder, without playing. UsageError for what cannot be, RunError for a folder that
+    cannot be written. `before`: the plan that is there, which this one goes on with."""
     game = find_game(wanted.game)
     own_names = [spec.rpartition("=")[2] for spec in wanted.bots]
     check_seats(own_names, game.name, every_seat=True)
@@ -95,11 +96,30 @@ def arrange(wanted: Wanted, folder: Path) -> Plan:
             version=game.version,
         )
         checked(plan)
-        folder.mkdir(parents=True, exist_ok=True)
-        for each in found:
-            store(each, folder)
-        write_plan(plan, folder / PLAN)
+        if before is not None:
+            _check_that_it_goes_on(plan, before, folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for each in found:
+                store(each, folder)
+            write_plan(plan, folder / PLAN)
+        except OSError as error:
+            raise RunError(f"{folder} cannot be written: {error.strerror}") from error
     return plan
+
+
+def _check_that_it_goes_on(plan: Plan, before: Plan, folder: Path) -> None:
+    """UsageError where games that are played would have no place any more, or be taken for those of another seed."""
+    idents = {entry.ident for entry in plan.bots}
+    gone = [entry.name for entry in before.bots if entry.ident not in idents]
+    for what, was, now in (("game", before.game, plan.game), ("seed", before.seed, plan.seed)):
+        if was != now:
+            raise UsageError(
+                f"{folder} holds a tournament whose {what} is {was}, not {now}; another one needs a folder"
+            )
+    if gone:
+        alone = "--resume with --ledger alone goes on with the bots that are there"
+        raise UsageError(f"{folder} holds games of {', '.join(gone)}, not named now; {alone}")
 
 
 def _guest(case: str, game: str) -> Entry:
@@ -135,7 +155,7 @@ def programs(
             try:
                 ready.append(program(entry, folder, plan.game, plan.limits))
             except (RunError, UsageError) as error:
-                failures.append((entry.name, str(error)))
+                failures.append((entry.name, str(error).removeprefix(f"{entry.name}: ")))
                 entry = msgspec.structs.replace(entry, absent=True)
         entries.append(entry)
     if failures and not forfeit:

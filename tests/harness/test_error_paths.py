@@ -91,6 +91,11 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     ((*CHECK, "--only", "starts", "--junit", "/proc/nowhere/x"), 3, "cannot be written"),
     (("tournament", "--game", "tictactoe", "@random", "--ledger", "t"), 2, ""),
     (("tournament", "show", "none"), 2, "none"),
+    (
+        ("tournament", "--game", "tictactoe", "@random", "@random", "--ledger", "text.txt"),
+        3,
+        "text.txt cannot be written",
+    ),
     (("gate", "@random", "@random"), 2, "--game"),
     (("completion", "tcsh"), 2, "bash"),
 ]

@@ -45,6 +45,17 @@ def test_each_record_is_found_by_its_line(tmp_path: Path) -> None:
     assert gzip.decompress(pack.read_bytes()) == b"".join(b"record %d\n" % number for number in range(5))
 
 
+def test_a_record_that_is_damaged_or_cut_off_is_told(tmp_path: Path) -> None:
+    member = gzip.compress(b"record\n" * 9)
+    opened(tmp_path).append([(line("c/a-b/0/0"), member)])
+    ((file, each),) = ledger.counted_lines(tmp_path)
+    (pack,) = (tmp_path / "replays").iterdir()
+    for damaged in (b"", member[:-1], member[:12] + b"\xff\xff\xff" + member[15:], b"x" * len(member)):
+        pack.write_bytes(damaged)
+        with pytest.raises(RunError, match="the record of c/a-b/0/0 cannot be read: "):
+            ledger.record(tmp_path, file, each)
+
+
 def test_a_torn_last_line_is_no_line_and_is_cut_off_by_the_next_run(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.append([(line("c/a-b/0/0"), None)])

@@ -142,6 +142,22 @@ def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[st
     for line in games(tmp_path / "t").values():
         assert bool(line.z) == bool(line.f)
     assert sum(bool(line.z) for line in games(tmp_path / "t").values()) == 4
+    tournament(tmp_path, "--resume", "--ledger", tmp_path / "t", "--strict", code=1)  # nothing is left to be played
+
+
+def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder)
+    plan, resume = (folder / "tournament.toml").read_bytes(), ["--resume", "--ledger", folder]
+    for arguments, words in (
+        (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
+        (["--game", "connectfour", *bots], "holds a tournament whose game is tictactoe, not connectfour"),
+        (["--game", "tictactoe", *bots[:2]], "holds games of cid, not named now"),
+    ):
+        assert words in tournament(tmp_path, *arguments, *resume, code=2)
+    assert (folder / "tournament.toml").read_bytes() == plan
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "4", *resume)
+    assert len(games(folder)) == 12
 
 
 def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
@@ -217,6 +233,8 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
         (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
         (["show", "nowhere"], "holds no tournament"),
         (["nowhere.toml"], "nowhere.toml"),
+        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "there must be one at least"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
