@@ -200,7 +200,7 @@ class Bot(Seat):
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except Late:
             ended = max(now(), started + limit_s)
-            answer = self.fault or no_answer(limit_s)
+            answer = self.fault or self._half_a_frame(no_answer(limit_s))
             wire.give_up()
         except BrokenPipeError:
             ended = now()
@@ -222,6 +222,14 @@ class Bot(Seat):
         if self.limits.pause and self.fault is None:
             transport.pause()
         return answer
+
+    def _half_a_frame(self, late: Fault) -> Fault:
+        """The same, with what has come, if something has: a line without its end looks like an answer to its author."""
+        rest = self.wire.unread.strip()
+        if not rest:
+            return late
+        why = ", perhaps its line has no end" if self.wire.encoding is Encoding.JSON else ""
+        return Fault(late.kind, f"{late.detail}; what it wrote is no whole frame{why}: {quote(rest)}")
 
     def _second_look(self, started: float, limit_s: float) -> float:
         """When the time of a call is up: the moment until which it goes on, because no core was free for the bot.

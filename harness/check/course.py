@@ -460,8 +460,6 @@ class _Course:
         elif done.asked and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
             rule = "answers-every-call"  # it has greeted, and was understood
         text = f"{told}{fault.kind}: {fault.detail}"
-        if fault.kind is FaultKind.TIMEOUT and bot is not None and (rest := bot.wire.unread.strip()):
-            text += f"; what it wrote is no whole frame, perhaps its line has no end: {quote(rest)}"
         words = () if bot is None else bot.last_words()
         self._find(rule, level, text, plan, done, words)
 

@@ -59,6 +59,30 @@ async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
     assert duel.fault.wall_s == pytest.approx(0.4, abs=0.3)
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (
+            """greet(); call(); write(b'{"id":1}'); signal.pause()""",
+            'no answer within 0.4 s; what it wrote is no whole frame, perhaps its line has no end: {"id":1}',
+        ),
+        (
+            "greet(encoding='msgpack'); os.read(0, 99); write(b'\\x81\\xa2id'); time.sleep(9)",
+            "no answer within 0.4 s; what it wrote is no whole frame: 0x81a26964",
+        ),
+        (
+            """call(); write(b'{"id":0,"result":{}}'); time.sleep(9)""",
+            "no answer within 0.8 s; what it wrote is no whole frame, perhaps its line has no end: "
+            '{"id":0,"result":{}}',
+        ),
+    ],
+    ids=["json", "msgpack", "greeting"],
+)
+async def test_half_a_frame_is_shown_when_the_time_is_over(arena: Arena, body: str, words: str) -> None:
+    duel = await arena.duel(body, time=SHORT, limits=Limits(startup_s=0.8), granted_s=0.8)
+    assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, words)
+
+
 async def test_a_bot_that_stops_its_supervisor_cannot_stop_us(arena: Arena) -> None:
     body = "greet(); put('NW'); call(); os.kill(os.getppid(), signal.SIGSTOP); signal.pause()"
     duel = await arena.duel(body, time=SHORT, granted_s=0.4 + 1.0)
