@@ -179,7 +179,7 @@ async def play_games_async(
         seed=secrets.randbits(64) if seed is None else seed,
         options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
         time=found.time if time is None else time,
-        encodings=tuple(conditions.get("encodings", Encoding)),
+        encodings=_encodings(conditions.get("encodings", tuple(Encoding))),
         replay=None if replay is None else Path(replay),
     )
     return await play_series(Series(match, games, swap), limits, conditions.get("watcher"), played)
@@ -208,6 +208,14 @@ def _check(name: str, value: Any, kind: Any) -> None:
         for field, number in msgspec.structs.asdict(value).items():
             if isinstance(number, int | float) and not number >= 0:
                 raise UsageError(f"{name}: {field}={number}: it cannot be below zero")
+
+
+def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:
+    """UsageError for one that there is not, and for none."""
+    known = tuple(Encoding)
+    if isinstance(given, str) or not given or any(each not in known for each in given):
+        raise UsageError(f"encodings={given!r}: wanted is a list of {' and '.join(known)}, or of one of them")
+    return tuple(map(Encoding, given))
 
 
 def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int) -> Any:

@@ -276,7 +276,8 @@ def _path(spec: str, game: str | None) -> Ready:
         raise UsageError("no bot is named: wanted is a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
     if not _is_there(path):
-        raise UsageError(f"no bot at {spec!r}: there is no such file or folder")
+        hint = "; a name in front of = has letters, digits, blanks and . @ + - _ only" if "=" in spec else ""
+        raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
     if game is not None and not (path / "bot.toml").exists() and originals.recognised(path, game):
         return _original(originals.Original(path), game)
