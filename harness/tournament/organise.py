@@ -110,13 +110,19 @@ def arrange(wanted: Wanted, folder: Path, before: Plan | None = None) -> Plan:
 
 def _check_that_it_goes_on(plan: Plan, before: Plan, folder: Path) -> None:
     """UsageError where games that are played would have no place any more, or be taken for those of another seed."""
-    idents = {entry.ident for entry in plan.bots}
+    idents, names = {entry.ident for entry in plan.bots}, {entry.name for entry in plan.bots}
     gone = [entry.name for entry in before.bots if entry.ident not in idents]
+    changed = [name for name in gone if name in names]
     for what, was, now in (("game", before.game, plan.game), ("seed", before.seed, plan.seed)):
         if was != now:
             raise UsageError(
                 f"{folder} holds a tournament whose {what} is {was}, not {now}; another one needs a folder"
             )
+    if changed:
+        raise UsageError(
+            f"{folder} holds games of {', '.join(changed)} as it was before it was changed; "
+            "a changed bot is another one, for a tournament of its own or under another name"
+        )
     if gone:
         alone = "--resume with --ledger alone goes on with the bots that are there"
         raise UsageError(f"{folder} holds games of {', '.join(gone)}, not named now; {alone}")

@@ -149,10 +149,12 @@ def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder)
     plan, resume = (folder / "tournament.toml").read_bytes(), ["--resume", "--ledger", folder]
+    other = drawing_bot(tmp_path / "bots-of-today", "cid", 2)
     for arguments, words in (
         (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
         (["--game", "connectfour", *bots], "holds a tournament whose game is tictactoe, not connectfour"),
         (["--game", "tictactoe", *bots[:2]], "holds games of cid, not named now"),
+        (["--game", "tictactoe", *bots[:2], other], "holds games of cid as it was before it was changed"),
     ):
         assert words in tournament(tmp_path, *arguments, *resume, code=2)
     assert (folder / "tournament.toml").read_bytes() == plan
