@@ -1,12 +1,9 @@
-"""AI Arena 21's own `replay.txt`, which its viewer plays: aiarena21.md, section 10.
+"""Writes AI Arena 21's own `replay.txt`, which its viewer plays: aiarena21.md, section 10."""
 
-The viewer needs every member that is not optional here and ignores `powerups`, which is ours.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from referee.games.aiarena21 import (
     METHODS,
@@ -22,54 +19,8 @@ from referee.games.aiarena21 import (
 from referee.games.api import Event, Notice
 from referee.harness.record.lines import Forfeit, Injection, Opening, Stop, Turn
 from referee.harness.record.replay import Replay
+from referee.harness.record.replay_txt import Finish, Init, Position, Tick
 from referee.harness.record.simulation import positions
-
-Cell = tuple[int, int]
-"""(row, col)."""
-
-
-class Init(Struct, frozen=True, tag="init"):
-    """The first line. Pairs are by seat."""
-
-    grid: Sequence[Sequence[str]]
-    """Rows × cols texts of one character."""
-    scores: tuple[int, int]
-    teams: Sequence[str]
-    spawn: tuple[Cell, Cell]
-    total_rounds: int
-
-
-class Position(Struct, frozen=True):
-    """A player after its move and before any auction."""
-
-    new_pos: Cell
-    delta: Cell
-
-
-class Tick(Struct, frozen=True, tag="tick"):
-    """A turn. Pairs are by seat, lists rows × cols."""
-
-    heatmap: Sequence[Sequence[float]]
-    positions: tuple[Position, Position]
-    items: Sequence[Sequence[Sequence[str]]]
-    """The letters O, S and D of what lies on each cell after the pick-ups."""
-    bike: tuple[bool, bool]
-    """Whether it still runs after the count-down."""
-    teleport: tuple[bool, bool]
-    """Never true: the viewer stops at such a line."""
-    scores: tuple[int, int]
-    remaining_rounds: int
-    """This turn included."""
-    powerups: tuple[PowerUp, PowerUp]
-    """What was bought in this turn."""
-    wagers: tuple[int, int] | UnsetType = UNSET
-    """The bids of the turn's last auction."""
-    wager_positions: tuple[Cell, Cell] | UnsetType = UNSET
-    """Where that turn's auctions left the players."""
-
-
-class Finish(Struct, frozen=True, tag="finish"):
-    """The last line."""
 
 
 def content(replay: Replay) -> bytes:
@@ -103,7 +54,8 @@ def _told(line: Turn | Injection | Forfeit | Stop) -> Iterator[Struct]:
 def _init(state: AIArena21) -> Init:
     first, second = [state.ground.location[cell] for cell in state.spawns]
     grid = [list(row) for row in state.ground.map.cells]
-    return Init(grid, (START_SCORE, START_SCORE), state.setup.names, (first, second), state.turns)
+    one, two = state.setup.names
+    return Init(grid, (START_SCORE, START_SCORE), (one, two), (first, second), state.turns)
 
 
 class _Turn:

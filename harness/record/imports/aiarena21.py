@@ -1,63 +1,22 @@
-"""AI Arena 21's `replay.txt`, as the original wrote it and as we do (`referee.harness.record.exports.aiarena21`):
-aiarena21.md, section 10.
+"""Reads AI Arena 21's `replay.txt`, as the original wrote it and as we do: aiarena21.md, section 10.
 
 A position is the one at the end of its turn: after auctions and pick-ups, with the heat that the turn was played by.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Struct
 
 from referee.games.aiarena21 import Map, Moved, Player, PowerUp
 from referee.games.aiarena21.board import drawn
+from referee.harness.record.replay_txt import Cell, Finish, Init, Tick
 
 BEGINS = b"[Replay]"
 """The original writes no blank after it, its document shows one."""
 HOLDS = "positions, heat, fruit, scores and auctions as recorded; no calls, times or rulings, so nothing is verified"
 _LETTERS = frozenset("OSD")
-
-Count = Annotated[int, Meta(ge=0)]
-Cell = tuple[Count, Count]
-"""(row, col)."""
-
-
-class Init(Struct, frozen=True, tag="init"):
-    """The first line. Pairs are by seat."""
-
-    grid: Sequence[Sequence[str]]
-    scores: tuple[int, int]
-    teams: tuple[str, str]
-    spawn: tuple[Cell, Cell]
-    total_rounds: Annotated[int, Meta(ge=1)]
-
-
-class Position(Struct, frozen=True):
-    """A player after its move and before any auction."""
-
-    new_pos: Cell
-    delta: tuple[int, int]
-
-
-class Tick(Struct, frozen=True, tag="tick"):
-    """A turn. Pairs are by seat, lists rows × cols. Whatever else stands in it is left alone."""
-
-    heatmap: Sequence[Sequence[float]]
-    positions: tuple[Position, Position]
-    items: Sequence[Sequence[Sequence[str]]]
-    bike: tuple[bool, bool]
-    teleport: tuple[bool, bool]
-    scores: tuple[int, int]
-    remaining_rounds: int
-    wagers: tuple[int, int] | UnsetType = UNSET
-    wager_positions: tuple[Cell, Cell] | UnsetType = UNSET
-    powerups: tuple[PowerUp, PowerUp] | UnsetType = UNSET
-    """Ours alone."""
-
-
-class Finish(Struct, frozen=True, tag="finish"):
-    """The last line, which the original writes twice."""
 
 
 class Seen(Struct, frozen=True):
