@@ -33,12 +33,15 @@ def stray_print(text: bytes | bytearray) -> RemoteProtocolError:
     return RemoteProtocolError(f'wrote "{quote(text)}" to standard output; print debugging to standard error')
 
 
-def printable(text: str) -> str:
+def printable(text: str, most: int | None = None) -> str:
     """`text` without anything that a terminal or a page would obey: control characters, DEL, those of C1, marks that
     turn the direction of writing, halves of characters. Each is shown by its number, as in `\\x1b`; tabs become spaces.
+
+    `most`: so many characters of it are shown.
     """
-    text = text.expandtabs(4)
-    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    text = text[:most].expandtabs(4)
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    return shown[:most]
 
 
 def _escaped(character: str) -> str:

@@ -334,7 +334,7 @@ class Bot(Seat):
 
 def _shown(word: str | None) -> str | None:
     """What a program says of itself, as it may stand on terminals, in records and on pages."""
-    return None if word is None else printable(word[:PROGRAM_CHARACTERS])[:PROGRAM_CHARACTERS]
+    return None if word is None else printable(word, PROGRAM_CHARACTERS)
 
 
 def _too_much_output(limit_bytes: int) -> Fault:

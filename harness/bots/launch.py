@@ -116,7 +116,7 @@ def told_apart(found: Iterable[Entrant]) -> Iterator[Entrant]:
 
 def shown_name(name: str) -> str:
     """A bot's name as it may stand on terminals, in records and on pages: a submission says it of itself."""
-    return printable(name[:NAME_CHARACTERS])[:NAME_CHARACTERS]
+    return printable(name, NAME_CHARACTERS)
 
 
 def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
