@@ -224,6 +224,7 @@ class Pipes(Transport):
         self._ours = Thread(0, 0)
         self._paused = False
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
+        self._started = time.monotonic()
         self._watched = trio.CancelScope()
         self._leaves = False  # if so, its end is not its fault
         self._ended = False
@@ -428,13 +429,11 @@ class Pipes(Transport):
                 nursery.start_soon(self._log.follow, self.process.stderr)
 
     async def _watch_usage(self, ruled: Callable[[Fault], None]) -> None:
-        started = time.monotonic()
         while True:
             await trio.sleep(SAMPLE_EVERY_S)
             if not self.meter.rests():
-                usage = await self.meter.read()
-                at_s = round(self.meter.read_at - started, 3)
-                self._curve.append(Moment(max(0.0, at_s), usage.memory_bytes, usage.cpu_s, usage.processes))
+                await self.meter.read()
+                self._curve.append(self._moment())
                 if (passed := self._passed()) is not None:
                     return ruled(passed)
 
@@ -482,7 +481,16 @@ class Pipes(Transport):
 
     @property
     def curve(self) -> tuple[Moment, ...]:
-        return tuple(self._curve)
+        """As it was sampled, and as it was read last: a bot that has not lived to its first sample has that one."""
+        last = self._moment()
+        sampled = self._curve and self._curve[-1].at_s >= last.at_s
+        return tuple(self._curve) if sampled else (*self._curve, last)
+
+    def _moment(self) -> Moment:
+        """What it used when it was read last; if it ended before that, the most that it has used."""
+        usage, at_s = self.usage, round(self.meter.read_at - self._started, 3)
+        memory_bytes = usage.memory_bytes or usage.peak_memory_bytes
+        return Moment(max(0.0, at_s), memory_bytes, usage.cpu_s, usage.processes)
 
     @property
     def exit_code(self) -> int | None:
