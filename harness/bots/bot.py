@@ -106,8 +106,10 @@ class Bot(Seat):
             return self._finish(Fault(FaultKind.PROTOCOL, str(error)))
         return None
 
-    async def settle(self) -> None:
-        await self.transport.settle()
+    def rests(self) -> bool:
+        return self.transport.rests()
+
+    def settle(self) -> None:
         if self.fault is None:
             self.spoke_unasked()
 

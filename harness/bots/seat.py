@@ -3,8 +3,10 @@
 The loop of a match (`referee.harness.match.loop`) knows `Seat` and nothing else of whoever plays.
 """
 
+import os
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -17,6 +19,11 @@ from referee.games.dice import Dice
 from referee.harness.bots.meter import Usage
 from referee.harness.bots.shared import SharedMembers
 from referee.protocol.messages import Clock, Hello, Initialize
+
+SETTLE_S = 0.005
+"""How long bots that are kept may be busy with the end of a match before the next one begins."""
+ASIDE_S = 0.000001
+"""How long we sleep for them at a time. The kernel makes 50 µs of it, in which most have heard the end."""
 
 
 class Charge(Struct):
@@ -86,7 +93,7 @@ class Table:
         self.several = False
         """More than one seat is being asked just now."""
         self._silent = 0
-        self._all_heard = trio.Event()
+        self._all_heard: trio.Event | None = None  # while several are asked
         self._background: tuple[int, ...] | None = None
 
     def ask_several(self, count: int) -> None:
@@ -95,6 +102,7 @@ class Table:
 
     def heard(self) -> None:
         """One of them has answered, or its time is over."""
+        assert self._all_heard is not None
         self._silent -= 1
         if self._silent <= 0:
             self.several = False
@@ -102,6 +110,7 @@ class Table:
 
     async def all_heard(self) -> None:
         """Waits for the others before something long is done: their time runs, and is taken when we hear them."""
+        assert self._all_heard is not None
         self._silent -= 1
         if self._silent <= 0:
             self._all_heard.set()
@@ -168,11 +177,12 @@ class Seat(ABC):
     def flush(self) -> None:
         """Delivers what was told, as far as that needs no waiting."""
 
-    async def settle(self) -> None:
-        """The match is over, and the seat may be greeted for another: it has a moment for what it was told last.
+    def rests(self) -> bool:
+        """Whether it has taken in all that it was told, and is busy with nothing any more."""
+        return True
 
-        What it does wrong there becomes its `fault`.
-        """
+    def settle(self) -> None:
+        """The match is over, and the seat may be greeted for another: what it has done wrong becomes its `fault`."""
 
     async def end(self, orderly: bool = True) -> None:
         """The seat is not needed any more: it is told so and has a moment, unless the match is broken off. Returns when
@@ -250,6 +260,22 @@ class Seat(ABC):
     def stderr(self) -> Path | None:
         """The file with what it wrote for its author, if that was anything."""
         return None
+
+
+def settle(seats: Iterable[Seat]) -> None:
+    """A match is over, and these may be greeted for another: they have a moment for what they were told last."""
+    seats = tuple(seats)
+    busy = [seat for seat in seats if not seat.rests()]
+    until = time.perf_counter() + SETTLE_S
+    while busy and time.perf_counter() < until:
+        # A core of theirs may be ours. One that has used much of it lately gets it only when we sleep.
+        os.sched_yield()
+        busy = [seat for seat in busy if not seat.rests()]
+        if busy:
+            time.sleep(ASIDE_S)
+            busy = [seat for seat in busy if not seat.rests()]
+    for seat in seats:
+        seat.settle()
 
 
 class EngineSeat(Seat):

@@ -38,10 +38,6 @@ all the rest of a call. It is a fifth of the time between two readings of what b
 CURVE_MOMENTS = 400
 """Readings of a bot's usage that are kept: the last ten seconds."""
 FRAMES_A_WRITE = 64
-SETTLE_S = 0.005
-"""How long a bot that is kept may be busy with the end of a match before the next one begins."""
-YIELDS = 4
-"""How often we step aside for it before we sleep."""
 UNSUPERVISED = Fault(
     FaultKind.CRASH, "ended with its supervisor, the process above every bot, which somebody has killed"
 )
@@ -134,8 +130,10 @@ class Transport(ABC):
     def start_match(self, match: Initialize, log: Callable[[], Path | None]) -> None:
         """Usage and standard error count from here; the file for the latter is `log()`."""
 
-    async def settle(self) -> None:
-        """Sends what is left to be sent, and gives the bot a moment to take it in. No call is open."""
+    def rests(self) -> bool:
+        """Whether the bot has taken in all that it was sent and is busy with nothing, as far as that can be seen: it
+        has used no time since it was asked before. What is left to be sent is sent. No call is open."""
+        return True
 
     def end_match(self) -> None:
         """Takes the last reading and the last lines of a match, also of a bot that has ended."""
@@ -230,7 +228,8 @@ class Pipes(Transport):
         self._ended = False
         self._heard = trio.Event()  # nobody listens any more for the process's end
         self._unsupervised = False
-        self._told = False  # something was sent since its last answer
+        self._told = False  # something was sent since it rested
+        self._rested_ns = -1  # its CPU time when it was asked whether it rests; 0 = it has ended
 
     def put(self, frame: bytes) -> bytes:
         self.outbox.append(frame)
@@ -372,31 +371,16 @@ class Pipes(Transport):
         self._catch_up()
         self._log.start_match(log)
 
-    async def settle(self) -> None:
-        if not self._told:
-            return
-        self._told = False
-        until = self.now() + SETTLE_S
-        if self.outbox:
+    def rests(self) -> bool:
+        if self._told:
             try:
-                await self.send_rest(until)
-            except (Late, BrokenPipeError):
-                return
-        # It rests when it has read everything and uses no more time. Its core may be ours: so we step aside.
-        looks, before = 0, -1
-        while True:
-            if _unread_bytes(self.process.stdin) == 0:
-                used = self.cpu_ns()
-                if used in (before, 0):  # 0: it has ended
-                    return
-                before = used
-            looks += 1
-            if looks < YIELDS:
-                os.sched_yield()
-            elif self.now() < until:
-                time.sleep(0.0001)
-            else:
-                return
+                sent = self.send()
+            except BrokenPipeError:
+                sent = True
+            before, self._rested_ns = self._rested_ns, self.cpu_ns()
+            busy = self._rested_ns not in (before, 0) or _unread_bytes(self.process.stdin) > 0
+            self._told = busy or not sent
+        return not self._told
 
     def end_match(self) -> None:
         self.meter.end_match()
@@ -405,7 +389,7 @@ class Pipes(Transport):
     def measure(self) -> Fault | None:
         if self._ended or self.process.exit_code is not None:
             self.meter.take_peak(self.process.peak_bytes)
-        elif time.monotonic() - self.meter.read_at >= SAMPLE_EVERY_S:
+        elif time.monotonic() - self.meter.read_at >= 2 * SAMPLE_EVERY_S:  # else the sampler has, or is about to
             self.meter.glance()
         elif self.process.group is None:  # it was ruled on when it was read; a group has a word of its own
             return None

@@ -30,7 +30,7 @@ from referee.harness.bots.launch import Entrant, player_of
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.roster import Roster
-from referee.harness.bots.seat import OutOfTurn
+from referee.harness.bots.seat import OutOfTurn, Seat, settle
 from referee.harness.errors import RunError, ungrouped
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.faults import report, rules_of
@@ -365,14 +365,16 @@ class _Referee(Loop):
         guilty = {fault.player for fault in self.faults}
         self._position = ""
         self.table.flush()
+        kept: list[Seat] = []
+        if self.state.result is not None and not self.game.fresh:
+            kept = [seat for player, seat in enumerate(self.seats) if seat.hello.reuse and player not in guilty]
+            settle(kept)
         ended = []
-        for player, (entrant, seat) in enumerate(zip(self.entrants, self.seats, strict=False)):
-            if self.state.result is not None and player not in guilty and seat.hello.reuse and not self.game.fresh:
-                await seat.settle()
-                if seat.fault is None:
-                    roster.keep(entrant, seat)
-                    continue
-            ended.append(seat)
+        for entrant, seat in zip(self.entrants, self.seats, strict=False):
+            if seat in kept and seat.fault is None:
+                roster.keep(entrant, seat)
+            else:
+                ended.append(seat)
         if ended:
             await roster.end(ended, orderly=self.state.result is not None)
         for player, seat in enumerate(self.seats):
