@@ -22,6 +22,9 @@ DRAWS = 10_000
 STEP = 2.0
 """The furthest that a step of Newton may move a rating; further away the curvature says little."""
 
+ROUNDING = 1e-3
+"""Steps shrink by squares; one so small that is no shorter than the one before consists of rounding errors."""
+
 Vector = list[float]
 Matrix = list[list[float]]
 Pairs = tuple[tuple[int, int, float, int], ...]
@@ -211,7 +214,7 @@ def _rate(bots: int, weights: Mapping[Pairs, Weight], seed: int, draws: int) -> 
     if not bots:
         return []
     results = _results(bots, weights)
-    ratings, information = _fit(*_sums(bots, weights))
+    ratings, information = _fit(_sums(bots, weights))
     covariance = _centred(_sandwich(ratings, information, weights, results))
     mean = sum(ratings) / bots
     ratings = [rating - mean for rating in ratings]
@@ -260,23 +263,20 @@ def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
     return results
 
 
-def _sums(bots: int, weights: Mapping[Pairs, Weight]) -> tuple[Vector, Matrix]:
-    """How often each bot finished ahead of another, and how often each two met."""
-    ahead = [0.0] * bots
-    met = [[0.0] * bots for _ in range(bots)]
+def _sums(bots: int, weights: Mapping[Pairs, Weight]) -> Matrix:
+    """How often each bot finished ahead of another."""
+    ahead = [[0.0] * bots for _ in range(bots)]
     for pairs, weight in weights.items():
         for first, second, won, times in pairs:
-            ahead[first] += won * weight.orbits
-            ahead[second] += (times - won) * weight.orbits
-            met[first][second] += times * weight.orbits
-            met[second][first] += times * weight.orbits
-    return ahead, met
+            ahead[first][second] += won * weight.orbits
+            ahead[second][first] += (times - won) * weight.orbits
+    return ahead
 
 
 # The fit. Ratings are in units of the natural logarithm of the odds until they are told.
 
 
-def _fit(ahead: Vector, met: Matrix) -> tuple[Vector, Matrix]:
+def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
     """The likeliest ratings, with the matrix of information at them, by Newton's steps.
 
     The prior is half a win and half a loss of every bot against an average one: so a bot that has won everything has a
@@ -284,24 +284,28 @@ def _fit(ahead: Vector, met: Matrix) -> tuple[Vector, Matrix]:
     """
     bots = range(len(ahead))
     ratings = [0.0] * len(ahead)
+    before = math.inf
     while True:
-        slopes, information = [], []
+        slopes = [_chance(-rating) - 0.5 for rating in ratings]
+        information = [[0.0] * len(ahead) for _ in bots]
         for bot in bots:
-            own = _chance(ratings[bot])
-            slope, row = ahead[bot] + 0.5 - own, [0.0] * len(ahead)
-            row[bot] = own * (1 - own)
-            for rival, times in enumerate(met[bot]):
-                if times:
-                    chance = _chance(ratings[bot] - ratings[rival])
-                    slope -= times * chance
-                    row[rival] = -times * chance * (1 - chance)
-                    row[bot] -= row[rival]
-            slopes.append(slope)
-            information.append(row)
+            own = information[bot]
+            own[bot] += _chance(ratings[bot]) * _chance(-ratings[bot])
+            for rival in range(bot):
+                won, lost = ahead[bot][rival], ahead[rival][bot]
+                if won or lost:
+                    chance, other = _chance(ratings[bot] - ratings[rival]), _chance(ratings[rival] - ratings[bot])
+                    pull, weight = won * other - lost * chance, (won + lost) * chance * other
+                    slopes[bot] += pull
+                    slopes[rival] -= pull
+                    own[bot] += weight
+                    own[rival] = information[rival][bot] = -weight
+                    information[rival][rival] += weight
         steps = _solve(_cholesky(information), slopes)
         furthest = max(map(abs, steps))
-        if furthest < 1e-9:
+        if furthest < 1e-9 or before <= furthest < ROUNDING:
             return ratings, information
+        before = furthest
         shorter = min(1.0, STEP / furthest)
         ratings = [rating + step * shorter for rating, step in zip(ratings, steps, strict=True)]
 

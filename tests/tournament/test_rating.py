@@ -7,7 +7,7 @@ import choix
 import pytest
 from simulated import field, in_elo, orbit, tournament
 
-from referee.harness.tournament.rating import ELO, Game, Tally
+from referee.harness.tournament.rating import ELO, Game, Tally, Weight, rate
 from referee.harness.tournament.stats import elo, expected
 
 WON, LOST, DRAWN = (1, 2), (2, 1), (1, 1)
@@ -50,6 +50,23 @@ def test_ratings_add_up_to_nothing_and_ties_are_half_a_win() -> None:
     tally.add(pair(A, B, DRAWN, DRAWN))
     tally.add(pair(B, C, WON, LOST))
     assert fitted(tally) == pytest.approx([0, 0, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("orbits", [1, 20_440, 41_707, 1_000_000, 1_000_000_000])
+def test_who_has_won_everything_is_rated_however_often_that_was(orbits: int) -> None:
+    """Where the pull of what was won and that of half a loss to an average bot are the same."""
+    winner, loser = rate(2, {((A, B, 2.0, 2),): Weight(orbits, orbits, orbits)}, draws=0)
+    rating = winner.elo.value
+    assert loser.elo.value == -rating
+    assert 2 * orbits * expected(-2 * rating) == pytest.approx(expected(rating) - 0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("orbits", [1_000, 100_000_000])
+def test_a_field_that_falls_into_two_is_rated_however_much_each_half_plays(orbits: int) -> None:
+    """Only the prior holds the halves together, which is little beside what they played."""
+    both = {((one, two, won, 2),): Weight(orbits, orbits, orbits) for one, two in ((A, B), (C, D)) for won in (1.0, 2.0)}
+    found = [rating.elo.value for rating in rate(4, both, draws=0)]
+    assert found == pytest.approx([elo(0.75) / 2, -elo(0.75) / 2] * 2, abs=0.1)
 
 
 def test_a_bot_is_rated_by_rivals_that_it_shares_with_another() -> None:
