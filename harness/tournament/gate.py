@@ -18,6 +18,9 @@ from referee.harness.tournament.stats import Bounds, Strength
 LOOK_EVERY = 8
 """Orbits from one look at the likelihood ratio to the next: a look too many is a chance too many to err."""
 
+FURTHEST = 3000.0
+"""A bound in Elo or normalised Elo: one game in thirty million. Much further out a float has no odds any more."""
+
 
 class Unit(StrEnum):
     """What the bounds count."""
@@ -79,6 +82,9 @@ def checked(terms: Terms, seats: int) -> Terms:
         raise UsageError(f"--points {terms.low:g} {terms.high:g}: wanted are hundredths above one half, -50 … 50")
     if not all(map(math.isfinite, (terms.low, terms.high))):
         raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: the bounds must be finite")
+    if terms.unit is not Unit.POINTS and not -FURTHEST <= terms.low < terms.high <= FURTHEST:
+        wanted = f"wanted are bounds from {-FURTHEST:g} to {FURTHEST:g}"
+        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: {wanted}")
     for name, value in (("alpha", terms.alpha), ("beta", terms.beta)):
         if not 0 < value < 0.5:
             raise UsageError(f"--{name} {value:g}: wanted is a chance above 0 and below 0.5")

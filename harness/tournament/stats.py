@@ -233,11 +233,11 @@ def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations:
     a sample whose mean is too low every distribution on the way keeps the condition and is likelier than the one
     before; but the end may be one of several, so that each score above a half is tried as what had come more often.
     """
+    if abs(deviations) < 1e-9:  # none, as far as a float can tell them from none
+        return _tilt(shares, [score - 0.5 for score in scores])
     if deviations < 0:
         mirrored = [1 - score for score in reversed(scores)]
         return _at_deviations(mirrored, shares[::-1], -deviations)[::-1]
-    if deviations == 0:
-        return _tilt(shares, [score - 0.5 for score in scores])
     mean, spread = _moments(scores, shares)
     if mean > 0.5 and mean - 0.5 >= deviations * spread:
         return _settled(scores, shares, deviations, mean, spread or (mean - 0.5) / deviations)

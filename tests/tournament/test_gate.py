@@ -228,6 +228,8 @@ def test_a_much_better_bot_is_always_accepted_and_a_worse_one_always_rejected(te
     [
         (Terms(low=30, high=0), "--elo 30 0: the first bound must be below the second"),
         (Terms(low=0, high=math.inf), "--elo 0 inf: the bounds must be finite"),
+        (Terms(low=0, high=10_000), "--elo 0 10000: wanted are bounds from -3000 to 3000"),
+        (Terms(Unit.NELO, -1e300, 0), "--nelo -1e+300 0: wanted are bounds from -3000 to 3000"),
         (Terms(low=math.nan), "--elo nan 30: the first bound must be below the second"),
         (Terms(Unit.POINTS, 0, 50), "--points 0 50: wanted are hundredths above one half, -50 … 50"),
         (Terms(alpha=0), "--alpha 0: wanted is a chance above 0 and below 0.5"),
@@ -246,6 +248,17 @@ def test_terms_that_cannot_be_are_refused_with_what_is_wanted(terms: Terms, want
 def test_terms_at_their_limits_are_taken() -> None:
     for terms in (Terms(max_games=2), Terms(Unit.POINTS, -49, 49), Terms(alpha=0.49), Terms(max_minutes=None)):
         assert checked(terms, 2) is terms
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+@pytest.mark.parametrize("unit", [Unit.ELO, Unit.NELO])
+@pytest.mark.parametrize("bounds", [(0, 3000), (-3000, 0), (-3000, 3000), (0, 1e-9), (0, 1e-300)])
+def test_a_gate_judges_by_whatever_bounds_it_takes(bounds: tuple[float, float], unit: Unit, anytime: bool) -> None:
+    terms = Terms(unit, *bounds, anytime=anytime and unit is Unit.ELO)
+    for outcomes in ((1, 1), (0, 0), (0.5, 0.5), (1, 0), (1, 0.5)):
+        gate = Gate(checked(terms, 2), 2)
+        decided(gate, [orbit(*outcomes)] * 40)
+        assert math.isfinite(gate.llr) and all(map(math.isfinite, gate.wealth))
 
 
 # What it tells.
