@@ -64,7 +64,8 @@ def test_who_has_won_everything_is_rated_however_often_that_was(orbits: int) -> 
 @pytest.mark.parametrize("orbits", [1_000, 100_000_000])
 def test_a_field_that_falls_into_two_is_rated_however_much_each_half_plays(orbits: int) -> None:
     """Only the prior holds the halves together, which is little beside what they played."""
-    both = {((one, two, won, 2),): Weight(orbits, orbits, orbits) for one, two in ((A, B), (C, D)) for won in (1.0, 2.0)}
+    often = Weight(orbits, orbits, orbits)
+    both = {((one, two, won, 2),): often for one, two in ((A, B), (C, D)) for won in (1.0, 2.0)}
     found = [rating.elo.value for rating in rate(4, both, draws=0)]
     assert found == pytest.approx([elo(0.75) / 2, -elo(0.75) / 2] * 2, abs=0.1)
 
