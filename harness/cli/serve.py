@@ -34,6 +34,7 @@ def serve(
     compat: Literal["seed", "original"] | None = None,
     allow: Annotated[Sequence[str], Parameter(negative=())] = (),
     test: Flag = False,
+    workers: int = 1,
     replay: Path | None = None,
     no_replay: Flag = False,
     users: Path | None = None,
@@ -57,6 +58,9 @@ def serve(
         Default: this machine.
     test
         Of the Arena, for tests of the original's own: the time is what requests say. Never in a contest.
+    workers
+        Of the Arena, how many processes share the battles, one a core at most. Each may have 2,000 battles and 2,000
+        connections.
     replay
         The folder for the records, one a match. Default: a new one in ./replays.
     no_replay
@@ -71,14 +75,20 @@ def serve(
     """
     if no_replay and replay is not None:
         raise UsageError("--no-replay --replay: one of the two")
-    others = {"compat": compat, "allow": allow, "test": test} if front == "aibg" else {"users": users, "secret": secret}
+    others = (
+        {"compat": compat, "allow": allow, "test": test, "workers": workers != 1}
+        if front == "aibg"
+        else {"users": users, "secret": secret}
+    )
     for name, given in others.items():
         if given:
             raise UsageError(f"--{name} is an option of the other front")
+    if test and workers != 1:
+        raise UsageError("--test --workers: one of the two, as a test sets the time of one process")
     address, names = bind or BIND[front], tuple(alias)
     if front == "arena":
         with _folder(front, replay, no_replay) as folder:
-            run(_arena, address, names, compat or "seed", tuple(allow), test, folder)
+            _arena(address, names, compat or "seed", tuple(allow), test, folder, workers)
         return PLAYED
     if users is None:
         raise UsageError("--users is needed: the file of those who may log in; `referee user` writes it")
@@ -142,20 +152,37 @@ def _folder(front: str, replay: Path | None, no_replay: bool) -> AbstractContext
     return nullcontext(replay) if replay is not None or no_replay else claimed_folder(front)
 
 
-async def _arena(
-    bind: str, names: tuple[str, ...], compat: Any, allow: tuple[str, ...], test: bool, folder: Path | None
+def _arena(
+    bind: str,
+    names: tuple[str, ...],
+    compat: Any,
+    allow: tuple[str, ...],
+    test: bool,
+    folder: Path | None,
+    workers: int,
 ) -> None:
     try:
         from referee.harness.fronts.arena import Settings
+        from referee.harness.fronts.crew import MOST, Crew, hired
+        from referee.harness.fronts.http import listening_at
         from referee.harness.fronts.serve import open_arena
     except ImportError as error:
         raise lacking("referee serve", error) from error
+    if not 1 <= workers <= MOST:
+        raise UsageError(f"--workers {workers}: wanted is 1 to {MOST}")
     settings = Settings(callback_token=os.environ.get("AUTH_TOKEN"), replays=folder)
     if allow:
         settings = Settings(frozenset(allow) | settings.allow, settings.callback_token, folder)
-    async with open_arena(bind, settings, compat, names, test) as (address, arena):
-        _tell(address, "".join(f" /{name}" for name in arena.games), folder)
-        await trio.sleep_forever()
+    listening = listening_at(bind)
+
+    async def work(crew: Crew) -> None:
+        async with open_arena(listening, settings, compat, names, test, crew) as (address, arena):
+            if crew.number == 0:
+                _tell(address, "".join(f" /{name}" for name in arena.games), folder)
+            await trio.sleep_forever()
+
+    with hired(workers, work) as crew:
+        run(work, crew)
 
 
 @asynccontextmanager

@@ -4,13 +4,13 @@ Rules and interface: tictactoe.md, part C. The requests stand in `referee.harnes
 """
 
 import logging
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import trio
 from msgspec import Struct, field
@@ -23,6 +23,7 @@ from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import Seat
 from referee.harness.fronts.battles import RemotePlayer, Terms
 from referee.harness.fronts.calls import CALL_S, CallFailed, call
+from referee.harness.fronts.crew import Crew
 from referee.harness.fronts.hosted import Hosted, Switch
 from referee.harness.match.judge import COURSES, Case, Course
 from referee.harness.match.referee import Match, play
@@ -34,9 +35,9 @@ REFUSAL_S = 0.3
 """A team that refuses a battle says so at once; one that plays it first, and replies then, is not waited for."""
 REPLY_S = 3600.0
 BATTLES = 2000
-"""So many may go on at a time."""
+"""So many may go on at a time, in each worker."""
 KEPT_RUNS = 1000
-"""So many runs are remembered; the oldest that are over are forgotten."""
+"""So many runs are remembered, in each worker; the oldest that are over are forgotten."""
 
 log = logging.getLogger("referee.fronts.arena")
 
@@ -106,6 +107,8 @@ class Run(Struct, eq=False):
     callback_url: str | None
     battles: list[Ordered] = []
     reported: bool = False
+    since: float = field(default_factory=time.perf_counter)
+    """When it was ordered."""
 
     @property
     def over(self) -> bool:
@@ -146,7 +149,13 @@ class Arena:
     """All runs. `seats` are given by the roster to whom they belong; battles are played in the nursery."""
 
     def __init__(
-        self, roster: Roster, seats: dict[Entrant, Seat], nursery: trio.Nursery, terms: Terms, settings: Settings
+        self,
+        roster: Roster,
+        seats: dict[Entrant, Seat],
+        nursery: trio.Nursery,
+        terms: Terms,
+        settings: Settings,
+        crew: Crew,
     ) -> None:
         self.games: dict[str, Game] = {}
         """By the name in addresses: those with a judged run."""
@@ -156,11 +165,14 @@ class Arena:
         self.settings = settings
         self.runs: dict[str, Run] = {}
         self.battles: dict[str, Ordered] = {}
+        self.crew = crew
         self.switch = Switch()
         """While it is off no opponent replies."""
         self._roster = roster
         self._going = 0
-        self._count = 0
+        self._count = crew.number
+        self._elsewhere: dict[str, tuple[float, int]] = {}
+        """Runs of other workers: since when, and whose."""
         self._nursery = nursery
         self._seats = seats
         self._random = SystemRandom()
@@ -183,6 +195,7 @@ class Arena:
         self._remember(run)
         for battle in run.battles:
             self._nursery.start_soon(self._fight, run, battle)
+        await self.crew.tell(ident, run.since)
         for battle in self._random.sample(run.battles, len(run.battles)):
             await self._announce(run, battle)
             if run.errors:
@@ -204,11 +217,28 @@ class Arena:
         if "*" not in self.settings.allow and host not in self.settings.allow:
             raise NotAllowed(f"{host} is no host that is called from here; --allow adds it")
 
+    # Of several workers.
+
+    def place_of_run(self, ident: str) -> int | None:
+        """The number of the other worker that has the run."""
+        return None if ident in self.runs or ident not in self._elsewhere else self._elsewhere[ident][1]
+
+    def taken(self, ident: str, since: float, number: int) -> None:
+        """Another worker has a run of this id: as in one process, the later of two is left."""
+        if (mine := self.runs.get(ident)) is not None:
+            if (mine.since, self.crew.number) > (since, number):
+                return
+            self._break_off(self.runs.pop(ident))
+        told = since, number
+        self._elsewhere[ident] = max(told, self._elsewhere.pop(ident, told))
+        if len(self._elsewhere) > KEPT_RUNS * (self.crew.of - 1):
+            del self._elsewhere[next(iter(self._elsewhere))]
+
     # One battle.
 
     def _order(self, game: Game, case: Case) -> Ordered:
         theirs = OPPONENTS[case.name].seats[game.name]
-        client = RemotePlayer(str(uuid4()), self.terms, self.switch)
+        client = RemotePlayer(self.crew.draw(), self.terms, self.switch)
         return Ordered(client.ident, game, case, 1 if theirs == 0 else 0, client)
 
     async def _fight(self, run: Run, battle: Ordered) -> None:
@@ -218,7 +248,7 @@ class Arena:
         client = Entrant("team", ("client", battle.ident), Path(), remote=True)
         self._seats[rival] = Hosted(case.name, self.switch)
         self._seats[client] = battle.client
-        self._count += 1
+        self._count += self.crew.of  # no two workers count alike
         seed = self.settings.seed
         folder = self.settings.replays
         match = Match(
@@ -295,6 +325,7 @@ class Arena:
         if (same := self.runs.pop(run.ident, None)) is not None:
             self._break_off(same)
         self.runs[run.ident] = run
+        self._elsewhere.pop(run.ident, None)
         self.battles.update((battle.ident, battle) for battle in run.battles)
 
     def _forget(self, run: Run) -> None:

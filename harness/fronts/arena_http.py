@@ -1,7 +1,9 @@
 """The Arena's requests: tictactoe.md, part C."""
 
 from collections.abc import Awaitable, Callable
+from itertools import count
 from typing import Any
+from urllib.parse import unquote
 from uuid import uuid4
 
 import trio
@@ -151,6 +153,24 @@ def _coordinating(path: str, arena: Arena, game: Game) -> list[Route]:
         Route(path, ok, methods=["POST"]),
         Route(path, to_root),
     ]
+
+
+def places(arena: Arena) -> Callable[[bytes], int | None]:
+    """Tells by a request's target which worker it is for; None: any.
+
+    Orders go round, so that a coordinator with a single connection has all workers play.
+    """
+    turn = count(arena.crew.number)
+
+    def place(target: bytes) -> int | None:
+        *_, verb, ident = ["", *unquote(target.partition(b"?")[0].decode("latin1")).rstrip("/").split("/")]
+        if ident in ("evaluate", "tryout"):
+            return next(turn) % arena.crew.of
+        if verb in ("start", "play", "view"):
+            return arena.crew.owner(ident)
+        return arena.place_of_run(ident) if verb == "result" else None
+
+    return place
 
 
 async def _ordered(run: Awaitable[Any]) -> Any:

@@ -160,26 +160,33 @@ ON_ERROR: Mapping[Any, Callable[..., Any]] = {HTTPException: refused, ClientDisc
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, bind: str, names: Iterable[str], arrivals: Arrivals) -> AsyncIterator[str]:
+async def serving(
+    app: ASGIApp,
+    bind: str | socket.socket,
+    names: Iterable[str],
+    arrivals: Arrivals,
+    others: server.Others | None = None,
+) -> AsyncIterator[str]:
     """Serves while the block runs; gives the address, such as `127.0.0.1:8080`. UsageError if it cannot be had.
 
-    What is read is stamped by `arrivals`.
+    What is read is stamped by `arrivals`. `others` serve on the same socket, which `listening_at` made.
     """
     allow_descriptors(OPEN_FILES)
-    listening = _listening(bind)
+    listening = listening_at(bind) if isinstance(bind, str) else bind
     host, port = listening.getsockname()[:2]
     gc.collect()
     gc.freeze()  # what is there by now stays: each later search for what is gone would go through it, and clients wait
     usual = gc.get_threshold()
     gc.set_threshold(*usual[:2], FULL_SEARCHES)
-    async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest):
+    async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest, others):
         try:
             yield f"{bracketed(host)}:{port}"
         finally:
             gc.set_threshold(*usual)
 
 
-def _listening(bind: str) -> socket.socket:
+def listening_at(bind: str) -> socket.socket:
+    """A socket that listens at ADDRESS:PORT. UsageError."""
     host, colon, port = bind.rpartition(":")
     if not colon or not port.isdigit():
         raise UsageError(f"{bind!r} cannot be listened at: wanted is ADDRESS:PORT such as 127.0.0.1:8080")

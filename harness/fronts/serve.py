@@ -1,5 +1,6 @@
 """A front from its start to its end: the server, the matches, and nothing left behind."""
 
+import socket
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from referee.harness.fronts import arena_http
 from referee.harness.fronts.arena import Arena, Settings
 from referee.harness.fronts.arrival import Arrivals
 from referee.harness.fronts.battles import Compat, Terms
+from referee.harness.fronts.crew import Crew
 from referee.harness.fronts.http import serving
 
 if TYPE_CHECKING:
@@ -25,16 +27,25 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_arena(
-    bind: str, settings: Settings, compat: Compat = "seed", names: Iterable[str] = (), test: bool = False
+    bind: str | socket.socket,
+    settings: Settings,
+    compat: Compat = "seed",
+    names: Iterable[str] = (),
+    test: bool = False,
+    crew: Crew | None = None,
 ) -> AsyncIterator[tuple[str, Arena]]:
     """The Arena's front while the block runs: its address and itself. UsageError if the address cannot be had.
 
-    `test`: the time of day is what requests say, and opponents can be held back.
+    `test`: the time of day is what requests say, and opponents can be held back. `crew`: several processes are the
+    Arena, on a socket that listens already.
     """
     terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
     async with _hosting() as (roster, seats, nursery), arrivals() as came:
-        arena = Arena(roster, seats, nursery, terms, settings)
-        async with serving(arena_http.app(arena, test), bind, names, came) as address:
+        crew = crew or Crew()
+        arena = Arena(roster, seats, nursery, terms, settings, crew)
+        crew.whose, crew.heard = arena_http.places(arena), arena.taken
+        app, others = arena_http.app(arena, test), crew if crew.of > 1 else None
+        async with serving(app, bind, names, came, others) as address, crew.working():
             yield address, arena
 
 

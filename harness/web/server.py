@@ -9,11 +9,14 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Protocol
 
+import h11
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
-from hypercorn.events import Event, RawData
+from hypercorn.events import Event, RawData, Updated
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from msgspec import Struct
@@ -36,6 +39,19 @@ class Bounds(Struct, frozen=True):
     """How long a connection may lie idle between two requests."""
     connections: int = 2000
     """So many at a time; more are closed at once."""
+
+
+class Others(Protocol):
+    """Other processes that serve on the same socket. A connection can go from one to another between two requests."""
+
+    def place(self, target: bytes) -> int | None:
+        """The number of the one that a request for that target is for; None: ours."""
+
+    async def give(self, number: int, connection: trio.socket.SocketType, data: bytes, heard_at: float) -> None:
+        """Has a connection go on there; `data` was read of it, at that moment. OSError if it is closed meanwhile."""
+
+    async def take(self) -> tuple[socket.socket, bytes, float]:
+        """The next that one of them gives to us."""
 
 
 AT_ONCE = 64 << 10
@@ -64,10 +80,11 @@ async def serving(
     listening: socket.socket,
     bounds: Bounds = Bounds(),  # noqa: B008
     now: Callable[[], float] = trio.current_time,
+    others: Others | None = None,
 ) -> AsyncIterator[None]:
     """Serves an application for the length of the block, on a socket of `listen`, which it takes over.
 
-    `heard_at` tells a request when its last bytes were read, by the clock `now`.
+    `heard_at` tells a request when its last bytes were read, by the clock `now`. `others`: we are one of several.
     What is still open when the block ends is closed: a stream that never ends does not keep us.
     """
     config = Config()
@@ -79,10 +96,12 @@ async def serving(
     config.websocket_max_message_size = bounds.body_bytes
     config.websocket_ping_interval = 20.0
     config.graceful_timeout = 0.2
-    server = _Server(Bounded(app, bounds), config, bounds, now)
+    server = _Server(Bounded(app, bounds), config, bounds, now, others)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(server.accept, listening)
         nursery.start_soon(server.close_idle)
+        if others is not None:
+            nursery.start_soon(server.take_over, others)
         try:
             yield
         finally:
@@ -101,9 +120,12 @@ class _Server:
     connections that it has forgotten, such as those whose upgrade it has refused.
     """
 
-    def __init__(self, app: ASGIApp, config: Config, bounds: Bounds, now: Callable[[], float]) -> None:
+    def __init__(
+        self, app: ASGIApp, config: Config, bounds: Bounds, now: Callable[[], float], others: Others | None
+    ) -> None:
         self._app = app
         self._now = now
+        self._others = others
         self._config = config
         self._bounds = bounds
         self._context = WorkerContext(None)
@@ -116,6 +138,14 @@ class _Server:
         """Until it is cancelled."""
         listener = trio.SocketListener(trio.socket.from_stdlib_socket(listening))
         await trio.serve_listeners(self._connected, [listener])
+
+    async def take_over(self, others: Others) -> None:
+        """Goes on with connections that others began, until it is cancelled."""
+        async with trio.open_nursery() as nursery:
+            while True:
+                given, data, heard_at = await others.take()
+                stream = trio.SocketStream(trio.socket.from_stdlib_socket(given))
+                nursery.start_soon(self._connected, stream, data, heard_at)
 
     async def close_idle(self) -> None:
         """Closes connections on which nothing was asked for too long, until it is cancelled."""
@@ -138,15 +168,18 @@ class _Server:
         for connection in self._open.values():
             connection.stream.socket.close()  # also where Hypercorn still writes, which it does not let be cancelled
 
-    async def _connected(self, stream: trio.SocketStream) -> None:
-        """One connection, to its end. What it fails with is a matter between it and the client."""
+    async def _connected(self, stream: trio.SocketStream, data: bytes = b"", heard_at: float = 0.0) -> None:
+        """One connection, to its end; `data` was read of it, at that moment.
+
+        What it fails with is a matter between it and the client.
+        """
         if len(self._open) >= self._bounds.connections:
             return await stream.aclose()
         try:
             peer = stream.socket.getpeername()[:2]
         except OSError:  # it is gone already
             return await stream.aclose()
-        self._open[peer] = connection = _Connection(stream, self._now)
+        self._open[peer] = connection = _Connection(stream, self._now, self._others, data, heard_at)
         self._rests(connection)
         talk = _Talk(ASGIWrapper(self._working), self._config, self._context, connection)  # type: ignore[arg-type]
         try:
@@ -156,14 +189,15 @@ class _Server:
         finally:
             vars(talk).clear()  # else it and all that it holds waits to be found by a search for garbage
             self._busy(connection)
-            self._open.pop(peer, None)
+            if self._open.get(peer) is connection:  # else others have had it meanwhile, and gave it back
+                del self._open[peer]
             stream.socket.close()
         return None
 
     async def _working(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A request, for as long as it is worked upon."""
         connection = self._open.get(tuple(scope["client"] or ()))
-        if connection is None:
+        if connection is None or connection.gone:
             return
         scope[CONNECTION] = connection
         self._busy(connection)
@@ -192,7 +226,15 @@ class _Server:
 class _Connection:
     """A stream that notes when it was read."""
 
-    def __init__(self, stream: trio.SocketStream, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        stream: trio.SocketStream,
+        now: Callable[[], float],
+        others: Others | None,
+        data: bytes = b"",
+        heard_at: float = 0.0,
+    ) -> None:
+        """`data` of it was read already, at that moment."""
         self.stream = stream
         self.socket = stream.socket
         self.send_all, self.send_eof, self.aclose = stream.send_all, stream.send_eof, stream.aclose
@@ -200,8 +242,14 @@ class _Connection:
         """Those that are worked upon."""
         self.holds = False
         """What is written next waits for what is written then."""
-        self.heard_at = now()
+        self.heard_at = heard_at
+        self.others = others
+        self.gone = False
+        """Others go on with it."""
+        self.begun: Callable[[], bytes | None] = lambda: None
+        """What Hypercorn has of a request that has just begun; None: it is further, or works upon one."""
         self._now = now
+        self._data = data
         self._held = b""
         self._at_once = 0
 
@@ -211,7 +259,31 @@ class _Connection:
         return self.socket.fileno() >= 0
 
     async def receive_some(self, most: int) -> bytes | bytearray:
-        """What there is, and when it was there."""
+        """What there is, and when it was there. ClosedResourceError if others go on with it."""
+        if self._data:
+            data, self._data = self._data, b""
+            return data
+        data = await self._read(most)
+        self.heard_at = self._now()
+        if self.others is not None and (begun := self.begun()) is not None and b"\n" not in begun:
+            await self.move(begun + data)
+            if self.gone:
+                raise trio.ClosedResourceError
+        return data
+
+    async def move(self, begun: bytes) -> None:
+        """Has others go on, if the request that begins so is for them."""
+        line, end, _ = begun.partition(b"\n")
+        words = line.split(b" ")
+        if self.others is None or not end or len(words) < 2 or (number := self.others.place(words[1])) is None:
+            return
+        self.gone = True
+        try:
+            await self.others.give(number, self.socket, begun, self.heard_at)
+        finally:
+            self.socket.close()
+
+    async def _read(self, most: int) -> bytes:
         data: bytes | None = None
         while data is None:
             await trio.lowlevel.wait_readable(self.socket)
@@ -221,7 +293,6 @@ class _Connection:
                 pass
             except OSError as error:
                 raise trio.BrokenResourceError from error
-        self.heard_at = self._now()
         return data
 
     def write(self, data: bytes, at_once: bool) -> bytes:
@@ -249,9 +320,22 @@ class _Talk(TCPServer):
         super().__init__(app, config, context, {}, connection)  # type: ignore[arg-type]
         self.idle_task = _NoTask()  # type: ignore[assignment]
         self._connection = connection
+        connection.begun = self._begun
+
+    def _begun(self) -> bytes | None:
+        """What there is of a next request, whose head is not there yet; None: one is worked upon."""
+        http = self.protocol.protocol
+        if not isinstance(http, H11Protocol) or http.connection.their_state is not h11.IDLE:
+            return None
+        return http.connection.trailing_data[0]
 
     async def protocol_send(self, event: Event) -> None:
         """Has the client hear what the protocol says."""
+        if self._connection.gone:
+            return
+        if self._connection.others is not None and isinstance(event, Updated) and event.idle:
+            # What came too early may begin a request for others.
+            await self._connection.move(self._begun() or b"")
         if isinstance(event, RawData):
             rest = self._connection.write(event.data, at_once=not self.send_lock.locked())
             if not rest:
