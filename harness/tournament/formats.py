@@ -251,28 +251,27 @@ def _equals(bots: Sequence[int], worth: Sequence[float]) -> list[list[int]]:
 
 def swiss(field: Field, results: Results) -> Slots:
     """Rounds of orbits between bots of about equal score that have not met. Without colours, for an orbit has both
-    seats; a bye is a won orbit. Rounds: ⌈log2 n⌉ + 2 unless said otherwise."""
+    seats; a bye is a won orbit. Rounds: ⌈log2 n⌉ + 2 unless said otherwise. Where a rematch cannot be avoided, it
+    consists of further orbits."""
     bots = present(field)
     rounds = min(field.rounds or math.ceil(math.log2(len(bots))) + 2, len(bots) - 1 + len(bots) % 2)
     score = dict.fromkeys(bots, 0.0)
-    met: set[Table] = set()
+    met: dict[Table, int] = {}
     byes: set[int] = set()
     order = list(bots)
     Dice(derive_seed(field.seed, "swiss")).shuffle(order)
     for _ in range(rounds):
         order.sort(key=lambda bot: -score[bot])  # stable: the draw decides between equals
-        playing = list(order)
-        if len(playing) % 2:
-            resting = next((bot for bot in reversed(playing) if bot not in byes), playing[-1])
+        resting, pairs = _round(order, score, met, byes)
+        if resting is not None:
             byes.add(resting)
-            playing.remove(resting)
             score[resting] += field.games
-        pairs = _paired(playing, score, met) or list(zip(playing[::2], playing[1::2], strict=True))
         games = []
         for one, two in pairs:
             table = (min(one, two), max(one, two))
-            met.add(table)
-            games += list(slots_of(field, table, range(field.games)))
+            start = met.get(table, 0) * field.games
+            met[table] = met.get(table, 0) + 1
+            games += list(slots_of(field, table, range(start, start + field.games)))
         yield from games
         while any(results.get(slot) is None for slot in games):
             yield None
@@ -283,32 +282,52 @@ def swiss(field: Field, results: Results) -> Slots:
                 score[bot] += share
 
 
-def _paired(bots: Sequence[int], score: Mapping[int, float], met: set[Table]) -> list[Table] | None:
-    """Pairs without a rematch: the upper half of a score group against its lower half, where that is possible.
+def _round(
+    order: Sequence[int], score: Mapping[int, float], met: Mapping[Table, int], byes: set[int]
+) -> tuple[int | None, list[Table]]:
+    """Who rests, if they are odd: the last without a bye with whom the others can avoid rematches; and the pairs, with
+    as few rematches as can be."""
+    resting: list[int | None] = [None]
+    if len(order) % 2:
+        resting = [*(bot for bot in reversed(order) if bot not in byes)] or [order[-1]]
+    tries = iter(range(TRIES))
+    for rematches in range(len(order) // 2 + 1):
+        for rest in resting:
+            pairs = _paired([bot for bot in order if bot != rest], score, met, rematches, tries)
+            if pairs is not None:
+                return rest, pairs
+    playing = [bot for bot in order if bot != resting[0]]
+    return resting[0], list(zip(playing[::2], playing[1::2], strict=True))
 
-    None if there are no such pairs, or if they are too hard to find.
-    """
-    tries = 0
 
-    def search(left: list[int]) -> list[Table] | None:
-        nonlocal tries
+TRIES = 100_000
+"""Pairs of a round are looked for so often, which takes a second; then they are taken as they stand."""
+
+
+def _paired(
+    bots: Sequence[int], score: Mapping[int, float], met: Mapping[Table, int], rematches: int, tries: Iterator[int]
+) -> list[Table] | None:
+    """Pairs with so many rematches at most: the upper half of a score group against its lower half, where that is
+    possible. None if there are no such pairs, or if they are too hard to find."""
+
+    def search(left: list[int], rematches: int) -> list[Table] | None:
         if not left:
             return []
-        tries += 1
-        if tries > 20_000:
+        if next(tries, None) is None:
             return None
         one, *others = left
         group = [other for other in others if score[other] == score[one]]
         half = (len(group) + 1) // 2
         for two in [*group[half - 1 :], *reversed(group[: half - 1]), *others[len(group) :]]:
-            if (min(one, two), max(one, two)) not in met:
-                rest = search([bot for bot in others if bot != two])
+            again = (min(one, two), max(one, two)) in met
+            if again <= rematches:
+                rest = search([bot for bot in others if bot != two], rematches - again)
                 if rest is not None:
                     pair: Table = (one, two)
                     return [pair, *rest]
         return None
 
-    return search(list(bots))
+    return search(list(bots), rematches)
 
 
 def shares(ranks: Sequence[int]) -> list[float]:
@@ -333,6 +352,8 @@ def ladder(field: Field, results: Results) -> Slots:
     while batch := batch[: field.games - named] if field.games else batch:
         named += len(batch)
         yield from batch
+        if named == field.games:
+            return  # perhaps before all have met, so that nobody's neighbours are known
         while any(results.get(slot) is None for slot in batch):
             yield None
         for slot in batch:
@@ -420,7 +441,8 @@ class _Order(Struct):
 
 
 def draw(field: Field) -> list[list[int]]:
-    """The groups, with those alone who show up. ValueError if they do not lead to one final."""
+    """The groups, with those alone who show up; none of which nobody does. ValueError if they do not lead to one
+    final."""
     bots = list(range(field.bots))
     Dice(derive_seed(field.seed, "groups")).shuffle(bots)
     count = math.ceil(len(bots) / field.seats)
@@ -430,8 +452,15 @@ def draw(field: Field) -> list[list[int]]:
         )
     whole = [bots[start : start + field.seats] for start in range(0, len(bots), field.seats)]
     drawn = [[bot for bot in group if bot not in field.absent] for group in whole]
+    drawn = [group for group in drawn if group]
     if not any(len(group) == field.seats for group in drawn):
         raise ValueError("no group is complete: there is no second of another group to fill a vacancy")
+    vacant = sum(field.seats - len(group) for group in drawn)
+    spare = sum(field.seats - 1 for group in drawn if len(group) == field.seats)
+    if len(drawn) < 2:
+        raise ValueError("of one of the two groups nobody shows up: there is no final to be played")
+    if vacant > spare:
+        raise ValueError(f"the groups have {vacant} vacancies; the complete ones have {spare} bots to fill them")
     return drawn
 
 

@@ -320,19 +320,16 @@ def _won(plan: Plan, book: Book) -> dict[tuple[int, int], Cell]:
 def _byes(plan: Plan, book: Book, rows: list[Row], bots: list[int]) -> None:
     """A bye is a won orbit: every bot that has played fewer rounds than the most is given what it lacks."""
     results = Results(Keys(plan), book)
-    rounds: dict[int, int] = dict.fromkeys(bots, 0)
-    seen: set[frozenset[int]] = set()
+    games: dict[int, int] = dict.fromkeys(bots, 0)
     for slot in plan.slots(results):
         if slot is None:
             break
-        if frozenset(slot.seats) not in seen:
-            seen.add(frozenset(slot.seats))
-            for bot in slot.seats:
-                rounds[bot] += 1
-    most = max(rounds.values(), default=0)
+        for bot in slot.seats:
+            games[bot] += 1
+    most = max(games.values(), default=0)
     for bot in bots:
         if not plan.bots[bot].absent:
-            rows[bot].byes = most - rounds[bot]
+            rows[bot].byes = (most - games[bot]) // plan.games
             rows[bot].points += rows[bot].byes * plan.games
 
 

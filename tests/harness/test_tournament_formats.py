@@ -216,6 +216,37 @@ def test_a_swiss_tournament_has_no_rematch_and_one_bye_a_bot_at_most(bots: int, 
     assert all(most - rounds[bot] in ((0, 2) if bots % 2 else (0,)) for bot in range(bots))
 
 
+@given(bots=st.integers(2, 9), games=st.sampled_from([1, 2, 4]), seed=st.integers(0, 1000))
+def test_a_swiss_rematch_comes_where_none_can_be_avoided_and_has_games_of_its_own(
+    bots: int, games: int, seed: int
+) -> None:
+    rounds = bots - 1 + bots % 2
+    slots = played_out("swiss", Field(bots, 2, games, seed, rounds=rounds), random.Random(seed))
+    a_round = bots // 2 * games
+    assert len(set(slots)) == len(slots) == rounds * a_round
+    before, rested = set[frozenset[int]](), set[int]()
+    for start in range(0, len(slots), a_round):
+        pairs = {frozenset(slot.seats) for slot in slots[start : start + a_round]}
+        playing = frozenset[int]().union(*pairs)
+        choices = (
+            [playing]
+            if len(playing) == bots
+            else [frozenset(range(bots)) - {rest} for rest in set(range(bots)) - rested]
+        )
+        assert len(playing) == 2 * len(pairs) and playing in choices
+        assert len(pairs & before) == min(_fewest_rematches(choice, before) for choice in choices)
+        before |= pairs
+        rested |= set(range(bots)) - playing
+
+
+def _fewest_rematches(bots: frozenset[int], before: set[frozenset[int]]) -> int:
+    if not bots:
+        return 0
+    one = min(bots)
+    pairs = (frozenset((one, two)) for two in bots - {one})
+    return min((pair in before) + _fewest_rematches(bots - pair, before) for pair in pairs)
+
+
 def test_a_swiss_tournament_pairs_equal_scores() -> None:
     slots = played_out("swiss", Field(8, 2, 2, 3))
     results, score = Played(), Counter[int]()
@@ -237,7 +268,8 @@ def test_a_ladder_begins_with_five_orbits_of_every_pair_and_goes_on_with_neighbo
 
 
 def test_a_ladder_of_so_many_games_ends() -> None:
-    assert len(played_out("ladder", Field(4, 2, 77))) == 77
+    for games in (1, 7, 60, 77):  # four bots meet in their first sixty games, in the first seven they do not
+        assert len(played_out("ladder", Field(4, 2, games))) == games
 
 
 # AIBG: groups of four, a final.
@@ -291,3 +323,25 @@ def test_a_group_is_an_orbit_if_so_many_games_are_asked_for() -> None:
 def test_groups_that_cannot_lead_to_one_final_are_refused() -> None:
     with pytest.raises(ValueError, match="5 to 16 bots, not 17"):
         next(FORMATS["groups"](Field(17, 4, 1), {}))
+    groups = draw(Field(9, 4, 1, seed=3))
+    assert list(map(len, groups)) == [4, 4, 1]
+    with pytest.raises(ValueError, match="the groups have 4 vacancies; the complete ones have 3 bots to fill them"):
+        draw(Field(9, 4, 1, seed=3, absent=(groups[0][0],)))
+    (*_, alone) = draw(Field(5, 4, 1, seed=3))
+    with pytest.raises(ValueError, match="nobody shows up: there is no final"):
+        draw(Field(5, 4, 1, seed=3, absent=tuple(alone)))
+
+
+@given(bots=st.integers(5, 16), games=st.sampled_from([1, 4]), seed=st.integers(0, 1000), data=st.data())
+def test_whoever_does_not_show_up_every_table_of_groups_is_full(
+    bots: int, games: int, seed: int, data: st.DataObject
+) -> None:
+    absent = data.draw(st.sets(st.integers(0, bots - 1), max_size=bots // 2))
+    field = Field(bots, 4, games, seed, absent=tuple(absent))
+    try:
+        groups = draw(field)
+    except ValueError:
+        return
+    slots = played_out("groups", field)
+    assert all(len(set(slot.seats) - absent) == 4 for slot in slots)
+    assert len(slots) == (len(groups) + 1) * games
