@@ -174,6 +174,8 @@ class Battle(State):
                 events.append(self.show(player, answer))
                 continue
             reasons = [self.refusal(player, answer), None if player in self.awaited else offence]
+            if offence != NOT_YOUR_TURN:  # whose turn it is, is looked at last (A4), all else before the move itself
+                reasons.reverse()
             detail = "\n".join(filter(None, reasons))
             events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
         return events

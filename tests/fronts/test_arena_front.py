@@ -103,6 +103,9 @@ def put(cell: str) -> dict[str, str]:
 
 original = pytest.mark.parametrize("front", [{"compat": "original"}], indirect=True, ids=["original"])
 in_test = pytest.mark.parametrize("front", [{"compat": "original", "test": True}], indirect=True, ids=["test"])
+in_test_by_the_document = pytest.mark.parametrize(
+    "front", [{"compat": "seed", "test": True}], indirect=True, ids=["test"]
+)
 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["replies at once", "replies when it has played"])
@@ -273,6 +276,19 @@ async def test_two_moves_in_a_row_come_too_soon(front: Front) -> None:
     assert (await front.report())["score"] == 0
     view = await front.view(battle)
     assert (view["flippedBy"], view["flippedReason"]) == ("O", "send move before arena replies")
+
+
+async def test_that_a_move_came_too_soon_is_said_before_what_else_is_wrong_with_it(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_X")
+    events = await front.listen(battle)
+    await events.next()
+    front.arena.switch.hold()
+    await front.play(battle, put("N"))
+    await front.play(battle, {"action": FLIP})
+    front.arena.switch.release()
+    await events.rest()
+    reason = (await front.view(battle))["flippedReason"]
+    assert reason == "send move before arena replies\nYou are not supposed to flip the table now"
 
 
 async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> None:
