@@ -116,7 +116,7 @@ class RemotePlayer(Seat):
                 return self._late(limit_s)
         move = self._posted.popleft()
         elapsed = 0.0 if self._is_free() else max(0.0, round(move.arrived - self._begun(asked), 6))
-        in_time = elapsed <= limit_s
+        in_time = elapsed <= round(limit_s, 6)
         banked = limit_s != inf and clock.remaining_ms is not None
         if banked:
             self.clock_ms = (limit_s - elapsed) * 1000 + (self._increment_ms if in_time else 0)
@@ -132,7 +132,7 @@ class RemotePlayer(Seat):
 
     def tell(self, notice: Notice) -> None:
         event = msgspec.to_builtins(notice.params)
-        if "youAre" in event:
+        if "youAre" in event and "player" not in event:  # an answer is shown with whatever members it was sent with
             self.side = event["youAre"]
             self._greeted.set()
             return
@@ -230,14 +230,14 @@ class RemotePlayer(Seat):
 
     def sweep(self) -> str | None:
         """Ends the battle if its time is up by the clock of the terms; why."""
-        now = self.terms.now()
         if self.over or self._battle.result is not None:
             return None
-        if not self._moves and now - self.created >= self.terms.start_within_s:
+        if not self._moves and self._since(self.created) >= self.terms.start_within_s:
             self._swept = True
             self._changed.ring()
             return self._unstarted()
-        if self.player in self._battle.awaited and not self._is_free() and (now - self._sent_at) * 1000 > self.clock_ms:
+        runs = self._started and self.player in self._battle.awaited and not self._is_free()
+        if runs and self._since(self._sent_at) > round(self.clock_ms / 1000, 6):
             self._swept = True
             self._changed.ring()
             return "You ran out of time"
@@ -250,6 +250,10 @@ class RemotePlayer(Seat):
         if self._table is None or not isinstance(self._table.state, Battle):
             raise RuntimeError("a client is at a seat that is none of the Arena's")
         return self._table.state
+
+    def _since(self, moment: float) -> float:
+        """Seconds, as closely as times of day can be told apart."""
+        return round(self.terms.now() - moment, 6)
 
     async def _spoken(self) -> OutOfTurn | Fault | list[Any]:
         """What it posts while its rival is to move: waits for that as long as the rival may not reply yet."""

@@ -307,6 +307,18 @@ async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> N
     assert await again.rest() == [{"youAre": "X", "id": battle}], "also when all is over"
 
 
+async def test_what_a_body_is_called_never_changes_who_is_who(front: Front) -> None:
+    """The members of events mean nothing in an answer: it is echoed with them, and judged without."""
+    (battle,) = await front.order("BASE_AI_X")
+    events = await front.listen(battle)
+    await events.next()
+    odd = {"action": "putSymbol", "position": "N", "youAre": "X", "winner": "X", "id": "1", "player": "X"}
+    assert (await front.play(battle, odd)).status_code == 200
+    assert await events.next() == {**odd, "player": "O"}
+    assert await events.next() == {"player": "X", **put("NW")}
+    assert (await front.view(battle))["externalPlayer"] == "O"
+
+
 async def test_connect_four_is_played_at_its_own_address_in_its_own_words(front: Front) -> None:
     """The original's example of a win against the baseline; then a column that there is not, to a cheat's flip."""
     (battle,) = await front.order("BASE_AI_R", game="connect4")
@@ -401,6 +413,40 @@ async def test_in_test_mode_the_time_is_what_requests_say(front: Front) -> None:
     assert await sweep(battle, 20_001 + 18_001) == {battle: "You ran out of time"}
     assert await events.rest() == [{"player": "O", "action": FLIP}]
     assert (await front.view(battle))["clock"] == 18_000, "left as it was"
+
+
+@in_test_by_the_document
+async def test_no_clock_runs_before_the_first_start(front: Front) -> None:
+    now = 1_700_000_000_000
+
+    async def sweep(battle: str, ms: int) -> Any:
+        headers = {"X-Referee-Now": str(now + ms)}
+        return (await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers=headers)).json()
+
+    await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
+    (battle,) = await front.order("BASE_AI_X")
+    assert await sweep(battle, 18_001) == {}
+    assert await sweep(battle, 299_999) == {}
+    assert await sweep(battle, 300_000) == {battle: "didnt start game with 300000"}
+
+
+@in_test_by_the_document
+@pytest.mark.parametrize("spent_ms", [4_402, 7_097, 15_986, 16_234])
+async def test_exactly_nothing_left_is_in_time_however_much_was_spent_before(front: Front, spent_ms: int) -> None:
+    now = 1_700_000_000_000
+
+    def at(ms: int) -> dict[str, str]:
+        return {"X-Referee-Now": str(now + ms)}
+
+    await front.post("/test/resume", headers=at(0))
+    (battle,) = await front.order("BASE_AI_O")
+    events = await front.listen(battle)
+    await events.next(), await events.next()
+    first = await front.play(battle, put("C"), headers=at(spent_ms))
+    assert first.json()["clock"] == 18_000 - spent_ms + 2_000
+    await events.next(), await events.next()
+    second = await front.play(battle, put("SE"), headers=at(20_000))
+    assert second.json()["clock"] == 2_000
 
 
 async def test_without_test_mode_nobody_sets_the_time(front: Front) -> None:
