@@ -64,6 +64,8 @@ class Ordered(Struct, eq=False):
     error: str | None = None
     """Why the team could not be told of it."""
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    paid: trio.Event = field(default_factory=trio.Event)
+    """Set with the score."""
     record: dict[str, Any] | None = None
     """Its view when it was over."""
 
@@ -72,6 +74,13 @@ class Ordered(Struct, eq=False):
         self.score = score
         self.record = self.view()
         self.client.close()
+        self.paid.set()
+
+    async def settled(self) -> None:
+        """Waits for the score of a battle that is decided: its last event is told a moment before."""
+        battle = self.client.battle
+        if battle is not None and battle.result is not None:
+            await self.paid.wait()
 
     def view(self) -> dict[str, Any]:
         """The battle's record; what is not decided yet is not there."""

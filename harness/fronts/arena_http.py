@@ -133,7 +133,10 @@ def _coordinating(path: str, arena: Arena, game: Game) -> list[Route]:
 
     async def view(request: Request) -> Response:
         battle = arena.battles.get(request.path_params["battle"])
-        return reply(200, None if battle is None else battle.view())
+        if battle is None:
+            return reply(200, None)
+        await battle.settled()
+        return reply(200, battle.view())
 
     async def greet(request: Request) -> Response:
         return reply(200, {"hi": "hi"})

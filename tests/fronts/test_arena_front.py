@@ -319,6 +319,17 @@ async def test_what_a_body_is_called_never_changes_who_is_who(front: Front) -> N
     assert (await front.view(battle))["externalPlayer"] == "O"
 
 
+async def test_the_score_is_there_when_the_last_event_is(front: Front) -> None:
+    """Also while somebody else still listens, which the battle's end waits for."""
+    (battle,) = await front.order("BASE_AI_X")
+    events = await front.listen(battle)
+    await events.next()
+    with front.arena.battles[battle].client.listening():
+        await front.play(battle, {})
+        assert await events.rest() == [{"player": "O"}, {"player": "X", "action": FLIP}]
+        assert (await front.view(battle))["score"] == 0
+
+
 async def test_connect_four_is_played_at_its_own_address_in_its_own_words(front: Front) -> None:
     """The original's example of a win against the baseline; then a column that there is not, to a cheat's flip."""
     (battle,) = await front.order("BASE_AI_R", game="connect4")
