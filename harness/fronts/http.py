@@ -6,7 +6,9 @@ number, and whoever does not read what is sent is left by the kernel.
 
 import gc
 import ipaddress
+import json
 import socket
+from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -67,11 +69,26 @@ def json_object(text: bytes) -> dict[str, Any]:
     """A JSON object, as strictly read as a bot's answer. HTTPException 400 for anything else."""
     try:
         value = JSON.decode(b" ".join(text.split(b"\n")))
-    except RemoteProtocolError as error:
-        raise HTTPException(400, f"the body is no JSON object: {error}") from None
+    except RemoteProtocolError:
+        raise HTTPException(400, f"the body is no JSON object: {_why_not(text)}") from None
     if not isinstance(value, dict):
         raise HTTPException(400, "the body is JSON, but no object")
     return value
+
+
+def _why_not(text: bytes) -> str:
+    """Why a body is refused, in words for whoever wrote the request; those of a bot's answer speak of lines."""
+    if text.startswith(BOM_UTF8):
+        return "it begins with a byte order mark"
+    try:
+        json.loads(text.decode())
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except json.JSONDecodeError as error:
+        return str(error)
+    except (RecursionError, ValueError):
+        pass
+    return "it holds NaN, Infinity, a number out of range, half a character or too many levels"
 
 
 class Gate:

@@ -330,6 +330,32 @@ async def test_the_score_is_there_when_the_last_event_is(front: Front) -> None:
         assert (await front.view(battle))["score"] == 0
 
 
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"{'action': 1}", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (b"hello", "Expecting value: line 1 column 1 (char 0)"),
+        (b"\xff", "it is not UTF-8"),
+        (b"\xef\xbb\xbf{}", "it begins with a byte order mark"),
+        (
+            b'{"a": NaN}',
+            "it holds NaN, Infinity, a number out of range, half a character or too many levels",
+        ),
+        (
+            b'{"a": ' + b"[" * 9000 + b"]" * 9000 + b"}",
+            "it holds NaN, Infinity, a number out of range, half a character or too many levels",
+        ),
+    ],
+)
+async def test_a_body_that_is_no_json_is_told_what_is_wrong_with_it(front: Front, body: bytes, why: str) -> None:
+    """Not in the words for bots, which speak of lines and of standard output."""
+    (battle,) = await front.order("BASE_AI_X")
+    headers = {"Content-Type": "application/json"}
+    answer = await front.play(battle, None, data=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (400, {"error": f"the body is no JSON object: {why}"})
+
+
 async def test_connect_four_is_played_at_its_own_address_in_its_own_words(front: Front) -> None:
     """The original's example of a win against the baseline; then a column that there is not, to a cheat's flip."""
     (battle,) = await front.order("BASE_AI_R", game="connect4")
