@@ -1,9 +1,13 @@
 """The fronts under load: many battles of the Arena and many games of AIBG at once, with clients that think.
 
-`python -m referee.benchmarks.fronts [--battles N] [--games N] [--seconds S] [--think S]`. The server is a process of
-its own, the clients are another, on plain sockets. A move's way through the front is the time from before a client
-writes its POST to when its own move is on its stream (Arena), or to when the next player has its reply (AIBG). What a
-client is charged beyond its own thought is told too: both its own delays and ours are in that.
+`python -m referee.benchmarks.fronts [--battles N] [--game GAME] [--workers N] [--games N] [--seconds S] [--think S]
+[--cores LIST]`. The server is a process of its own, on those cores where any are named, or several; the clients are
+another, on plain sockets. A move's way through the front is the time from before a client writes its POST to when its
+own move is on its stream (Arena), or to when the next player has its reply (AIBG). What a client is charged beyond its
+own thought is told too: both its own delays and ours are in that.
+
+A client has 40 moves in a battle of Quoridor, in which it does not walk to its goal, 21 in one of Connect Four, and
+some three in one of tic-tac-toe: there most of the work is that of orders. It is counted once all battles go on.
 """
 
 import argparse
@@ -14,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import takewhile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +26,23 @@ from typing import Any
 import psutil
 import trio
 
+from referee.games import registry
+from referee.games.api import Player, Setup
+from referee.games.arena import Battle
+from referee.games.connectfour import ConnectFour
+from referee.games.quoridor import Quoridor
+from referee.harness.fronts.arena import path_of
+from referee.harness.match.judge import COURSES
+
 SERVE = [sys.executable, "-m", "referee.harness.cli.main", "serve"]
-CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")
+CASES = {
+    "tictactoe": ("AB_AI_O", "BASE_AI_X"),
+    "connectfour": ("BASE_AI_R", "BASE_AI_Y"),
+    "quoridor": ("BASE_AI_FIRST", "BASE_AI_SECOND"),
+}
+"""Opponents that cost next to nothing, one a side."""
+ORDER_S = 0.015
+"""So long after another a battle is ordered at first: faster than most servers can."""
 PASSWORD = "a password for all of them"
 GAMES_RUN_IN_S = 0.5
 DICE = random.Random(1)
@@ -91,10 +111,17 @@ class Figures:
         self.ways: list[float] = []
         self.beyond: list[float] = []
         """What was charged beyond the client's own thought."""
-        self.started = time.perf_counter()
-        """When the clients began to play."""
-        self.played = 0
+        self.lengths: list[int] = []
+        """Of battles and games that are over: the moves of a client."""
         self.timeouts = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """From now on it counts."""
+        self.started = time.perf_counter()
+        self.ways.clear()
+        self.beyond.clear()
+        self.lengths.clear()
 
 
 def thought_s(think_s: float) -> float:
@@ -102,43 +129,57 @@ def thought_s(think_s: float) -> float:
     return think_s * DICE.uniform(0.5, 1.5)
 
 
-async def battle(port: int, ident: str, think_s: float, figures: Figures) -> None:
-    """One battle, in which the first empty cell is taken after some thought."""
+def dull_answer(position: Battle, me: Player) -> dict[str, Any]:
+    """A legal one, by which the battle lasts."""
+    if isinstance(position, Quoridor):
+        goal = "91"[me]
+        steps = takewhile(lambda answer: answer["action"] == "move", position.legal(me))
+        return max(steps, key=lambda answer: abs(int(answer["position"][1]) - int(goal)))
+    for answer in position.legal(me) if isinstance(position, ConnectFour) else ():
+        trial = position.copy()
+        trial.apply({me: answer})
+        if trial.result is None:
+            trial.apply({1 - me: next(trial.legal(1 - me))})
+            if trial.result is None:
+                return answer
+    return next(position.legal(me))
+
+
+async def battle(port: int, name: str, ident: str, think_s: float, figures: Figures) -> None:
+    """One battle, in which each move follows some thought."""
+    game = registry.game(name)
+    position = game.new(Setup(0, ("", ""), game.options(**COURSES[name].options)))
+    assert isinstance(position, Battle)
+    clock, increment = (game.time.initial_s or 0) * 1000, game.time.increment_s * 1000
     stream, posts = await Connection.open(port), await Connection.open(port)
     async with stream.stream, posts.stream:
-        await stream.send("GET", f"/tic-tac-toe/start/{ident}")
-        free, me, clock = list(CELLS), "", 18_000
-        posted: tuple[float, trio.Event] | None = None
+        await stream.send("GET", f"/{path_of(game)}/start/{ident}")
+        me, posted, moves = -1, 0.0, 0
         async for event in stream.events():
             now = time.perf_counter()
             if "youAre" in event:
-                me = event["youAre"]
-                mine = me == "O"
-            elif "winner" in event:
-                break
-            elif event["action"] != "putSymbol":
-                figures.timeouts += event["player"] != me
-                break
-            else:
-                free.remove(event["position"])
-                mine = event["player"] != me and bool(free)
-                if event["player"] == me and posted is not None:
-                    figures.ways.append((now - posted[0]) * 1000)
-            if mine:
+                me = position.SIDES.index(event["youAre"])
+            elif "player" in event:
+                player = position.SIDES.index(event.pop("player"))
+                position.apply({player: event})
+                if player == me:
+                    moves += 1
+                    figures.ways.append((now - posted) * 1000)
+                figures.timeouts += position.result is not None and "FLIPPED" in position.result.reason
+            if position.result is None and me in position.awaited:
                 await trio.sleep(thought_s(think_s))
-                posted = time.perf_counter(), trio.Event()
-                status, told = await posts.ask(
-                    "POST", f"/tic-tac-toe/play/{ident}", {"action": "putSymbol", "position": free[0]}
-                )
+                action = dull_answer(position, me)
+                posted = time.perf_counter()
+                status, told = await posts.ask("POST", f"/{path_of(game)}/play/{ident}", action)
                 if status == 200:
-                    figures.beyond.append(clock + 2_000 - told["clock"] - (posted[0] - now) * 1000)
+                    figures.beyond.append(clock + increment - told["clock"] - (posted - now) * 1000)
                     clock = told["clock"]
-    figures.played += 1
+    figures.lengths.append(moves)
 
 
-async def arena(port: int, battles: int, seconds: float, think_s: float) -> Figures:
+async def arena(port: int, name: str, battles: int, seconds: float, think_s: float) -> Figures:
     """So many battles at any time."""
-    figures, until = Figures(), time.perf_counter() + seconds
+    figures = Figures()
     waiting_send, waiting = trio.open_memory_channel[str](10_000)
 
     async def team(request: trio.SocketStream) -> None:
@@ -158,22 +199,23 @@ async def arena(port: int, battles: int, seconds: float, think_s: float) -> Figu
             pass
 
     async def order(number: int) -> None:
-        connection = await Connection.open(port)
-        async with connection.stream:
-            while time.perf_counter() < until:
-                told = {"runId": f"{number}-{time.time()}", "caseType": "BASE_AI_X" if number % 2 else "AB_AI_O"}
-                status, _ = await connection.ask("POST", "/tic-tac-toe/evaluate", told | urls)
-                assert status == 200
-                await battle(port, await waiting.receive(), think_s, figures)
+        while True:
+            told = {"runId": f"{number}-{time.time()}", "caseType": CASES[name][number % 2]}
+            connection = await Connection.open(port)
+            async with connection.stream:
+                status, _ = await connection.ask("POST", f"/{path_of(registry.game(name))}/evaluate", told | urls)
+            assert status == 200
+            await battle(port, name, await waiting.receive(), think_s, figures)
 
     async with trio.open_nursery() as nursery:
         listeners = await nursery.start(trio.serve_tcp, team, 0)
         url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
         urls = {"teamUrl": url, "callbackUrl": f"{url}/callback"}
-        async with trio.open_nursery() as clients:
-            for number in range(battles):
-                clients.start_soon(order, number)
-                await trio.sleep(think_s * 5 / battles)
+        for number in range(battles):
+            nursery.start_soon(order, number)
+            await trio.sleep(ORDER_S)
+        figures.begin()
+        await trio.sleep(seconds)
         nursery.cancel_scope.cancel()
     return figures
 
@@ -213,7 +255,7 @@ async def game(
     async with trio.open_nursery() as nursery:
         for name in names:
             nursery.start_soon(play, name)
-    figures.played += 1
+    figures.lengths.append(len(order) // 4)
 
 
 async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures:
@@ -241,25 +283,27 @@ def write_users(path: Path, count: int) -> None:
     path.write_text(json.dumps(users | {f"user{number}": player for number in range(count)}))
 
 
-def measured(argv: list[str], load: Callable[[int], Awaitable[Figures]]) -> dict[str, Any]:
+def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figures]]) -> dict[str, Any]:
     """Starts the server, puts the load on it, and looks at its memory and CPU time."""
+    pinned = ["taskset", "-c", cores] if cores else []
     server = subprocess.Popen(
-        [*SERVE, *argv, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True
+        [*pinned, *SERVE, *argv, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True
     )
     assert server.stdout is not None
     try:
         port = int(server.stdout.readline().split()[1].rpartition(":")[2])
-        process = psutil.Process(server.pid)
+        first = psutil.Process(server.pid)
+        workers = [first, *(child for child in first.children() if child.cmdline() == first.cmdline())]
         seen: list[tuple[float, int, float]] = []
-        """Moment, memory and CPU time."""
+        """Moment, memory of the largest process, and CPU time of all."""
 
         async def run() -> Figures:
             async with trio.open_nursery() as nursery:
 
                 async def look() -> None:
                     while True:
-                        times = process.cpu_times()
-                        seen.append((time.perf_counter(), process.memory_info().rss, times.user + times.system))
+                        rss = max(worker.memory_info().rss for worker in workers)
+                        seen.append((time.perf_counter(), rss, sum(sum(worker.cpu_times()[:2]) for worker in workers)))
                         await trio.sleep(0.25)
 
                 nursery.start_soon(look)
@@ -273,15 +317,18 @@ def measured(argv: list[str], load: Callable[[int], Awaitable[Figures]]) -> dict
         quarters = played[0], played[len(played) // 4], played[-1]
         ways, beyond = sorted(figures.ways), sorted(figures.beyond)
         return {
-            "played": figures.played,
+            "played": len(figures.lengths),
             "moves": len(ways),
+            "moves of a client": round(sum(figures.lengths) / max(1, len(figures.lengths)), 1),
             "moves a second": round(len(ways) / took, 1),
             "timeouts": figures.timeouts,
             "way ms (median, p99, most)": [round(quantile(ways, share), 2) for share in QUANTILES],
             "charged beyond thought ms (the same)": [round(quantile(beyond, share), 2) for share in QUANTILES],
             "server CPU ms a move": round(cpu_s * 1000 / max(1, len(ways)), 2),
             "server CPU": round(cpu_s / took, 3),
-            "RSS MiB (at first, after a quarter, at last)": [round(rss / 2**20, 1) for _, rss, _ in quarters],
+            "RSS MiB of a process (at first, after a quarter, at last)": [
+                round(rss / 2**20, 1) for _, rss, _ in quarters
+            ],
             "load average": round(os.getloadavg()[0], 1),
         }
     finally:
@@ -297,6 +344,9 @@ def main() -> None:
     """Prints the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--battles", type=int, default=200)
+    parser.add_argument("--game", choices=CASES, default="quoridor", help="what is played at the Arena")
+    parser.add_argument("--workers", type=int, default=1, help="the Arena's processes")
+    parser.add_argument("--cores", default="", help="the server's, as for taskset; default: any")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--think", type=float, default=0.2)
@@ -304,13 +354,17 @@ def main() -> None:
     battles, games, seconds, think_s = options.battles, options.games, options.seconds, options.think
     figures = {}
     if battles:
-        figures[f"{battles} battles"] = measured(["arena"], lambda port: arena(port, battles, seconds, think_s))
+        figures[f"{battles} battles"] = measured(
+            ["arena", "--workers", str(options.workers)],
+            options.cores,
+            lambda port: arena(port, options.game, battles, seconds, think_s),
+        )
     if games:
         with TemporaryDirectory() as folder:
             users = Path(folder) / "users.json"
             write_users(users, games * 4)
             argv = ["aibg", "--users", str(users)]
-            figures[f"{games} games"] = measured(argv, lambda port: aibg(port, games, seconds, think_s))
+            figures[f"{games} games"] = measured(argv, options.cores, lambda port: aibg(port, games, seconds, think_s))
     print(json.dumps(figures, indent=1))
 
 

@@ -92,7 +92,7 @@ def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
 @pytest.mark.slow
 def test_the_fronts_are_measured_with_many_clients_at_once() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.fronts"]
-    command += ["--battles", "4", "--games", "1", "--seconds", "1", "--think", "0.02"]
+    command += ["--battles", "4", "--workers", "2", "--games", "1", "--seconds", "1", "--think", "0.02"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert figures.keys() == {"4 battles", "1 games"}
     for figure in figures.values():
