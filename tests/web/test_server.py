@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
+from math import inf
 
 import pytest
 import trio
@@ -18,7 +19,7 @@ from starlette.routing import Route
 
 from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, new_token, redirect_file
-from referee.harness.web.server import Bounds, listen, serving
+from referee.harness.web.server import Bounds, Others, heard_at, listen, serving
 
 TOKEN = new_token()
 SLOW_S = 1.4
@@ -43,17 +44,40 @@ async def pieces(request: Request) -> Response:
     return StreamingResponse(parts())
 
 
+async def when(request: Request) -> Response:
+    return PlainTextResponse(str(heard_at(request)))
+
+
+class Back:
+    """Another process, which gives every connection back to us."""
+
+    def __init__(self) -> None:
+        self.stamps: list[float] = []
+        self._given, self._taken = trio.open_memory_channel[tuple[socket.socket, bytes, float]](inf)
+
+    def place(self, target: bytes) -> int | None:
+        return 1
+
+    async def give(self, number: int, connection: trio.socket.SocketType, data: bytes, heard_at: float) -> None:
+        self.stamps.append(heard_at)
+        await self._given.send((socket.socket(fileno=os.dup(connection.fileno())), data, heard_at))
+
+    async def take(self) -> tuple[socket.socket, bytes, float]:
+        return await self._taken.receive()
+
+
 @contextmanager
-def served(idle_s: int = 15) -> Iterator[int]:
+def served(idle_s: int = 15, others: Others | None = None) -> Iterator[int]:
     """The port of a server that runs in a thread."""
     listening = listen("127.0.0.1")
     port = listening.getsockname()[1]
-    routes = [Route("/", echo, methods=["GET", "POST"]), Route("/pieces", pieces)]
+    routes = [Route("/", echo, methods=["GET", "POST"]), Route("/pieces", pieces), Route("/when", when)]
     app = Guarded(Starlette(routes=routes), allowed_hosts("127.0.0.1", port))
     over = threading.Event()
 
     async def run() -> None:
-        async with serving(app, listening, Bounds(body_bytes=1000, request_s=0.5, idle_s=idle_s)):
+        bounds = Bounds(body_bytes=1000, request_s=0.5, idle_s=idle_s)
+        async with serving(app, listening, bounds, others=others):
             while not over.is_set():
                 await trio.sleep(0.02)
 
@@ -152,6 +176,39 @@ def test_a_connection_is_closed_when_nothing_is_asked_for_and_not_before() -> No
                 busy.sendall(b"GET /pieces?sizes=3 HTTP/1.1\r\n" + head)
                 assert busy.recv(1 << 16).endswith(b"\r\n\r\nxxx")  # head and body in one
             assert closed_after_s(busy, started) > 2 * SLOW_S + 0.9
+
+
+def test_a_connection_that_others_began_has_the_same_bounds() -> None:
+    back = Back()
+    with served(idle_s=1, others=back) as port:
+        host = f"Host: 127.0.0.1:{port}\r\n"
+        kept = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        for number in range(3):
+            kept.request("GET", "/when")
+            assert float(kept.getresponse().read()) == back.stamps[-1]
+            assert len(back.stamps) == number + 1
+        assert asked(port, b"x" * 1000)[0] == 200
+        assert asked(port, b"x" * 1001)[0] == 413
+        for told, wanted in (
+            (f"POST / HTTP/1.1\r\n{host}Content-Length: 10\r\n\r\nabc", b"HTTP/1.1 408"),
+            (f"GET / HTTP/1.1\r\n{host}X: {'x' * 20_000}\r\n\r\n", b"HTTP/1.1 431"),
+            ("no http at all\r\n\r\n", b"HTTP/1.1 400"),
+            ("x" * 20_000, b"HTTP/1.1 431"),
+            (f"GET / HTTP/1.1\r\n{host}", b""),
+            (f"GET / HTTP/1.1\r\n{host}X: ", b""),
+            ("GET /", b""),
+            ("", b""),
+        ):
+            with socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+                raw.sendall(told.encode())
+                assert raw.recv(12) == wanted, told[:50]
+        before = len(back.stamps)
+        with socket.create_connection(("127.0.0.1", port), timeout=4) as early:
+            early.sendall(f"POST / HTTP/1.1\r\n{host}Content-Length: 1\r\n\r\nx".encode() * 5)
+            received = b""
+            while received.count(b"1 False") < 5:
+                received += early.recv(1 << 16)
+        assert len(back.stamps) == before + 5
 
 
 def test_a_port_that_is_taken_is_said_in_one_line() -> None:
