@@ -183,7 +183,10 @@ class _Server:
         self._rests(connection)
         talk = _Talk(ASGIWrapper(self._working), self._config, self._context, connection)  # type: ignore[arg-type]
         try:
-            await talk
+            if self._others is not None and not data:
+                await connection.begin()
+            if not connection.gone:
+                await talk
         except* Exception:
             log.debug("a connection failed", exc_info=True)
         finally:
@@ -271,6 +274,12 @@ class _Connection:
                 raise trio.ClosedResourceError
         return data
 
+    async def begin(self) -> None:
+        """Reads what comes first. Where it is for others nothing more is made for the connection here."""
+        self._data = await self._read(AT_ONCE)
+        self.heard_at = self._now()
+        await self.move(self._data)
+
     async def move(self, begun: bytes) -> None:
         """Has others go on, if the request that begins so is for them."""
         line, end, _ = begun.partition(b"\n")
@@ -333,9 +342,10 @@ class _Talk(TCPServer):
         """Has the client hear what the protocol says."""
         if self._connection.gone:
             return
-        if self._connection.others is not None and isinstance(event, Updated) and event.idle:
-            # What came too early may begin a request for others.
-            await self._connection.move(self._begun() or b"")
+        if isinstance(event, Updated):  # Hypercorn would see to its idle task
+            if event.idle and self._connection.others is not None:  # what came too early may be for others
+                await self._connection.move(self._begun() or b"")
+            return
         if isinstance(event, RawData):
             rest = self._connection.write(event.data, at_once=not self.send_lock.locked())
             if not rest:
