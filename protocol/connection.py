@@ -190,6 +190,12 @@ class Connection:
         """Whether there is a call that was given up and whose answer has not come yet."""
         return bool(self._given_up)
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing has come since the answer to the first `initialize`, although something was asked."""
+        calls = self._next_id - 1
+        return self._ready and not self._frames.rest and 0 < calls == len(self._given_up) + (self._open is not None)
+
     def give_up(self) -> None:
         """The open call is not waited for any longer. Its answer, if it comes, is late."""
         if self._open is None:

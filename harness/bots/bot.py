@@ -202,7 +202,7 @@ class Bot(Seat):
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except Late:
             ended = max(now(), started + limit_s)
-            answer = self.fault or self._half_a_frame(no_answer(limit_s))
+            answer = self.fault or self._explained(no_answer(limit_s))
             wire.give_up()
         except BrokenPipeError:
             ended = now()
@@ -225,13 +225,16 @@ class Bot(Seat):
             transport.pause()
         return answer
 
-    def _half_a_frame(self, late: Fault) -> Fault:
-        """The same, with what has come, if something has: a line without its end looks like an answer to its author."""
-        rest = self.wire.unread.strip()
-        if not rest:
-            return late
-        why = ", perhaps its line has no end" if self.wire.encoding is Encoding.JSON else ""
-        return Fault(late.kind, f"{late.detail}; what it wrote is no whole frame{why}: {quote(rest)}")
+    def _explained(self, late: Fault) -> Fault:
+        """The same, with what has come, if something has: a line without its end looks like an answer to its author.
+        And whoever chose msgpack and goes on reading lines waits for ever."""
+        rest, why = self.wire.unread.strip(), ""
+        if rest:
+            why = ", perhaps its line has no end" if self.wire.encoding is Encoding.JSON else ""
+            why = f"; what it wrote is no whole frame{why}: {quote(rest)}"
+        elif self.wire.encoding is Encoding.MSGPACK and self.wire.silent:
+            why = "; nothing has come since it chose the encoding msgpack, which it is to read and write from then on"
+        return Fault(late.kind, late.detail + why)
 
     def _second_look(self, started: float, limit_s: float) -> float:
         """When the time of a call is up: the moment until which it goes on, because no core was free for the bot.

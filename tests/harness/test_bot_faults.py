@@ -75,10 +75,20 @@ async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
             "no answer within 0.8 s; what it wrote is no whole frame, perhaps its line has no end: "
             '{"id":0,"result":{}}',
         ),
+        (
+            "greet(encoding='msgpack'); call()",
+            "no answer within 0.4 s; nothing has come since it chose the encoding msgpack, "
+            "which it is to read and write from then on",
+        ),
+        (
+            "greet(encoding='msgpack'); os.read(0, 9999); write(b'\\x82\\xa2id\\x01\\xa6result"
+            "\\x82\\xa6action\\xa9putSymbol\\xa8position\\xa2NW'); time.sleep(9)",
+            "no answer within 0.4 s",
+        ),
     ],
-    ids=["json", "msgpack", "greeting"],
+    ids=["json", "msgpack", "greeting", "reads lines", "is slow"],
 )
-async def test_half_a_frame_is_shown_when_the_time_is_over(arena: Arena, body: str, words: str) -> None:
+async def test_what_has_come_is_told_when_the_time_is_over(arena: Arena, body: str, words: str) -> None:
     duel = await arena.duel(body, time=SHORT, limits=Limits(startup_s=0.8), granted_s=0.8)
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, words)
 
