@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 import msgspec
@@ -310,6 +311,13 @@ class State(ABC):
     in_opening: bool = False
     """The calls awaited now have the time control's `opening_call_s`, if there is one."""
 
+    def __init_subclass__(cls) -> None:
+        """Has `legal`, `sample` and `view` of every game refuse a seat that they have nothing to tell of."""
+        super().__init_subclass__()
+        for name, checked in (("legal", _of_awaited), ("sample", _of_awaited), ("view", _of_seated)):
+            if name in cls.__dict__:
+                setattr(cls, name, checked(cls.__dict__[name]))
+
     def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
         """The first position of a match. `dice` in place of those of the setup's seed are for tests: `ScriptedDice`.
 
@@ -393,13 +401,13 @@ class State(ABC):
 
     @abstractmethod
     def legal(self, player: Player) -> Iterator[Any]:
-        """Every legal answer of an awaited seat, lazily, in a fixed documented order."""
+        """Every legal answer of an awaited seat, lazily, in a fixed documented order. ValueError for any other seat."""
 
     @abstractmethod
     def view(self, player: Player | None) -> Any:
         """What `player` may see, as a Struct; None = everything, luck and what is hidden too.
 
-        From everything, `Game.position` makes the same position again.
+        From everything, `Game.position` makes the same position again. ValueError for a seat that there is not.
         """
 
     @abstractmethod
@@ -472,7 +480,8 @@ class State(ABC):
         return judged
 
     def sample(self, player: Player, dice: Dice) -> Any:
-        """A legal answer drawn with `dice`; ValueError if there is none. Override where `legal` is huge."""
+        """A legal answer drawn with `dice`; ValueError if there is none, and for a seat that is not awaited. Override
+        where `legal` is huge."""
         return dice.choice(list(self.legal(player)))
 
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
@@ -492,6 +501,31 @@ class State(ABC):
                 return Fault(FaultKind.ILLEGAL, str(error), answer)
         detail = self.refusal(player, judged)
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
+
+
+def _of_awaited(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a seat that is awaited; ValueError for any other."""
+
+    @wraps(function)
+    def checked(state: State, player: Player, *more: Any, **named: Any) -> Any:
+        if player not in state.awaited:
+            raise ValueError(f"{function.__name__} of seat {player}, but awaited are {_seats(state.awaited)}")
+        return function(state, player, *more, **named)
+
+    return checked
+
+
+def _of_seated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for None, and for a seat that there is; ValueError for any other."""
+
+    @wraps(function)
+    def checked(state: State, player: Player | None) -> Any:
+        seats = state.setup.names
+        if player is not None and player not in range(len(seats)):
+            raise ValueError(f"{function.__name__} of seat {player}, but there are 0 to {len(seats) - 1}")
+        return function(state, player)
+
+    return checked
 
 
 def _seats(awaited: Mapping[Player, Method]) -> str:

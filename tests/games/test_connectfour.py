@@ -172,9 +172,9 @@ def test_the_known_numbers_of_move_sequences_and_boards() -> None:
         for tokens, ways in level.items():
             state = begun()
             state.tokens = tokens
-            if (tokens[0] | tokens[1]).bit_count() % 2:
-                state.awaited = state.AWAITED[1]
-            for answer in list(state.legal(0)):
+            mover = (tokens[0] | tokens[1]).bit_count() % 2
+            state.awaited = state.AWAITED[mover]
+            for answer in list(state.legal(mover)):
                 then = state.copy()
                 play(then, answer)
                 after[then.tokens] += ways

@@ -428,6 +428,22 @@ def test_answers_from_other_seats_than_awaited_are_our_own_bug(game: Game, seed:
     assert everything(state) == before
 
 
+@every_game
+@few
+@given(seed=numbers, nth=numbers)
+def test_whoever_asks_of_a_seat_that_has_nothing_to_tell_is_told_so(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
+    seats = len(state.setup.names)
+    for player in (-1, *range(seats), seats, 9):
+        if player not in state.awaited:
+            for ask in (state.legal, lambda player: state.sample(player, Dice(seed))):
+                with pytest.raises(ValueError, match=rf"(legal|sample) of seat {player}, but awaited are "):
+                    ask(player)
+        if player not in range(seats):
+            with pytest.raises(ValueError, match=f"view of seat {player}, but there are 0 to {seats - 1}"):
+                state.view(player)
+
+
 def _assert_same_future(state: State, again: State, seed: int) -> None:
     """The same answers lead to the same events and positions, up to 40 of them."""
     for answers, events in islice(moments(state, seed), 40):
