@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -114,46 +114,30 @@ def gate(
     lanes.checked()
     if resume and ledger is None:
         raise UsageError("--resume: needs --ledger, the folder to go on with")
-    with _folder(ledger, resume) as folder:
+    with ExitStack() as held:
+        folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
         before = read_plan(folder / PLAN) if resume else None
         wanted = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, uses, own, before, seed)
-        plan = organise.arrange(
-            msgspec.structs.replace(
-                wanted,
-                format="two-player",
-                seating=Seating.ORBIT,
-                games=terms.max_games // seats * seats,
-                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
-            ),
-            folder,
+        wanted = msgspec.structs.replace(
+            wanted,
+            format="two-player",
+            seating=Seating.ORBIT,
+            games=terms.max_games // seats * seats,
+            options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
         )
+        plan = held.enter_context(organise.arranged(wanted, folder, resume))
         with progress() as told:
             plan, programs = organise.programs(plan, folder, told=told)
-        opened = Ledger(folder, msgspec.to_builtins(plan))
-        try:
+        with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             run = Run(plan, opened, ledgers.read(folder), Shard())
             contest = contest_of(plan, programs, "none" if ledger is None else "all")
             started = time.monotonic()
             decided = trio.run(_play, run, lanes.opened(contest), terms)
             duration_s = time.monotonic() - started
-        finally:
-            opened.close()
         names = plan.bots[0].name, plan.bots[1].name
         told_of = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
     _tell(told_of, markdown, junit, json)
     return CODES[told_of.decision]
-
-
-@contextmanager
-def _folder(ledger: Path | None, resume: bool) -> Iterator[Path]:
-    """Where it is played. UsageError if it holds something that is not to be gone on with."""
-    if ledger is None:
-        with TemporaryDirectory(prefix="referee-gate-") as scratch:
-            yield Path(scratch)
-        return
-    if not resume and (ledger / PLAN).exists():
-        raise UsageError(f"{ledger} holds a tournament already; --resume goes on with it")
-    yield ledger
 
 
 def _varied(game: Rules, rules: RuleOptions, own: Mapping[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -171,44 +171,40 @@ def tournament(
         raise UsageError(f"--max-minutes {max_minutes:g}: wanted is a time above 0")
     if expel is not None and expel < 1:
         raise UsageError(f"--expel {expel}: there must be one at least")
-    folder = ledger
-    if resume and not bots and game is None:
-        if folder is None:
-            raise UsageError("--resume: needs --ledger, the folder of the tournament")
-        plan = read_plan(folder / PLAN)
-    else:
-        before = read_plan(folder / PLAN) if resume and folder is not None else None
-        if not resume and folder is not None and (folder / PLAN).exists():
-            raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
-        chosen = Seating.ALTERNATE if alternate and seating is None else seating
-        if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
-            wanted = _from_file(Path(bots[0]), before)
+    if resume and ledger is None:
+        raise UsageError("--resume: needs --ledger, the folder of the tournament")
+    with ExitStack() as held:
+        if resume and ledger is not None and not bots and game is None:
+            folder = ledger
+            plan = held.enter_context(organise.resumed(folder))
         else:
-            if game is None:
-                raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
-            wanted = asked_for(find_game(game), bots, rules, times, uses, own, before, seed)
-        given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
-        changes = {name: value for name, value in given.items() if value is not None}
-        wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
-        folder = _new_folder(wanted) if folder is None else folder
-        plan = organise.arrange(wanted, folder, before)
-    if cluster is None:
-        with progress() as told:
-            plan, programs = organise.programs(plan, folder, forfeit, told)
-        contest = contest_of(plan, programs, replays)
-        crew = lanes.opened(contest)
-    else:
-        contest = contest_of(plan, (), replays)
-        crew = _clustered(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key))
-    opened = Ledger(folder, msgspec.to_builtins(plan))
-    try:
-        book = ledgers.read(folder)
-        run = Run(plan, opened, book, part, expel)
-        if events:
-            run.told = _print_lines
-        end = trio.run(_run, run, crew, max_minutes)
-    finally:
-        opened.close()
+            before = read_plan(ledger / PLAN) if resume and ledger is not None else None
+            chosen = Seating.ALTERNATE if alternate and seating is None else seating
+            if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
+                wanted = _from_file(Path(bots[0]), before)
+            else:
+                if game is None:
+                    raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
+                wanted = asked_for(find_game(game), bots, rules, times, uses, own, before, seed)
+            given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
+            changes = {name: value for name, value in given.items() if value is not None}
+            wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
+            folder = _new_folder(wanted) if ledger is None else ledger
+            plan = held.enter_context(organise.arranged(wanted, folder, resume))
+        if cluster is None:
+            with progress() as told:
+                plan, programs = organise.programs(plan, folder, forfeit, told)
+            contest = contest_of(plan, programs, replays)
+            crew = lanes.opened(contest)
+        else:
+            contest = contest_of(plan, (), replays)
+            crew = _clustered(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key))
+        with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
+            book = ledgers.read(folder)
+            run = Run(plan, opened, book, part, expel)
+            if events:
+                run.told = _print_lines
+            end = trio.run(_run, run, crew, max_minutes)
     found = table.standings(plan, book)
     out.print(_table(found, form))
     if form is Form.TEXT:

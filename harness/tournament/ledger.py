@@ -13,6 +13,7 @@ import socket
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -304,14 +305,32 @@ def pack_path(folder: Path, stem: str, number: int) -> Path:
     return folder / PACKS / f"{stem}-{number:03}.gz"
 
 
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """A tournament's folder is one run's: nobody else writes there meanwhile. UsageError while another run has it,
+    RunError if it cannot be written."""
+    try:
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        raise UsageError(f"{folder}: another run is at work in this folder") from error
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
 class Ledger:
-    """A tournament's folder, open for one run. A second one on the same folder is refused."""
+    """What a run writes into a tournament's folder. The folder must be `claimed`."""
 
     def __init__(self, folder: Path, head: dict[str, Any]) -> None:
         self.folder = folder
         for part in (LINES, PACKS, BOTS):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(folder)
         for file in files(folder):
             _cut_torn(file)
         self.host = socket.gethostname()
@@ -367,9 +386,9 @@ class Ledger:
                     os.fdatasync(file)
 
     def close(self) -> None:
-        """Syncs and gives the folder free."""
+        """Puts everything on the disk for good."""
         self.sync()
-        for file in (self._pack, self._lines, self._lock):
+        for file in (self._pack, self._lines):
             if file is not None:
                 os.close(file)
 
@@ -399,16 +418,6 @@ class Ledger:
                 f"{self.folder}: the ledger cannot be written: {full}. What is written counts; "
                 "the same command with --resume goes on"
             ) from error
-
-
-def _locked(folder: Path) -> int:
-    lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
-        raise UsageError(f"{folder}: another run is at work in this folder") from error
-    return lock
 
 
 def _cut_torn(file: Path) -> None:

@@ -1,13 +1,14 @@
 """From what an organiser wants to a tournament's folder that can be played: the plan, the bots, the programs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import TimeControl
+from referee.games.api import Game, TimeControl
 from referee.harness.bots.launch import check_seats
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
@@ -15,7 +16,7 @@ from referee.harness.match.judge import course
 from referee.harness.tournament import wire
 from referee.harness.tournament.bundle import finding, program, store
 from referee.harness.tournament.formats import Seating
-from referee.harness.tournament.ledger import PLAN
+from referee.harness.tournament.ledger import PLAN, claimed
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
@@ -54,31 +55,58 @@ class Wanted(Struct, frozen=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
 
 
-def arrange(wanted: Wanted, folder: Path, before: Plan | None = None) -> Plan:
-    """Writes plan and bots into the folder, without playing. UsageError for what cannot be, RunError for a folder that
-    cannot be written. `before`: the plan that is there, which this one goes on with."""
+@contextmanager
+def arranged(wanted: Wanted, folder: Path, resume: bool = False) -> Iterator[Plan]:
+    """The plan, when it and the bots are in the folder, which is claimed: for whoever plays. UsageError for what cannot
+    be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there."""
     game = find_game(wanted.game)
-    own_names = [spec.rpartition("=")[2] for spec in wanted.bots]
-    check_seats(own_names, game.name, every_seat=True)
-    with finding(wanted.bots, game.name) as found:
-        entries = [each.entry for each in found]
-        seats = game.seats.start
-        if wanted.format in ("self", "play-self"):
-            if len(entries) != 1:
-                raise UsageError(f"{wanted.format} takes one bot, played against itself; {len(entries)} were named")
-            one = entries[0]
-            entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
-        if wanted.format == "judged":
-            entries += [_guest(case.name, game.name) for case in course(game.name).cases]
-        bots = identified(entries)
-        unknown = set(wanted.absent) - {entry.name for entry in bots}
-        if unknown:
-            raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
-        bots = tuple(msgspec.structs.replace(entry, absent=entry.name in wanted.absent) for entry in bots)
-        options = dict(wanted.options)
-        if wanted.format == "judged":
-            options = dict(course(game.name).options) | options
-        plan = Plan(
+    check_seats([spec.rpartition("=")[2] for spec in wanted.bots], game.name, every_seat=True)
+    with ExitStack() as held:
+        with finding(wanted.bots, game.name) as found:
+            plan = _plan(wanted, game, [each.entry for each in found])
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                held.enter_context(claimed(folder))
+                if resume:
+                    _check_that_it_goes_on(plan, read_plan(folder / PLAN), folder)
+                elif (folder / PLAN).exists():
+                    raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
+                for each in found:
+                    store(each, folder)
+                write_plan(plan, folder / PLAN)
+            except OSError as error:
+                raise RunError(f"{folder} cannot be written: {error.strerror}") from error
+        yield plan
+
+
+@contextmanager
+def resumed(folder: Path) -> Iterator[Plan]:
+    """The plan that is in the folder, which is claimed. UsageError if there is none."""
+    read_plan(folder / PLAN)  # a folder that holds no tournament is left as it is
+    with claimed(folder):
+        yield read_plan(folder / PLAN)
+
+
+def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
+    """What was asked for, with these bots. UsageError for what cannot be."""
+    seats = game.seats.start
+    if wanted.format in ("self", "play-self"):
+        if len(entries) != 1:
+            raise UsageError(f"{wanted.format} takes one bot, played against itself; {len(entries)} were named")
+        one = entries[0]
+        entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
+    if wanted.format == "judged":
+        entries += [_guest(case.name, game.name) for case in course(game.name).cases]
+    bots = identified(entries)
+    unknown = set(wanted.absent) - {entry.name for entry in bots}
+    if unknown:
+        raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
+    bots = tuple(msgspec.structs.replace(entry, absent=entry.name in wanted.absent) for entry in bots)
+    options = dict(wanted.options)
+    if wanted.format == "judged":
+        options = dict(course(game.name).options) | options
+    return checked(
+        Plan(
             game=game.name,
             format=wanted.format,
             seed=wanted.seed,
@@ -95,17 +123,7 @@ def arrange(wanted: Wanted, folder: Path, before: Plan | None = None) -> Plan:
             encodings=wanted.encodings,
             version=game.version,
         )
-        checked(plan)
-        if before is not None:
-            _check_that_it_goes_on(plan, before, folder)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for each in found:
-                store(each, folder)
-            write_plan(plan, folder / PLAN)
-        except OSError as error:
-            raise RunError(f"{folder} cannot be written: {error.strerror}") from error
-    return plan
+    )
 
 
 def _check_that_it_goes_on(plan: Plan, before: Plan, folder: Path) -> None:

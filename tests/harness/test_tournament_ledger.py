@@ -69,11 +69,11 @@ def test_a_torn_last_line_is_no_line_and_is_cut_off_by_the_next_run(tmp_path: Pa
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
-    first = opened(tmp_path)
-    with pytest.raises(UsageError, match="another run"):
-        opened(tmp_path)
-    first.close()
-    opened(tmp_path).close()
+    with ledger.claimed(tmp_path), pytest.raises(UsageError, match="another run"), ledger.claimed(tmp_path):
+        pass
+    with ledger.claimed(tmp_path):
+        opened(tmp_path).close()
+        opened(tmp_path).close()
     assert len(ledger.files(tmp_path)) == 2
 
 

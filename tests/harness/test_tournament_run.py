@@ -117,7 +117,10 @@ def test_a_folder_in_use_is_refused_and_can_be_shown(bots: list[str], tmp_path: 
     folder = tmp_path / "t"
     run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "100000", "--ledger", folder)
     wait_for_games(folder, 1)
-    assert "another run" in tournament(tmp_path, "--resume", "--ledger", folder, code=2)
+    plan = (folder / "tournament.toml").read_bytes()
+    for more in ([], ["--game", "tictactoe", *bots, "--games", "4"]):
+        assert "another run" in tournament(tmp_path, "--resume", "--ledger", folder, *more, code=2)
+    assert (folder / "tournament.toml").read_bytes() == plan
     assert 0 < table(folder)["played"] < 300000
     run.send_signal(signal.SIGTERM)
     run.communicate(timeout=60)

@@ -63,6 +63,8 @@ def test_a_cap_leaves_it_open_and_a_kept_folder_goes_on(run: Run, tmp_path: Path
     first = json.loads(out)
     assert (code, first["decision"], first["games"], first["surplus"]) == (4, "inconclusive", 20, 0)
     assert run(*argv, "--max-games", "20")[0] == 2  # there is one already
+    other = ("@baseline", *argv[1:])
+    assert "holds games of @random, not named now" in run(*other, "--max-games", "20", "--resume")[2]
     code, out, _ = run(*argv, "--max-games", "40", "--resume", "--json")
     again = json.loads(out)
     assert (code, again["games"]) == (4, 40)
