@@ -5,9 +5,11 @@ all kits share, hold files with markers such as `@game@`, which are filled in.
 """
 
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -99,12 +101,28 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
     try:
-        for path, content in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content)
+        with _all_or_nothing(folder):
+            for path, content in files.items():
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_bytes(content)
     except OSError as error:
         raise RunError(f"{folder} cannot be written: {error}") from error
     return bool(source)
+
+
+@contextmanager
+def _all_or_nothing(folder: Path) -> Iterator[None]:
+    """A folder that is not there or holds nothing is so again, if filling it fails."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in missing[-1:] or folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        raise
 
 
 def first_match(game: Game, bot: str) -> str:

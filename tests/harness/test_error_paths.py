@@ -219,6 +219,15 @@ def test_a_tournament_on_a_full_disk_keeps_its_games(tmp_path: Path) -> None:
     assert "@baseline" in shown[0] and "@random" in shown[0], "the table of what was played"
 
 
+def test_a_new_bot_on_a_full_disk_is_none(tmp_path: Path) -> None:
+    new = "$R new tictactoe --lang python"
+    done = mounted("size=40k", f"mkdir empty; {new} a/b; echo $?; {new} empty; echo $?; find", tmp_path)
+    assert done.stdout.split() == ["3", "3", ".", "./empty"]
+    first, second = done.stderr.splitlines()
+    for line, folder in ((first, "a/b"), (second, "empty")):
+        assert line.startswith(f"referee: {folder} cannot be written: ") and "No space left on device" in line
+
+
 # Signals, and pipes that nobody reads.
 
 
