@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -21,13 +21,12 @@ from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOpt
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err, out, print_json, progress
 from referee.harness.cli.tournament import asked_for
-from referee.harness.errors import UsageError
+from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.tournament import gate as gates
+from referee.harness.tournament import gate_report, organise
 from referee.harness.tournament import ledger as ledgers
-from referee.harness.tournament import organise
 from referee.harness.tournament.formats import Seating
 from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit
-from referee.harness.tournament.gate_report import junit, lines, markdown, warnings
 from referee.harness.tournament.ledger import PLAN, Ledger
 from referee.harness.tournament.orbits import play_orbits
 from referee.harness.tournament.plan import read_plan
@@ -114,28 +113,34 @@ def gate(
     lanes.checked()
     if resume and ledger is None:
         raise UsageError("--resume: needs --ledger, the folder to go on with")
-    with ExitStack() as held:
-        folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
-        before = read_plan(folder / PLAN) if resume else None
-        wanted = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, uses, own, before, seed)
-        wanted = msgspec.structs.replace(
-            wanted,
-            format="two-player",
-            seating=Seating.ORBIT,
-            games=terms.max_games // seats * seats,
-            options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
-        )
-        plan = held.enter_context(organise.arranged(wanted, folder, resume))
-        with progress() as told:
-            plan, programs = organise.programs(plan, folder, told=told)
-        with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
-            run = Run(plan, opened, ledgers.read(folder), Shard())
-            contest = contest_of(plan, programs, "none" if ledger is None else "all")
-            started = time.monotonic()
-            decided = trio.run(_play, run, lanes.opened(contest), terms)
-            duration_s = time.monotonic() - started
-        names = plan.bots[0].name, plan.bots[1].name
-        told_of = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
+    names = new, old
+    try:
+        with ExitStack() as held:
+            folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
+            before = read_plan(folder / PLAN) if resume else None
+            wanted = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, uses, own, before, seed)
+            wanted = msgspec.structs.replace(
+                wanted,
+                format="two-player",
+                seating=Seating.ORBIT,
+                games=terms.max_games // seats * seats,
+                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
+            )
+            plan = held.enter_context(organise.arranged(wanted, folder, resume))
+            names = plan.bots[0].name, plan.bots[1].name
+            with progress() as told:
+                plan, programs = organise.programs(plan, folder, told=told)
+            with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
+                run = Run(plan, opened, ledgers.read(folder), Shard())
+                contest = contest_of(plan, programs, "none" if ledger is None else "all")
+                started = time.monotonic()
+                decided = trio.run(_play, run, lanes.opened(contest), terms)
+                duration_s = time.monotonic() - started
+            told_of = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
+    except (RunError, UsageError, NotIsolated, NoRoom) as error:
+        with suppress(RunError):  # this one is not to hide that one
+            _tell_failure(rules_of.title, names, str(error), markdown, junit)
+        raise
     _tell(told_of, markdown, junit, json)
     return CODES[told_of.decision]
 
@@ -190,23 +195,34 @@ def _so_far(gate: Gate) -> str:
 
 def _tell(run: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
     if to_markdown is not None:
-        write(to_markdown, markdown(run).encode())
+        write(to_markdown, gate_report.markdown(run).encode())
     if to_junit is not None:
-        write(to_junit, junit(run))
+        write(to_junit, gate_report.junit(run))
     title = f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}"
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        level = "notice" if run.decision is Decision.ACCEPTED else "error"
-        err.print(Text(f"::{level} title=referee gate::{title.translate(_COMMAND)}"))
+    _annotate("notice" if run.decision is Decision.ACCEPTED else "error", title)
     if json:
         print_json(run)
         return
-    out.print(
-        Text(f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}   (seed {run.seed})")
-    )
-    for line in lines(run):
+    out.print(Text(f"{title}   (seed {run.seed})"))
+    for line in gate_report.lines(run):
         out.print(Text(printable(line)))
-    for warning in warnings(run):
+    for warning in gate_report.warnings(run):
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
+
+
+def _tell_failure(game: str, names: tuple[str, str], why: str, to_markdown: Path | None, to_junit: Path | None) -> None:
+    """The reports of a run that came to no decision; what it says on a terminal is said by `main`."""
+    _annotate("error", f"{game}: {printable(' against '.join(names))}: {printable(why.splitlines()[0])}")
+    if to_markdown is not None:
+        write(to_markdown, gate_report.markdown_of_failure(game, names, why).encode())
+    if to_junit is not None:
+        write(to_junit, gate_report.junit_of_failure(game, names, why))
+
+
+def _annotate(level: str, text: str) -> None:
+    """Shows it on the pages of GitHub's, where this is one of its jobs."""
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        err.print(Text(f"::{level} title=referee gate::{text.translate(_COMMAND)}"))
 
 
 _COMMAND = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

@@ -7,6 +7,9 @@ from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
 from referee.harness.tournament.stats import Interval
 
+FAILED = "the run failed"
+"""In place of a decision."""
+
 
 def lines(run: Report) -> list[str]:
     """What is known, a line a kind of figure, as testers of engines are used to read it."""
@@ -62,31 +65,51 @@ def _noted(note: str) -> str:
 
 def markdown(run: Report) -> str:
     """For a pull request: the decision as a heading, the figures as they stand in the terminal."""
-    title = f"{escaped(run.new)} against {escaped(run.old)} at {escaped(run.game)}: {run.decision}"
     notes = [f"> {escaped(warning)}" for warning in warnings(run)]
     minutes, seconds = divmod(round(run.duration_s), 60)
-    figures = [line.replace("`", "'") for line in lines(run)]  # nothing in there ends the block
     played = f"Seed {run.seed}, {minutes} min {seconds} s."
-    return "\n\n".join([f"### {title}", "\n".join(["```", *figures, "```"]), *notes, played]) + "\n"
+    return _page(run.game, (run.new, run.old), run.decision, lines(run), [*notes, played])
+
+
+def markdown_of_failure(game: str, names: tuple[str, str], why: str) -> str:
+    """The same of a run that came to no decision; `names` of the new bot and of the old one."""
+    return _page(game, names, FAILED, why.splitlines(), [])
+
+
+def _page(game: str, names: tuple[str, str], end: str, told: list[str], notes: list[str]) -> str:
+    new, old = map(escaped, names)
+    block = [_printable(line).replace("`", "'") for line in told]  # nothing in there ends the block
+    return (
+        "\n\n".join([f"### {new} against {old} at {escaped(game)}: {end}", "\n".join(["```", *block, "```"]), *notes])
+        + "\n"
+    )
 
 
 def junit(run: Report) -> bytes:
     """JUnit's XML: one test case, failed if the new bot is rejected, skipped if nothing became clear."""
-    duration = f"{run.duration_s:.3f}"
-    rejected, unclear = (run.decision is decision for decision in (Decision.REJECTED, Decision.INCONCLUSIVE))
-    counts = {"tests": "1", "failures": str(int(rejected)), "errors": "0", "time": duration}
-    name = f"referee gate {run.game}"
+    outcome = {Decision.REJECTED: "failure", Decision.INCONCLUSIVE: "skipped"}.get(run.decision, "")
+    why = "a cap came first" if run.decision is Decision.INCONCLUSIVE else run.decision
+    told = [*lines(run), *warnings(run)]
+    return _case(run.game, (run.new, run.old), run.duration_s, outcome, why, told)
+
+
+def junit_of_failure(game: str, names: tuple[str, str], why: str) -> bytes:
+    """The same of a run that came to no decision: an error. `names` of the new bot and of the old one."""
+    return _case(game, names, 0.0, "error", FAILED, why.splitlines())
+
+
+def _case(game: str, names: tuple[str, str], duration_s: float, outcome: str, why: str, told: list[str]) -> bytes:
+    duration = f"{duration_s:.3f}"
+    failures, errors, skipped = (str(int(outcome == one)) for one in ("failure", "error", "skipped"))
+    counts = {"tests": "1", "failures": failures, "errors": errors, "time": duration}
+    name = f"referee gate {game}"
     root = ElementTree.Element("testsuites", {"name": name, **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": str(int(unclear))})
-    title = _printable(f"{run.new} against {run.old}")
+    suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": skipped})
+    title, text = _printable(" against ".join(names)), "\n".join(map(_printable, told))
     case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": title, "time": duration})
-    told = "\n".join([*lines(run), *map(_printable, warnings(run))])
-    if rejected:
-        ElementTree.SubElement(case, "failure", {"message": f"{title}: {run.decision}"}).text = told
-    elif unclear:
-        ElementTree.SubElement(case, "skipped", {"message": f"{title}: a cap came first"})
-    if not rejected:
-        ElementTree.SubElement(case, "system-out").text = told
+    found = ElementTree.SubElement(case, outcome, {"message": f"{title}: {why}"}) if outcome else case
+    told_in = found if outcome in ("failure", "error") else ElementTree.SubElement(case, "system-out")
+    told_in.text = text
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"

@@ -168,10 +168,10 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
 
 
 def programs(
-    plan: Plan, folder: Path, forfeit: bool = False, told: Callable[[str], None] = lambda text: None
+    plan: Plan, folder: Path, forfeit: bool | None = None, told: Callable[[str], None] = lambda text: None
 ) -> tuple[Plan, list[wire.Program]]:
     """The bots' programs, built where they say how, and the plan: with `forfeit` those that cannot be built are
-    absent. RunError, with all of them, otherwise."""
+    absent. RunError, with all of them, otherwise; None: it cannot be played without them."""
     ready, failures, entries = [], [], []
     for number, entry in enumerate(plan.bots, start=1):
         told(f"bot {number}/{len(plan.bots)}: {entry.name}")
@@ -185,7 +185,7 @@ def programs(
     if failures and not forfeit:
         lines = "\n".join(f"{name}: {why}" for name, why in failures)
         what = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
-        raise RunError(f"{what}; --forfeit plays without\n{lines}")
+        raise RunError(f"{what}{'' if forfeit is None else '; --forfeit plays without'}\n{lines}")
     if failures:
         for name, why in failures:
             told(f"{name} does not show up: {why}")

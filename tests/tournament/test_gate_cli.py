@@ -47,6 +47,27 @@ def test_a_worse_bot_is_rejected(run: Run) -> None:
     assert found["share"] < 0.4
 
 
+def test_a_bot_that_cannot_be_built_is_an_error_in_every_report(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "bot.toml").write_text("run = ['./bot']\nbuild = 'echo no \\`semicolon\\` >&2; exit 1'\n")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    files = ("--markdown", "pr.md", "--junit", "gate.xml")
+    code, out, err = run("mine", "@random", *TICTACTOE, *files)
+    assert (code, out) == (3, "")
+    assert "::error title=referee gate::Tic-tac-toe: mine against @random: a bot cannot be played" in err
+    text = (tmp_path / "pr.md").read_text()
+    assert text.startswith(
+        "### mine against \\@random at Tic\\-tac\\-toe: the run failed\n\n```\na bot cannot be played\nmine: "
+    )
+    assert "no 'semicolon'" in text
+    root = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert (root.get("failures"), root.get("errors")) == ("0", "1")
+    (error,) = root.iter("error")
+    assert error.get("message") == "mine against @random: the run failed" and "semicolon" in str(error.text)
+
+
 def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:
     told = ("decision", "orbits", "counts", "llr", "different", "faults_new")
     ends = []
