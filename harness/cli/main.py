@@ -203,12 +203,16 @@ def _elsewhere(message: str) -> str:
 
 
 def _slip(error: CycloptsError, words: Sequence[str]) -> str | None:
-    """A word too many; or an option that nobody knows and that ends the line, which was taken for one of the rules'
-    without its value."""
+    """A word too many; one that is missing; or an option that nobody knows and that ends the line, which was taken for
+    one of the rules' without its value."""
     if isinstance(error, UnusedCliTokensError):
         return f"{' '.join(error.unused_tokens or ())}: more than this command takes; --help says what it does"
-    if not isinstance(error, MissingArgumentError) or error.argument is None or error.keyword is None:
+    if not isinstance(error, MissingArgumentError) or error.argument is None:
         return None
+    if error.keyword is None:
+        name = error.argument.name
+        wanted = name if error.argument.index is None else name.removeprefix("--").upper()
+        return f"{' '.join(error.command_chain or ('referee',))}: needs {wanted}; --help says what that is"
     known = {option for name in registry.names() for option in option_names(registry.game(name))}
     if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in known:
         return None
