@@ -97,14 +97,16 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
-def end_all(seen: Seen) -> int:
-    """Kills all of it: the highest peak of memory among those that were ours to wait for, in bytes."""
+def end_all(seen: Seen, children: bool = True) -> int:
+    """Kills all of it: the highest peak of memory among our `children` that have ended, in bytes. Without: others wait
+    for those."""
     peak_bytes = 0
     for _ in range(PASSES):
         stopped = stop_all(seen.living)
         for pid in stopped:
             kill(pid, signal.SIGKILL)
-        peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
+        if children:
+            peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
         if not stopped:
             break
         time.sleep(0.0005)
@@ -113,13 +115,7 @@ def end_all(seen: Seen) -> int:
 
 def end_marked(run: str) -> None:
     """Kills what is left of bots that have killed their supervisors and the spawner of that mark: no child of ours."""
-    seen = Seen(run, below_us=False)
-    for _ in range(PASSES):
-        stopped = stop_all(seen.living)
-        for pid in stopped:
-            kill(pid, signal.SIGKILL)
-        if not stopped:
-            break
+    end_all(Seen(run, below_us=False), children=False)
 
 
 def spawner(requests: socket.socket, run: str, folder: str | None = None) -> None:
