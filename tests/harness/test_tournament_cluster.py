@@ -72,10 +72,15 @@ class Cluster:
         return worker
 
     def close(self) -> None:
+        """Returns when all is gone, also what they have started: that ends by itself."""
+        running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]
+        below = [child for process in running for child in process.children(recursive=True)]
         for process in reversed(self.processes):
             process.kill()
             process.wait()
         self.log.close()
+        _, alive = psutil.wait_procs(below, timeout=20)
+        assert not alive
 
     def _start(self, *arguments: str, name: str = "scheduler") -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
