@@ -19,7 +19,7 @@ from referee.harness.match.loop import Loop
 from referee.harness.match.relive import relive
 from referee.harness.record import bundle
 from referee.harness.record.bundle import Bundle
-from referee.harness.record.lines import Turn
+from referee.harness.record.lines import Turn, plain
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
 from referee.harness.sandbox.layers import OFF
@@ -154,8 +154,8 @@ class _Again(Loop):
             raise _Ended(answer, number, call.method.name)
         self.calls = number
         recorded = step.faults.get(player, step.answers.get(player))
-        if self.differs is None and _plain(answer) != _plain(recorded):
-            self.differs = Differs(number, call.method.name, recorded, _plain(answer))
+        if self.differs is None and _shown(answer) != _shown(recorded):
+            self.differs = Differs(number, call.method.name, recorded, _shown(answer))
 
     async def _wait(self) -> None:
         if self.waits is not None:
@@ -189,7 +189,7 @@ class _Again(Loop):
             calls=self.calls,
             differs=self.differs,
             recorded=f"{fault.kind}: {fault.detail}",
-            now=f"{now.kind}: {now.detail}" if isinstance(now, Fault) else msgspec.json.encode(_plain(now)).decode(),
+            now=f"{now.kind}: {now.detail}" if isinstance(now, Fault) else msgspec.json.encode(plain(now)).decode(),
             same=same,
             at_fault=isinstance(now, Fault),
             wall_s=self.seat.charge.wall_s,
@@ -197,9 +197,9 @@ class _Again(Loop):
         )
 
 
-def _plain(value: Any) -> Any:
-    """As the record has it: plain JSON values, and of a Fault its kind, since details tell of times."""
-    return value.kind if isinstance(value, Fault) else msgspec.json.decode(msgspec.json.encode(value))
+def _shown(value: Any) -> Any:
+    """As the record has it; of a Fault its kind, since details tell of times."""
+    return value.kind if isinstance(value, Fault) else plain(value)
 
 
 def _wide(limits: Limits, debugged: bool) -> Limits:

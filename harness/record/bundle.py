@@ -148,40 +148,31 @@ def read_any(path: Path, number: int = 1) -> tuple[Bundle, Replay]:
         raise UsageError(f"{path}: wanted is fault {number}; the record tells of {len(faults)}")
     report, header = faults[number - 1], replay.header
     commands, folders = dict(enumerate(header.commands)), dict(enumerate(header.folders))
-    found = Bundle(
-        bundle=BUNDLE_VERSION,
-        fault=report,
-        game=header.game,
-        seed=header.setup.seed,
-        names=header.setup.names,
-        rule=_rule(header.game, report),
-        program="",
-        command=commands.get(report.player, ()),
-        folder=folders.get(report.player, ""),
+    found = Evidence(
+        report=report,
         encoding="",
         encodings=tuple(Encoding),
-        limits=header.limits,
-        isolation=header.isolation,
+        command=commands.get(report.player, ()),
+        folder=folders.get(report.player, ""),
+        program="",
+        frames=Frames(),
+        answer=b"",
+        stderr=b"",
         curve=(),
-        versions={"rules": str(header.game_version)},
+        isolation=header.isolation,
     )
-    return found, replay
+    return _bundle(found, header, {}), replay
 
 
-def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
-    report = found.report
-    assert report.bundle is not None
-    folder = Path(report.bundle)
-    if folder.is_dir() and not folder.is_symlink() and (folder / "fault.json").is_file():
-        shutil.rmtree(folder)  # of a match of that name that was played before
-    folder.mkdir()
-    bundle = Bundle(
+def _bundle(found: Evidence, header: Header, versions: Mapping[str, str]) -> Bundle:
+    """`versions`: beside that of the rules."""
+    return Bundle(
         bundle=BUNDLE_VERSION,
-        fault=report,
+        fault=found.report,
         game=header.game,
         seed=header.setup.seed,
         names=header.setup.names,
-        rule=_rule(header.game, report),
+        rule=_rule(header.game, found.report),
         program=found.program,
         command=found.command,
         folder=found.folder,
@@ -190,14 +181,23 @@ def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
         limits=header.limits,
         isolation=found.isolation,
         curve=found.curve,
-        versions={
-            "referee": metadata.version("referee"),
-            "protocol": str(PROTOCOL_VERSION),
-            "rules": str(header.game_version),
-            "python": platform.python_version(),
-            "system": platform.platform(),
-        },
+        versions={**versions, "rules": str(header.game_version)},
     )
+
+
+def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
+    assert found.report.bundle is not None
+    folder = Path(found.report.bundle)
+    if folder.is_dir() and not folder.is_symlink() and (folder / "fault.json").is_file():
+        shutil.rmtree(folder)  # of a match of that name that was played before
+    folder.mkdir()
+    versions = {
+        "referee": metadata.version("referee"),
+        "protocol": str(PROTOCOL_VERSION),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
+    bundle = _bundle(found, header, versions)
     files = {
         "fault.json": msgspec.json.format(msgspec.json.encode(bundle), indent=1) + b"\n",
         "match.jsonl": b"".join(record),
@@ -245,7 +245,9 @@ def _readme(bundle: Bundle, found: Evidence) -> str:
         *_section("What it used", _used(bundle)),
         *_section("The last frames to it, the last one at the end", _frames(found.frames.sent, bundle.encoding)),
         *_section("The last bytes from it", _frames(found.frames.received, bundle.encoding)),
-        *_section("Limits", "\n".join(f"{name}: {value}" for name, value in _plain(bundle.limits).items())),
+        *_section(
+            "Limits", "\n".join(f"{name}: {value}" for name, value in msgspec.to_builtins(bundle.limits).items())
+        ),
         *_section("What kept it apart", "\n".join(f"{name}: {layer}" for name, layer in bundle.isolation.items())),
         *_section("Versions", "\n".join(f"{name}: {version}" for name, version in bundle.versions.items())),
     ]
@@ -281,11 +283,6 @@ def _frames(frames: Sequence[bytes], encoding: str) -> str:
 
 def _text(data: bytes) -> str:
     return "\n".join(map(printable, data.decode("utf-8", "backslashreplace").split("\n")))
-
-
-def _plain(limits: Limits) -> dict[str, object]:
-    plain: dict[str, object] = msgspec.to_builtins(limits)
-    return plain
 
 
 def _used(bundle: Bundle) -> str:

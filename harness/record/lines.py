@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from referee.games.api import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
@@ -142,3 +143,8 @@ def played_again(state: State, step: Step) -> list[Event]:
 def state_hash(state: State) -> str:
     """16 hexadecimal digits that change with anything that decides how the match goes on."""
     return blake2b(state.key(), digest_size=8).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A value as it stands in a record and on a page: of JSON's types alone."""
+    return msgspec.json.decode(msgspec.json.encode(value))

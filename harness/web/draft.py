@@ -9,13 +9,13 @@ from itertools import islice
 from types import NoneType
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from referee.games import registry
 from referee.games.api import Fault, Player, State
 from referee.games.dice import Dice
 from referee.harness.bots.reading import MOST
+from referee.harness.record.lines import plain
 
 _LUCKS = (1, 2)
 
@@ -60,13 +60,13 @@ class Draft:
     def choice(self, number: int) -> Choice:
         state = self.position
         method = state.awaited[self.player].name
-        answers: list[Any] | None = [_plain(each) for each in islice(self._legal(), MOST + 1)]
+        answers: list[Any] | None = [plain(each) for each in islice(self._legal(), MOST + 1)]
         least = most = None
         if answers and all(type(each) is int for each in answers):
             least, most, answers = min(answers), max(answers), None
         elif answers is not None and len(answers) > MOST:
             answers = None
-        view = _plain(state.view(self.player))
+        view = plain(state.view(self.player))
         words = None if answers is None else self._words(answers)
         return Choice(self.player, method, number, view, answers, words, least, most, len(self.answers), self.wrong)
 
@@ -85,7 +85,7 @@ class Draft:
 
     def sample(self, luck: int) -> Any:
         """A legal answer that is drawn."""
-        return _plain(self.position.sample(self.player, Dice(luck)))
+        return plain(self.position.sample(self.player, Dice(luck)))
 
     def undo(self) -> None:
         """Takes the last answer back."""
@@ -107,11 +107,7 @@ class Draft:
             return False
         if second.awaited.keys() != {self.player} or first.result is not None:
             return False
-        return bool(_plain(first.view(self.player)) == _plain(second.view(self.player)))
+        return bool(plain(first.view(self.player)) == plain(second.view(self.player)))
 
     def _legal(self) -> Iterator[Any]:
         return self.position.legal(self.player)
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(value))
