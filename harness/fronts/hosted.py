@@ -13,8 +13,6 @@ from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
 from referee.protocol.messages import Clock, Hello, Initialize
 
-THINKERS = {("advanced", "connectfour"), ("advanced", "quoridor"), ("cheat", "quoridor"), ("trainer", "aibg5")}
-"""Programs that take more than a fraction of a millisecond over an answer, and where."""
 _ONE_AT_A_TIME = trio.CapacityLimiter(1)
 """Two that think at a time only take the interpreter from each other, and from us."""
 
@@ -59,7 +57,7 @@ class Hosted(Seat):
     async def greet(self, match: Initialize, table: Table) -> Fault | None:
         name = self.hello.name or ""
         self._handle = program(name, match.game)(match)
-        self._thinks = (OPPONENTS[name].module, match.game) in THINKERS
+        self._thinks = match.game in OPPONENTS[name].thinks
         self.greeted, self.calls = True, 0
         return None
 

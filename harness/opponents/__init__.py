@@ -23,11 +23,13 @@ class Opponent(Struct, frozen=True):
     """Games that its program does not know are played by the engine itself (`referee.harness.bots.launch`)."""
     injects: bool = False
     """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.referee`)."""
+    thinks: tuple[str, ...] = ()
+    """The games in which it takes more than a fraction of a millisecond over an answer."""
 
 
 def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
     """The case of that name, with its seat in each game."""
-    return Opponent("cheat", seats, (name,), injects=injects)
+    return Opponent("cheat", seats, (name,), injects=injects, thinks=("quoridor",))
 
 
 OPPONENTS: Mapping[str, Opponent] = {
@@ -47,21 +49,23 @@ OPPONENTS: Mapping[str, Opponent] = {
     "greedy": Opponent("greedy", {"aiarena21": None}),
     "aggressive": Opponent("aggressive", {"cardgame": None}),
     "trader": Opponent("trader", {"cardgame": None}),
-    "trainer": Opponent("trainer", {"aibg5": None}),
+    "trainer": Opponent("trainer", {"aibg5": None}, thinks=("aibg5",)),
     "baseline": Opponent("baseline", {"connectfour": None, "quoridor": None, "tictactoe": None}),
-    "advanced": Opponent("advanced", {"connectfour": None, "quoridor": None, "tictactoe": None}),
+    "advanced": Opponent(
+        "advanced", {"connectfour": None, "quoridor": None, "tictactoe": None}, thinks=("connectfour", "quoridor")
+    ),
     "BASE_AI_O": Opponent("baseline", {"tictactoe": 0}),
     "BASE_AI_X": Opponent("baseline", {"tictactoe": 1}),
     "AB_AI_O": Opponent("advanced", {"tictactoe": 0}),
     "AB_AI_X": Opponent("advanced", {"tictactoe": 1}),
     "BASE_AI_FIRST": Opponent("baseline", {"quoridor": 0}),
     "BASE_AI_SECOND": Opponent("baseline", {"quoridor": 1}),
-    "AB_AI_FIRST": Opponent("advanced", {"quoridor": 0}),
-    "AB_AI_SECOND": Opponent("advanced", {"quoridor": 1}),
+    "AB_AI_FIRST": Opponent("advanced", {"quoridor": 0}, thinks=("quoridor",)),
+    "AB_AI_SECOND": Opponent("advanced", {"quoridor": 1}, thinks=("quoridor",)),
     "BASE_AI_R": Opponent("baseline", {"connectfour": 0}),
     "BASE_AI_Y": Opponent("baseline", {"connectfour": 1}),
-    "AB_AI_R": Opponent("advanced", {"connectfour": 0}),
-    "AB_AI_Y": Opponent("advanced", {"connectfour": 1}),
+    "AB_AI_R": Opponent("advanced", {"connectfour": 0}, thinks=("connectfour",)),
+    "AB_AI_Y": Opponent("advanced", {"connectfour": 1}, thinks=("connectfour",)),
     "C_AI_OUT_OF_BOUND": cheat("C_AI_OUT_OF_BOUND", tictactoe=1, connectfour=1),
     "C_AI_DUP": cheat("C_AI_DUP", tictactoe=1),
     "C_AI_X_FIRST": cheat("C_AI_X_FIRST", injects=True, tictactoe=1),
