@@ -4,7 +4,6 @@ Nothing that it starts lives on, however this ends: all of it ends when our ends
 kernel sees to if we are killed, at whatever moment.
 """
 
-import json
 import os
 import select
 import socket
@@ -20,6 +19,7 @@ import psutil
 from referee.harness.sandbox.ourselves import end_strays, guarded
 from referee.harness.sandbox.spawner import begin, finish
 from referee.harness.sandbox.supervisor import Request, send_request
+from referee.harness.sandbox.words import word
 
 LOOK_EVERY_S = 0.05
 KEPT_BYTES = 1 << 20
@@ -113,12 +113,14 @@ def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -
             if not data:
                 break
             *lines, unread = (unread + data).split(b"\n")
-            for reply in map(json.loads, lines):
-                if "error" in reply:
-                    return Done(None, reply["error"].encode())
-                root = reply.get("root", root)
-                if "exit" in reply:
-                    code = reply["exit"]
+            for told in map(word, lines):
+                if told is None:
+                    return Done(None, b"it has spoken in the place of the supervisor above it")
+                if told.error is not None:
+                    return Done(None, told.error.encode())
+                root = told.root or root
+                if told.exit is not None:
+                    code = told.exit
                     look(root)  # once more, before what the kernel has counted is gone
                     with suppress(OSError):
                         control.send(b"k")

@@ -1,6 +1,5 @@
 """Starts bots through `supervisor.py` and holds the referee's end of their pipes."""
 
-import json
 import os
 import secrets
 import signal
@@ -11,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import trio
 
@@ -21,6 +19,7 @@ from referee.harness.sandbox.cgroups import Group
 from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
 from referee.harness.sandbox.supervisor import Request, kill, send_request
 from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
+from referee.harness.sandbox.words import Word, word
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 SUPERVISOR_S = 0.5
@@ -70,30 +69,34 @@ class Process:
 
         A bot may end its supervisor at once. It has been started all the same, and is at fault for what comes of it.
         """
-        reply = None
+        told = None
         with trio.move_on_after(SPAWNER_S):
-            reply = await self._hear()
-        if reply is None:
+            told = await self._hear()
+        if told is None or told.supervisor is None:
             return False
-        self.pid = self.root = self.supervisor = reply["supervisor"]
+        self.pid = self.root = self.supervisor = told.supervisor
         while not await self._spoke(SUPERVISOR_S):
             if is_stopped(self.supervisor):
                 self._wake_supervisor()
-        reply = await self._hear()
-        if reply is not None:
-            if "error" in reply:
-                raise RunError(reply["error"])
-            self.pid, self.root = reply["pid"], reply["root"]
-            with suppress(ProcessLookupError):
-                self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
+        told = await self._hear()
+        if told is None:
+            return True
+        if told.error is not None:
+            raise RunError(told.error)
+        if told.pid is None or told.root is None:
+            self._disown()
+            return True
+        self.pid, self.root = told.pid, told.root
+        with suppress(ProcessLookupError):
+            self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
         return True
 
     async def exited(self, patience_s: float) -> int | None:
         """Waits for the bot's own end: its exit code, or None if it has not ended by then."""
         with trio.move_on_after(patience_s):
             async with self._listening:  # whoever listened before may have heard of it
-                while self.exit_code is None and (reply := await self._hear()) is not None:
-                    self._note(reply)
+                while self.exit_code is None and (told := await self._hear()) is not None:
+                    self._note(told)
         return self.exit_code
 
     def kill(self) -> None:
@@ -140,8 +143,8 @@ class Process:
         """Waits for the supervisor's end."""
         with trio.move_on_after(patience_s):
             async with self._listening:
-                while (reply := await self._hear()) is not None:
-                    self._note(reply)
+                while (told := await self._hear()) is not None:
+                    self._note(told)
             return True
         return False
 
@@ -169,16 +172,21 @@ class Process:
             os.close(self.stdin)
             self.stdin = -1
 
-    def _note(self, reply: Mapping[str, Any]) -> None:
-        if "exit" in reply:
-            self.exit_code = reply["exit"]
-            self.room_bytes = reply.get("room_bytes", -1)
+    def _note(self, told: Word) -> None:
+        if told.exit is not None:
+            self.exit_code, self.room_bytes = told.exit, told.room_bytes
             self.ended.set()
-        self.cpu_s = reply.get("cpu_s", self.cpu_s)
-        self.peak_bytes = max(self.peak_bytes, reply.get("peak_bytes", 0))
+        self.cpu_s = self.cpu_s if told.cpu_s is None else told.cpu_s
+        self.peak_bytes = max(self.peak_bytes, told.peak_bytes)
 
-    async def _hear(self) -> dict[str, Any] | None:
-        """The supervisor's next message; None when it has ended."""
+    def _disown(self) -> None:
+        """Somebody else speaks for the supervisor: it is ended, as a bot may end it. What is below it falls to the
+        spawner."""
+        if self.supervisor:
+            kill(self.supervisor, signal.SIGKILL)
+
+    async def _hear(self) -> Word | None:
+        """The supervisor's next message; None when it has ended, or has said what no supervisor says."""
         while b"\n" not in self._unread:
             await trio.lowlevel.wait_readable(self.control.fileno())
             try:
@@ -191,8 +199,10 @@ class Process:
                 return None
             self._unread += data
         line, _, self._unread = self._unread.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
-        return message
+        told = word(line)
+        if told is None:
+            self._disown()
+        return told
 
 
 class Spawner:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.sandbox.spawner import Process, open_spawner
 from referee.harness.sandbox.supervisor import remove
 
 REFEREE = """
@@ -115,3 +116,21 @@ def test_a_link_in_the_place_of_a_folder_is_removed_and_not_followed(tmp_path: P
 
 def test_to_remove_a_folder_that_is_gone_is_no_error(tmp_path: Path) -> None:
     remove(tmp_path / "gone")
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    "words", [b"nonsense", b"[1]", b"{}", b'{"pid":"7","root":7}', b'{"pid":-1,"root":-1}', b'{"pid":7}', b"\xff"]
+)
+async def test_who_speaks_for_a_supervisor_has_ended_it(words: bytes) -> None:
+    control, theirs = socket.socketpair()
+    control.setblocking(False)
+    bot_stdin, stdin = os.pipe()
+    os.close(bot_stdin)
+    process = Process(control, stdin, os.open(os.devnull, os.O_RDONLY), os.open(os.devnull, os.O_RDONLY))
+    with theirs, subprocess.Popen(["sleep", "60"]) as supervisor:
+        theirs.send(b'{"supervisor":%d}\n%b\n' % (supervisor.pid, words))
+        assert await process.started()
+        assert supervisor.wait(10) == -signal.SIGKILL
+    assert (process.pid, await process.exited(10)) == (supervisor.pid, None)
+    process.close()
