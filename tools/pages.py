@@ -143,10 +143,15 @@ def drawn_position(game: Game) -> State:
     return positions[len(positions) // 2]
 
 
+def _begun(game: Game, options: Any) -> tuple[State, Dice]:
+    """A match under these options, and the dice for its answers."""
+    names = ("mine", "theirs", "third", "fourth")[: game.seats.start]
+    return game.new(Setup(SEED, names, options)), Dice(SEED)
+
+
 def _sampled_match(game: Game) -> Iterator[tuple[State, dict[Player, Any]]]:
     """Every position of a short match with the answers that are given there; the same object throughout."""
-    names = ("mine", "theirs", "third", "fourth")[: game.seats.start]
-    state, dice = game.new(Setup(SEED, names, game.options(**game.short))), Dice(SEED)
+    state, dice = _begun(game, game.options(**game.short))
     while state.awaited:
         answers = {player: state.sample(player, dice) for player in state.awaited}
         yield state, answers
@@ -155,8 +160,7 @@ def _sampled_match(game: Game) -> Iterator[tuple[State, dict[Player, Any]]]:
 
 def example_frames(game: Game) -> dict[str, list[str]]:
     """The first frames of every function and event in a match of sampled answers, in both encodings."""
-    names = ("mine", "theirs", "third", "fourth")[: game.seats.start]
-    state, dice = game.new(Setup(SEED, names, game.options())), Dice(SEED)
+    state, dice = _begun(game, game.options())
     found: dict[str, list[str]] = {}
     number = 0
     _add_notices(found, state.opening())

@@ -107,12 +107,13 @@ def install(packages: list[str]) -> None:
 
 
 def main(kits: list[str]) -> int:
+    """Installs what these kits lack, as far as that may be; returns the exit code."""
     tests = not kits
     kits = kits or list(TOOLCHAINS)
     packages = {package: None for kit in kits for package in missing(kit, tests).values()}
     if packages:
         install(list(packages))
-    lacking = {TOOLCHAINS[kit].name: missing(kit, tests) for kit in kits if missing(kit, tests)}
+    lacking = {TOOLCHAINS[kit].name: what for kit in kits if (what := missing(kit, tests))}
     for name, what in lacking.items():
         print(f"{name} kit: left out, this machine lacks {', '.join(what)}")
     return 1 if lacking and os.environ.get("CI") else 0

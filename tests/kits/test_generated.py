@@ -17,6 +17,7 @@ from referee.games.schemas import DIALECT, game_schema
 from referee.protocol.messages import Clock, Encoding, Initialize, Limits
 from referee.tools import generated
 from referee.tools.helpers import vector_files
+from referee.tools.kits import python
 from referee.tools.kits.__main__ import binding_files
 from referee.tools.kits.shapes import Binding, Many, Maybe, Pair, Ref, Scalar
 from referee.tools.manual import manual_files
@@ -25,7 +26,6 @@ from referee.tools.schemas import dump, schema_files
 from referee.tools.viewer import viewer_files
 
 GAMES = registry.own_names()
-"""Options for a game that only a clock would end."""
 COORD = Pair("Coord", ("x", "y"))
 
 
@@ -46,6 +46,12 @@ def test_the_checked_in_files_are_what_the_types_give() -> None:
     made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files(), **manual_files()}
     for path, content in made.items():
         assert (generated.ROOT / path).read_bytes() == content.encode(), f"{path} is stale: make it again"
+
+
+def test_a_constant_that_lists_one_thing_is_a_tuple_in_python_too() -> None:
+    text = json.dumps({**schema("tictactoe"), "constants": {"ONE": [5], "TWO": ["a", "b"]}})
+    lines = python.emit(Binding.read(text, "here")).splitlines()
+    assert "ONE = (5,)" in lines and 'TWO = ("a", "b")' in lines
 
 
 def test_no_schema_is_left_over() -> None:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from referee.tools.kits.shapes import Binding, Field, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from referee.tools.kits.text import WIDTH, comment, filled, literal
+from referee.tools.kits.text import WIDTH, comment, filled, literal, noted
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "const char*", "any": "const referee_value*"}
 NAMES = {"int": "int", "float": "float", "bool": "bool", "str": "text", "any": "any"}
@@ -162,7 +162,9 @@ class _Types:
                 for field in record.fields:
                     self.need(field.type, sent)
                 self.declare(names.of(name), _struct(record, names))
-                written = _write_record(record, self.tag(record), names) if sent else _read_record(record, names)
+                written = (
+                    _write_record(record, self.game.tags.get(name, ""), names) if sent else _read_record(record, names)
+                )
                 self.function(wanted, sent, written)
             case OneOf():
                 for _, choice in wanted.choices:
@@ -195,11 +197,6 @@ class _Types:
             parameters = _writes(wanted, self.names) if sent else [VALUE, f"{self.names.type(wanted)}* into"]
             head = filled(f"static inline {kind} {name}(", ["referee_match* match", *parameters], ") {")
             self.functions += [*head, *(f"    {line}" for line in body), "}", ""]
-
-    def tag(self, record: Record) -> str:
-        """The text that tells the record from the other choices of a union; empty if it is in none."""
-        texts = {name: text for union in self.game.unions for text, name in union.choices}
-        return texts.get(record.name, "")
 
 
 def _writes(wanted: Type, names: _Names) -> list[str]:
@@ -251,11 +248,7 @@ def _struct(record: Record, names: _Names) -> Iterator[str]:
         yield "    char empty;  // C wants a member"
     for field in _members(record):
         line = f"    {names.type(field.type)} {field.name};"
-        if field.doc and len(line) + 5 + len(field.doc) <= 120:
-            yield f"{line}  // {field.doc}"
-        else:
-            yield from comment(field.doc, 4, "// ")
-            yield line
+        yield from noted(line, field.doc, "// ")
     yield f"}} {names.of(record.name)};"
 
 

@@ -21,7 +21,7 @@ from referee.tools.kits.shapes import (
     Scalar,
     Type,
 )
-from referee.tools.kits.text import comment, filled, literal
+from referee.tools.kits.text import comment, filled, literal, noted
 
 SCALARS = {"int": "int", "float": "double", "bool": "bool", "str": "std::string", "any": "Anything"}
 INITIAL = {"int": " = 0", "float": " = 0", "bool": " = false"}
@@ -198,11 +198,7 @@ def _struct(record: Record) -> Iterator[str]:
         if isinstance(field.type, Scalar):
             initial = "{}" if field.type.choice else INITIAL.get(field.type.kind, "")
         line = f"    {_type(field.type)} {field.name}{initial};"
-        if field.doc and len(line) + 5 + len(field.doc) <= 120:
-            yield f"{line}  // {field.doc}"
-        else:
-            yield from comment(field.doc, 4, "// ")
-            yield line
+        yield from noted(line, field.doc, "// ")
     yield "};"
 
 

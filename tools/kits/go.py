@@ -1,7 +1,7 @@
 """The Go bindings: one package a game, on top of the packages `referee` and `referee/wire`. Formatted as gofmt does."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -47,10 +47,9 @@ def emit(game: Binding) -> str:
     for pair in game.pairs:
         lines += [*_read_pair(pair), "", *_write_pair(pair), ""]
     for record in game.records:
-        lines += [*(_write_record(record, game) if record.sent else _read_record(record)), ""]
-    sent = {record.name for record in game.records if record.sent}
+        lines += [*(_write_record(record, game.tags) if record.sent else _read_record(record)), ""]
     for union in game.unions:
-        lines += [*(_write_union(union) if union.choices[0][1] in sent else _read_union(union)), ""]
+        lines += [*(_write_union(union) if game.is_sent(union) else _read_union(union)), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -350,13 +349,12 @@ def _write_listed(record: Record) -> Iterator[str]:
     yield "}"
 
 
-def _write_record(record: Record, game: Binding) -> Iterator[str]:
+def _write_record(record: Record, tags: Mapping[str, str]) -> Iterator[str]:
     """Members that are absent are left out."""
     if record.listed:
         yield from _write_listed(record)
         return
     optional = [field for field in record.fields if isinstance(field.type, Maybe)]
-    tags = {name: text for union in game.unions for text, name in union.choices}
     yield f"func write{record.name}(w *wire.Writer, value {record.name}) {{"
     yield f"\tsize := {len(record.fields)}"
     for field in optional:

@@ -18,8 +18,7 @@ READERS = {
 
 def emit(game: Binding) -> str:
     """The file's text."""
-    tags = {name: text for union in game.unions for text, name in union.choices}
-    written = _written(game)
+    tags, written = game.tags, _written(game)
     lines = [
         f"// {game.origin}",
         *comment(game.doc, 0, "// "),
@@ -46,9 +45,8 @@ def emit(game: Binding) -> str:
             lines += [*_read_record(record, tags), ""]
         elif record.name in written:
             lines += [*_write_record(record, written), ""]
-    sent = {record.name for record in game.records if record.sent}
     for union in game.unions:
-        if union.choices[0][1] not in sent:
+        if not game.is_sent(union):
             lines += [*_read_union(union), ""]
         elif union.name in written:
             lines += [*_write_union(union, written), ""]

@@ -5,7 +5,7 @@ from typing import Any
 
 from referee.harness.paths import KITS
 from referee.tools.kits.shapes import Binding, Function, Many, Maybe, OneOf, Pair, Record, Ref, Scalar, Type
-from referee.tools.kits.text import WIDTH, comment, on_lines
+from referee.tools.kits.text import WIDTH, comment, noted, on_lines
 
 SCALARS = {"int": "int", "float": "float", "bool": "bool", "str": "str", "any": "Any"}
 
@@ -57,7 +57,7 @@ def _docstring(text: str, indent: int) -> list[str]:
 
 def _literal(value: Any) -> str:
     if isinstance(value, list):
-        return f"({', '.join(map(_literal, value))})"
+        return f"({', '.join(map(_literal, value))}{',' if len(value) == 1 else ''})"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -84,11 +84,7 @@ def _dataclass(record: Record) -> Iterator[str]:
     for index, field in enumerate(record.fields):
         # Python wants the members with defaults behind all others.
         line = f"    {field.name}: {_type(field.type)}{' = None' if index > needed else ''}"
-        if field.doc and len(line) + len("  # ") + len(field.doc) <= WIDTH:
-            yield f"{line}  # {field.doc}"
-        else:
-            yield from comment(field.doc, 4, "# ")
-            yield line
+        yield from noted(line, field.doc, "# ")
     yield ""
     yield from _to_json(record) if record.sent else _from_json(record)
 

@@ -25,26 +25,9 @@ LONGEST_ARRAY = 32
 """Serde reads no longer ones."""
 KEYWORDS = {
     *("abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum"),
-    *(
-        "extern",
-        "false",
-        "final",
-        "fn",
-        "for",
-        "gen",
-        "if",
-        "impl",
-        "in",
-        "let",
-        "loop",
-        "macro",
-        "match",
-        "mod",
-        "move",
-        "mut",
-    ),
-    *("override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof"),
-    *("unsafe", "unsized", "use", "virtual", "where", "while", "yield"),
+    *("extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod"),
+    *("move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type"),
+    *("typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield"),
 }
 
 
@@ -64,14 +47,12 @@ def emit(game: Binding) -> str:
     for pair, doc in game.pairs.items():
         lines += ["crate::pair! {", *comment(doc, 4, "/// ")]
         lines += [f"    {pair.name}({_name(pair.members[0])}, {_name(pair.members[1])})", "}", ""]
-    texts = {name: text for union in game.unions for text, name in union.choices}
     for record in game.records:
-        lines += [*_struct(record, texts.get(record.name)), ""]
+        lines += [*_struct(record, game.tags.get(record.name)), ""]
         if record.sent:
             lines += [*_sent(record), ""]
     for union in game.unions:
-        sent = any(record.sent for record in game.records if record.name == union.choices[0][1])
-        lines += [*_enum(union, sent), ""]
+        lines += [*_enum(union, game.is_sent(union)), ""]
     lines += _bot(game)
     return "\n".join(lines) + "\n"
 

@@ -162,7 +162,17 @@ class Binding(Struct, frozen=True):
 
     @property
     def events(self) -> list[Function]:
+        """The functions that are told, and not answered."""
         return [function for function in self.functions if function.is_event]
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """By the name of a record that is a choice of a union: the text that tells it from the others."""
+        return {name: text for union in self.unions for text, name in union.choices}
+
+    def is_sent(self, union: OneOf) -> bool:
+        """Whether bots send it; they receive the others."""
+        return any(record.sent for record in self.records if record.name == union.choices[0][1])
 
     def unions_after(self, record: Record) -> list[OneOf]:
         """The unions whose choices have all been written when `record` has been, and not before it."""

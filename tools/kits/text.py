@@ -20,6 +20,13 @@ def comment(text: str, indent: int, mark: str, width: int = WIDTH) -> list[str]:
     )
 
 
+def noted(line: str, text: str, mark: str) -> list[str]:
+    """A line with a comment behind it, where there is room for one, else above it."""
+    if text and len(line) + len(f"  {mark}{text}") <= WIDTH:
+        return [f"{line}  {mark}{text}"]
+    return [*comment(text, len(line) - len(line.lstrip()), mark), line]
+
+
 def on_lines(head: str, items: list[str], tail: str) -> list[str]:
     """`head` + items + `tail`: on one line, else one item a line."""
     line = head + ", ".join(items) + tail
