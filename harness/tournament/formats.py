@@ -428,8 +428,9 @@ def groups(field: Field, results: Results) -> Slots:
         orders += [_ordered(field, table, slots, results) for table, slots in zip(wave, games, strict=True)]
     finalists = [order.bots[0] for order in orders]
     finalists = list(dict.fromkeys([*finalists, *_seconds(field, orders)]))[: field.seats]
-    if len(finalists) == field.seats:
-        yield from slots_of(field, tuple(finalists), range(field.games), FINAL)
+    if len(finalists) == field.seats:  # few bots may meet again: in games that they have not played
+        before = field.games * sum(set(order.bots) == set(finalists) for order in orders)
+        yield from slots_of(field, tuple(finalists), range(before, before + field.games), FINAL)
 
 
 class _Order(Struct):

@@ -8,6 +8,7 @@ ledgers are merged by copying their files. The driver of a run alone writes.
 import errno
 import fcntl
 import gzip
+import math
 import os
 import socket
 import time
@@ -26,6 +27,8 @@ PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """What a tournament's folder holds."""
 READ_BYTES = 1 << 20
 PACK_BYTES = 1 << 30
+ORDERS = {seats: math.factorial(seats) for seats in range(1, 7)}
+"""In how many orders so many bots can sit: as many rows has a table."""
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
@@ -173,22 +176,31 @@ class Book:
                 if brief.ledger:
                     continue
                 raise ValueError("it has no key `k`")
+            seats = len(brief.r)
             faults = noise = 0
             for fault in brief.f:
+                if not 0 <= fault.seat < seats:
+                    raise ValueError(f"it has a fault of seat {fault.seat}, and {seats} seats")
                 faults |= 1 << fault.seat
                 noise |= fault.noise << fault.seat
             what = brief.r, brief.p, faults, noise, brief.forfeit, brief.j
             kind = kinds.get(what)
             if kind is None:
+                ranks_fit = seats in ORDERS and min(brief.r) == 1 and max(brief.r) <= seats
+                if not ranks_fit or len(brief.p) != seats:
+                    raise ValueError(f"it has ranks {brief.r} and points {brief.p}")
                 kind = kinds[what] = Kind(len(self.kinds), *what)
                 self.kinds.append(kind)
             table, orbit, row = brief.k.rsplit("/", 2)
             games = tables.get(table)
             if games is None:
                 games = tables[table] = {}
-            number = int(orbit) * self.ROWS + int(row)
+            place = int(row)
+            number = int(orbit) * self.ROWS + place
             known = games.get(number)
             if known is None:
+                if number < 0 or not 0 <= place < ORDERS[seats] or table.count("-") != seats - 1:
+                    raise ValueError(f"its key {brief.k!r} is none of a game with {seats} seats")
                 self.count += 1
             else:
                 self.doubles += 1
@@ -196,6 +208,13 @@ class Book:
                     continue
             games[number] = Game(brief.at, kind, int(brief.a or "0", 16))
         return self.count - before
+
+    def of(self, tables: dict[str, dict[int, Game]]) -> "Book":
+        """Some of its games, as a book that is only read."""
+        found = Book()
+        found.tables, found.kinds, found.doubles, found.voids = tables, self.kinds, self.doubles, self.voids
+        found.count = sum(map(len, tables.values()))
+        return found
 
     def find(self, table: str, orbit: int, row: int) -> Game | None:
         """The game of that key."""
@@ -271,9 +290,10 @@ def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
                     raise RunError(f"{file}: the line that ends at byte {end} is damaged: {error}") from error
 
 
-def counted_lines(folder: Path) -> Iterator[tuple[Path, Line]]:
-    """All lines that count, in full: void ones and second ones of a key are left out."""
-    book = read(folder)
+def counted_lines(folder: Path, book: Book | None = None) -> Iterator[tuple[Path, Line]]:
+    """All lines that count, in full: void ones and second ones of a key are left out, and games that are not in the
+    `book`, if one is given."""
+    book = read(folder) if book is None else book
     given: set[str] = set()
     for file, line in every_line(folder):
         table, orbit, row = line.k.rsplit("/", 2)

@@ -71,8 +71,9 @@ def write(
 
     RunError if it cannot be written.
     """
-    found = table.standings(plan, ledger.read(folder))
-    bots = _bots(plan, folder)
+    book = ledger.read(folder)
+    found = table.standings(plan, book)
+    bots = _bots(plan, folder, table.due(plan, book))
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
     site = _Site(plan, folder, to, reader, found, viewed)
@@ -90,12 +91,9 @@ def write(
     return site.files
 
 
-def _bots(plan: Plan, folder: Path) -> dict[str, _Bot]:
+def _bots(plan: Plan, folder: Path, book: ledger.Book) -> dict[str, _Bot]:
     found = {entry.ident: _Bot() for entry in plan.bots}
-    conditions = {plan.conditions(stage) for stage in plan.stages}
-    for file, line in ledger.counted_lines(folder):
-        if line.k.partition("/")[0] not in conditions:
-            continue
+    for file, line in ledger.counted_lines(folder, book):
         parts = shares(line.r)
         for seat, ident in enumerate(line.b):
             if ident not in found:

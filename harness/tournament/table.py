@@ -6,6 +6,7 @@ import io
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import permutations
 from operator import itemgetter
 
@@ -15,7 +16,7 @@ from msgspec import Struct
 from referee.games.dice import derive_seed
 from referee.harness.markdown import escaped
 from referee.harness.tournament import rating
-from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, shares
+from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking
 from referee.harness.tournament.ledger import Book, Game, Kind
 from referee.harness.tournament.plan import Keys, Plan, due_games
 from referee.harness.tournament.rating import Tally
@@ -85,9 +86,39 @@ class Standings(Struct):
     notes: list[str]
 
 
+def due(plan: Plan, book: Book) -> Book:
+    """The games that count: those under the plan's conditions, of bots on its list, and, where results decide who
+    plays whom, those that the format comes to. It may have come to others before a bot was added, or elsewhere."""
+    found = _own(plan, book)
+    return _named(plan, found) if plan.format in ("swiss", "series", "groups") else found
+
+
+def _own(plan: Plan, book: Book) -> Book:
+    conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
+    tables = {}
+    for table, games in book.tables.items():
+        condition, _, bots = table.partition("/")
+        seated = bots.split("-")
+        if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
+            tables[table] = games
+    return book.of(tables)
+
+
+def _named(plan: Plan, book: Book) -> Book:
+    keys = Keys(plan)
+    tables: dict[str, dict[int, Game]] = {}
+    for slot in plan.slots(Results(keys, book)):
+        if slot is None:
+            break
+        table, row = keys.table_row(slot)
+        game = book.find(table, slot.orbit, row)
+        if game is not None:
+            tables.setdefault(table, {})[slot.orbit * Book.ROWS + row] = game
+    return book.of(tables)
+
+
 def counted(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind]]:
-    """Every game of the plan's bots and conditions: bots by seat, how it ended. Others in the ledger are no part of
-    it: they were played under another plan."""
+    """Every game of a book of games that are due: bots by seat, how it ended."""
     for orders, games in _tables(plan, book):
         for number, game in games.items():
             yield orders[number % Book.ROWS], game.kind
@@ -98,13 +129,13 @@ def alike(
 ) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
     """Bots by seat, how games ended, and how many did so: of a million games there are few kinds.
 
-    `contents` gets what was played, by the bots' seats.
+    `contents` gets what was played, by the bots' seats; a game that nobody knows the course of is like no other.
     """
     rows = Book.ROWS
     for orders, games in _tables(plan, book):
         kinds = Counter([game.kind.number * rows + number % rows for number, game in games.items()])
         for row in sorted({code % rows for code in kinds}):
-            seen = {game.content for number, game in games.items() if number % rows == row}
+            seen = {game.content or ~number for number, game in games.items() if number % rows == row}
             contents[orders[row]] = contents.get(orders[row], set()) | seen
         for code, times in kinds.items():
             yield orders[code % rows], book.kinds[code // rows], times
@@ -113,12 +144,8 @@ def alike(
 def _tables(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
     """By table: the bots by seat, for each row, and the games."""
     at = {entry.ident: place for place, entry in enumerate(plan.bots)}
-    conditions = {plan.conditions(stage) for stage in plan.stages}
     for table, games in book.tables.items():
-        condition, _, bots = table.partition("/")
-        idents = bots.split("-")
-        if condition in conditions and all(ident in at for ident in idents):
-            yield _orders(idents, at), games
+        yield _orders(table.partition("/")[2].split("-"), at), games
 
 
 def _orders(idents: Sequence[str], at: dict[str, int]) -> list[tuple[int, ...]]:
@@ -127,20 +154,22 @@ def _orders(idents: Sequence[str], at: dict[str, int]) -> list[tuple[int, ...]]:
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Reads the book as the plan's format ranks. Without `chances` nobody's to be the best is drawn."""
-    entries = plan.bots
+    entries, own = plan.bots, _own(plan, book)
+    book = due(plan, book)
     rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
     crossing: dict[tuple[int, int], Cell] = {}
     contents: dict[tuple[int, ...], set[int]] = {}
+    halves = [0] * len(rows)  # whole numbers, whose sum is the same in any order, and the same for equal bots
+    paid: list[list[float]] = [[] for _ in rows]
     total = 0
     for seats, kind, times in alike(plan, book, contents):
         total += times
         best = kind.r.count(1)
-        parts = shares(kind.r)
         for seat, bot in enumerate(seats):
             row = rows[bot]
             row.games += times
-            row.points += parts[seat] * times
-            row.score += kind.p[seat] * times
+            halves[bot] += times * sum((kind.r[seat] < rank) + (kind.r[seat] <= rank) for rank in kind.r) - times
+            paid[bot].append(kind.p[seat] * times)
             row.faults += (kind.faults >> seat & 1) * times
             row.noise += (kind.noise >> seat & 1) * times
             row.forfeits += (kind.forfeit) * times
@@ -156,6 +185,8 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
                     cell.games += times
                     mine, theirs = kind.r[seat], kind.r[other]
                     cell.points += times * (1.0 if mine < theirs else 0.5 if mine == theirs else 0.0)
+    for row, steps, payments in zip(rows, halves, paid, strict=True):
+        row.points, row.score = steps / (2 * (plan.seats - 1)), math.fsum(payments)
     for seats, found in contents.items():
         for bot in seats:
             rows[bot].different += len(found)
@@ -179,7 +210,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         copies_of_lines=book.doubles,
         rows=ranked,
         cross=cross,
-        notes=[*_noise(ranked, book.voids), *_notes(plan, total, different, ranked)],
+        notes=[*_noise(ranked, book.voids), *_notes(plan, total, different, ranked), *_surplus(own, book)],
     )
 
 
@@ -200,6 +231,12 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[
     if plan.format == "judged":
         notes.append("points are what the cases of the judged run paid, 100 a run")
     return notes
+
+
+def _surplus(own: Book, due: Book) -> list[str]:
+    """Games that the format does not come to."""
+    surplus = own.count - due.count
+    return [f"{surplus} games count for nothing: the tournament as it stands does not come to them"] if surplus else []
 
 
 def _noise(rows: Sequence[Row], voids: int) -> list[str]:
@@ -302,8 +339,22 @@ def _order(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, in
             rows[bot].points = float(paid[bot])
     if plan.format == "swiss":
         _byes(plan, book, rows, bots)
-    worth = {bot: rows[bot].points for bot in bots}
+    worth = {bot: _worth(plan, rows[bot]) for bot in bots}
     return [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
+
+
+UNEQUAL = ("ladder", "gauntlet", "play-all")
+"""Formats in which some bots play more games than others, by design."""
+
+
+def _worth(plan: Plan, row: Row) -> Fraction:
+    """What a bot is ranked by: its points; its rating where points come from unequal games; with four seats, where
+    tables cannot always be laid out evenly, its points a game."""
+    if plan.format in UNEQUAL:
+        return Fraction(-(10**9) if row.elo is None else round(row.elo.value, 6))
+    if plan.seats > 2:
+        return Fraction(round(row.points * 2 * (plan.seats - 1)), row.games) if row.games else Fraction(-1)
+    return Fraction(row.points)
 
 
 def _won(plan: Plan, book: Book) -> dict[tuple[int, int], Cell]:

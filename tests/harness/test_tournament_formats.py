@@ -344,4 +344,5 @@ def test_whoever_does_not_show_up_every_table_of_groups_is_full(
         return
     slots = played_out("groups", field)
     assert all(len(set(slot.seats) - absent) == 4 for slot in slots)
+    assert len({(slot.seats, slot.orbit) for slot in slots}) == len(slots)  # a final of the same four is another game
     assert len(slots) == (len(groups) + 1) * games

@@ -93,7 +93,22 @@ def test_void_lines_count_for_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damaged", [b"rubbish", b'{"r":[1,2],"p":[1.0,0.0]}', b'{"k":"no/table"}', b'{"k":"c/a-b/0/x"}']
+    "damaged",
+    [
+        b"rubbish",
+        b'{"r":[1,2],"p":[1.0,0.0]}',
+        b'{"k":"no/table"}',
+        b'{"k":"c/a-b/0/x"}',
+        b'{"k":"c/a-b/0/2","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/a-b/0/-1","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/a-b/-1/0","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/a-b-c/0/0","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/a-b/0/0","r":[1,2],"p":[1]}',
+        b'{"k":"c/a-b/0/0","r":[2,3],"p":[1,0]}',
+        b'{"k":"c/a-b/0/0","r":[],"p":[]}',
+        b'{"k":"c/a-b/0/0","r":[1,2],"p":[1,0],"f":[{"seat":2}]}',
+        b'{"k":"c/a-b/0/0","r":[1,2],"p":[1,0],"f":[{"seat":-1}]}',
+    ],
 )
 def test_a_damaged_line_is_named_and_not_left_out_in_silence(damaged: bytes, tmp_path: Path) -> None:
     book = opened(tmp_path)
