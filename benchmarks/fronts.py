@@ -41,8 +41,6 @@ CASES = {
     "quoridor": ("BASE_AI_FIRST", "BASE_AI_SECOND"),
 }
 """Opponents that cost next to nothing, one a side."""
-ORDER_S = 0.015
-"""So long after another a battle is ordered at first: faster than most servers can."""
 PASSWORD = "a password for all of them"
 GAMES_RUN_IN_S = 0.5
 DICE = random.Random(1)
@@ -198,13 +196,15 @@ async def arena(port: int, name: str, battles: int, seconds: float, think_s: flo
         except (EOFError, trio.BrokenResourceError):
             pass
 
-    async def order(number: int) -> None:
+    async def order(number: int, task_status: trio.TaskStatus[None]) -> None:
         while True:
             told = {"runId": f"{number}-{time.time()}", "caseType": CASES[name][number % 2]}
             connection = await Connection.open(port)
             async with connection.stream:
                 status, _ = await connection.ask("POST", f"/{path_of(registry.game(name))}/evaluate", told | urls)
             assert status == 200
+            task_status.started()
+            task_status = trio.TASK_STATUS_IGNORED
             await battle(port, name, await waiting.receive(), think_s, figures)
 
     async with trio.open_nursery() as nursery:
@@ -212,8 +212,7 @@ async def arena(port: int, name: str, battles: int, seconds: float, think_s: flo
         url = f"http://127.0.0.1:{listeners[0].socket.getsockname()[1]}"
         urls = {"teamUrl": url, "callbackUrl": f"{url}/callback"}
         for number in range(battles):
-            nursery.start_soon(order, number)
-            await trio.sleep(ORDER_S)
+            await nursery.start(order, number)
         figures.begin()
         await trio.sleep(seconds)
         nursery.cancel_scope.cancel()
