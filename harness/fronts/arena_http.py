@@ -91,9 +91,10 @@ def app(arena: Arena, test: bool = False) -> Starlette:
     async def root(request: Request) -> Response:
         return PlainTextResponse("The Arena: " + ", ".join(f"/{name}" for name in arena.games) + "\n")
 
-    routes = [Route("/", root)]
+    routes = [route for name in arena.games for route in playing(f"/{name}", client_of)]  # they are tried one by one
     for name, game in arena.games.items():
-        routes += [*playing(f"/{name}", client_of), *_coordinating(f"/{name}", arena, game)]
+        routes += _coordinating(f"/{name}", arena, game)
+    routes.append(Route("/", root))
     if test:
         routes = [Route(route.path, _in_test(arena, route.endpoint), methods=route.methods) for route in routes]
         routes += _testing(arena)
