@@ -87,7 +87,8 @@ class RemotePlayer(Seat):
         self._increment_ms = 0
         self._told_at = self._sent_at = self.created
         self._sent = 0
-        self._started = self._restarted = self._swept = False
+        self._started = self._restarted = False
+        self._swept: str | None = None
         self._posted: deque[Move] = deque()
         self._changed = Bell()
 
@@ -232,16 +233,13 @@ class RemotePlayer(Seat):
         """Ends the battle if its time is up by the clock of the terms; why."""
         if self.over or self._battle.result is not None:
             return None
-        if not self._moves and self._since(self.created) >= self.terms.start_within_s:
-            self._swept = True
-            self._changed.ring()
-            return self._unstarted()
         runs = self._started and self.player in self._battle.awaited and not self._is_free()
-        if runs and self._since(self._sent_at) > round(self.clock_ms / 1000, 6):
-            self._swept = True
-            self._changed.ring()
-            return "You ran out of time"
-        return None
+        if not self._moves and self._since(self.created) >= self.terms.start_within_s:
+            self._swept = self._unstarted()
+        elif runs and self._since(self._sent_at) > round(self.clock_ms / 1000, 6):
+            self._swept = "You ran out of time"
+        self._changed.ring()
+        return self._swept
 
     # Inside.
 
@@ -314,7 +312,7 @@ class RemotePlayer(Seat):
         return self._begun(asked) + limit_s
 
     def _late(self, limit_s: float) -> Fault:
-        if not self._moves and (self._is_free() or not self._started):
+        if self._swept == self._unstarted() or (not self._moves and (self._is_free() or not self._started)):
             return Fault(FaultKind.TIMEOUT, self._unstarted())
         self.charge.wall_s = limit_s
         return no_answer(limit_s)
@@ -328,7 +326,7 @@ class RemotePlayer(Seat):
         with trio.move_on_after(max(0.0, seconds)):
             while not (ready() or self._posted or self._restarted or self._swept):
                 await self._changed.wait()
-            return not self._swept
+            return self._swept is None
         return False
 
     def _line(self, event: dict[str, Any]) -> None:

@@ -468,6 +468,20 @@ async def test_no_clock_runs_before_the_first_start(front: Front) -> None:
 
 
 @in_test_by_the_document
+async def test_what_a_sweep_says_is_what_the_record_says(front: Front) -> None:
+    """A battle that was started, in which nobody has moved in time, is over by either limit: the first counts."""
+    now = 1_700_000_000_000
+    await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
+    (battle,) = await front.order("BASE_AI_X")
+    events = await front.listen(battle)
+    await events.next()
+    swept = await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers={"X-Referee-Now": str(now + 300_000)})
+    assert swept.json() == {battle: "didnt start game with 300000"}
+    assert await events.rest() == [{"player": "X", "action": FLIP}]
+    assert (await front.view(battle))["flippedReason"] == "didnt start game with 300000"
+
+
+@in_test_by_the_document
 @pytest.mark.parametrize("spent_ms", [4_402, 7_097, 15_986, 16_234])
 async def test_exactly_nothing_left_is_in_time_however_much_was_spent_before(front: Front, spent_ms: int) -> None:
     now = 1_700_000_000_000
