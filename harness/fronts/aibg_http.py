@@ -29,6 +29,7 @@ GAME_OVER = "The game is over."
 TRAINING_OVER = "The training game is over."
 NO_GAME = "You have not joined a game, or there is no such game."
 NO_TRAINING = "You have no training game."
+WANTED_ACTION = 'action is wanted: "move,Q,R" or "attack,Q,R"'
 TICK_S = 1.0
 """Viewers hear of the clock so often."""
 VIEWERS = 200
@@ -116,7 +117,7 @@ class Front:
         given = await members(request)
         name, password = given.get("username"), given.get("password")
         if not isinstance(name, str) or not isinstance(password, str):
-            return bad_request(request)
+            return bad_request(request, "username and password are wanted, both as text")
         token = await self.keeper.log_in(name, password, address(request))
         if token is None:
             raise Refusal(404, "there is no user of that name and password")
@@ -137,7 +138,7 @@ class Front:
         name = self.user(request, "player")
         action = await posted_action(request)
         if action is None:
-            return bad_request(request)
+            return bad_request(request, WANTED_ACTION)
         room = self.rooms.of(name)
         if room is None or (name not in room.joined and not room.over):
             raise Refusal(400, NO_GAME)
@@ -160,7 +161,7 @@ class Front:
         given = await members(request)
         map_name, index, minutes = given.get("mapName"), number(given.get("playerIdx")), number(given.get("time"))
         if not isinstance(map_name, str) or index is None or minutes is None or index != int(index):
-            return bad_request(request)
+            return bad_request(request, "mapName, playerIdx (1 to 4) and time (minutes) are wanted")
         room = await self.rooms.train(name, int(index), minutes, map_name)
         told = {"message": f"The training game has begun; its gameId is {room.number}", "gameState": room.position()}
         return Written(202, told, room.players[name].first)
@@ -169,7 +170,7 @@ class Front:
         name = self.trainee(request)
         action = await posted_action(request)
         if action is None:
-            return bad_request(request)
+            return bad_request(request, WANTED_ACTION)
         room = self.rooms.of(name, training=True)
         if room is None:
             raise Refusal(400, NO_TRAINING)
@@ -193,7 +194,7 @@ class Front:
         given = await members(request)
         names, minutes, map_name = given.get("playerUsernames"), number(given.get("time")), given.get("mapName")
         if not isinstance(names, list) or not isinstance(map_name, str) or minutes is None:
-            return bad_request(request)
+            return bad_request(request, "playerUsernames (a list), time (minutes) and mapName are wanted")
         for name in names:
             user = self.keeper.users.get(name) if isinstance(name, str) else None
             if user is None or user.role != "player":
@@ -207,7 +208,7 @@ class Front:
         given = await members(request)
         which, training = number(given.get("gameId")), given.get("training", False)
         if which is None or not isinstance(training, bool):
-            return bad_request(request)
+            return bad_request(request, "gameId is wanted, and training (true or false)")
         self.rooms.delete(int(which), training)
         raise Refusal(400, f"game {int(which)} is deleted")
 
@@ -343,8 +344,8 @@ def number(value: Any) -> float | None:
     )
 
 
-def bad_request(request: Request) -> Response:
-    """The error body of the original's framework."""
+def bad_request(request: Request, why: str) -> Response:
+    """The error body of the original's framework, with the reason that it left out."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    told = {"timestamp": now, "status": 400, "error": "Bad Request", "path": request.url.path}
+    told = {"timestamp": now, "status": 400, "error": "Bad Request", "message": why, "path": request.url.path}
     return reply(400, told)

@@ -237,6 +237,24 @@ async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) ->
     assert url.startswith("http://127.0.0.1")
 
 
+@pytest.mark.parametrize(
+    ("who", "path", "why"),
+    [
+        ("team1", "/user/login", "username and password are wanted, both as text"),
+        ("team1", "/game/train", "mapName, playerIdx (1 to 4) and time (minutes) are wanted"),
+        ("team1", "/game/actionTrain", 'action is wanted: "move,Q,R" or "attack,Q,R"'),
+        ("team1", "/game/doAction", 'action is wanted: "move,Q,R" or "attack,Q,R"'),
+        ("chief", "/game/createGame", "playerUsernames (a list), time (minutes) and mapName are wanted"),
+        ("chief", "/game/deleteGame", "gameId is wanted, and training (true or false)"),
+    ],
+)
+async def test_what_is_missing_in_a_body_is_told(front: Front, who: str, path: str, why: str) -> None:
+    client = await front.client(who)
+    refused = await in_thread(client.post, path, {})
+    assert refused.status_code == 400
+    assert (refused.json()["message"], refused.json()["path"]) == (why, path)
+
+
 async def test_wrong_passwords_are_heard_five_times_a_minute(front: Front, capfd: pytest.CaptureFixture[str]) -> None:
     async def log_in(name: str, password: str) -> requests.Response:
         told = {"username": name, "password": password}
