@@ -36,7 +36,7 @@ MINUTE_S = 60.0
 PASSWORD_CHARACTERS = 1000
 NAME = re.compile(r"[\w.@ -]{1,60}")
 
-_TOKEN = re.compile(r"\s*(?:Bearer:?\s+)?(\S+)\s*", re.IGNORECASE)
+_TOKEN = re.compile(r"\s*(?:Bearer:?\s+)?([\"']?)(\S+)\1\s*", re.IGNORECASE)
 _HASHER = PasswordHasher(time_cost=3, memory_cost=64 << 10, parallelism=1)
 _ONE_AT_A_TIME = trio.CapacityLimiter(1)
 """A hash takes a core for a while, and 64 MiB: nobody can make us do two at a time."""
@@ -143,12 +143,12 @@ class Gatekeeper:
         return False
 
     def name_of(self, header: str) -> str:
-        """Whose token it is that a request brings in `Authorization`, with `Bearer` or without. BadToken."""
+        """Whose token it is that a request brings in `Authorization`, with `Bearer` and quotes or without. BadToken."""
         found = _TOKEN.fullmatch(header)
         if found is None:
             raise BadToken
         try:
-            claims = jwt.decode(found[1], self._secret, [ALGORITHM], options={"require": ["sub", "exp"]})
+            claims = jwt.decode(found[2], self._secret, [ALGORITHM], options={"require": ["sub", "exp"]})
         except (jwt.InvalidTokenError, ValueError):
             raise BadToken from None
         return str(claims["sub"])

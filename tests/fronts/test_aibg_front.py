@@ -237,6 +237,17 @@ async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) ->
     assert url.startswith("http://127.0.0.1")
 
 
+async def test_a_token_may_stand_in_quotes(front: Front) -> None:
+    """As clients send it that pass the JSON text of the answer on."""
+    player = await front.client("team1")
+    token = str(player.session.headers["Authorization"])[7:]
+    for header in (f'Bearer "{token}"', f'"{token}"', f"Bearer: '{token}'"):
+        player.session.headers["Authorization"] = header
+        assert (await in_thread(player.get, "/game/joinGame")).json() == {"message": NO_GAME}, header
+    player.session.headers["Authorization"] = f'Bearer "{token}'
+    assert (await in_thread(player.get, "/game/joinGame")).status_code == 401
+
+
 @pytest.mark.parametrize(
     ("who", "path", "why"),
     [
