@@ -1,6 +1,7 @@
 """AIBG's games as its front knows them: who plays where, on which map, for how long (aibg5.md, 13.3, 13.4)."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from math import inf
@@ -27,6 +28,13 @@ from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import Verdict
 
 GAME = registry.game("aibg5")
+ORIGINAL_MAPS: Mapping[str, str] = {
+    "test1": "practice1",
+    "test2": "practice2",
+    "FirstRoundTopicAIBGaziBre": "first_round",
+    "FinalMapTopicAIBGaziBre": "final",
+}
+"""What clients call maps that they know from the competition (13.5), and what is played on instead."""
 JOIN_S = 100.0
 """How long joinGame waits for the others."""
 TRAINING_MINUTES = 10.0
@@ -57,6 +65,8 @@ class Room:
         make = HexPlayer if user is None else HexPlayer.in_training
         self.players = {name: make(name) for name in names if user in (None, name)}
         self.joined: set[str] = set()
+        self.waiting: Counter[str] = Counter()
+        """How many requests of each wait for the others: a client that gives up and asks anew leaves one behind."""
         self.begun = trio.Event()
         self.over = False
         self.verdict: Verdict | None = None
@@ -149,10 +159,13 @@ class Rooms:
         room.joined.add(user)
         if len(room.joined) == SEATS and not room.begun.is_set():
             self._begin(room)
+        room.waiting[user] += 1
         with trio.move_on_after(JOIN_S) as waiting:
             await room.begun.wait()
+        room.waiting[user] -= 1
         if waiting.cancelled_caught:
-            room.joined.discard(user)
+            if not room.waiting[user]:
+                room.joined.discard(user)
             raise Refused("You have waited too long for the others.")
         await room.players[user].first.ready.wait()
         if room.state is None:
@@ -177,13 +190,15 @@ class Rooms:
     # One game.
 
     def _room(self, names: Sequence[str], user: str | None, minutes: float, map_name: str) -> Room:
-        if map_name.removesuffix(".txt") not in maps.names("aibg5"):
+        map_name = map_name.removesuffix(".txt")
+        map_name = ORIGINAL_MAPS.get(map_name, map_name)
+        if map_name not in maps.names("aibg5"):
             raise Refused(f"there is no map of that name; there are {', '.join(maps.names('aibg5'))}")
         for old in [number for number, room in self.rooms.items() if room.over][: max(0, len(self.rooms) - KEPT)]:
             del self.rooms[old]
         first = 0 if user is None else FIRST_TRAINING
         number = next(number for number in count(first) if number not in self.rooms)
-        self.rooms[number] = room = Room(number, names, user, minutes, map_name.removesuffix(".txt"))
+        self.rooms[number] = room = Room(number, names, user, minutes, map_name)
         return room
 
     def _begin(self, room: Room) -> None:

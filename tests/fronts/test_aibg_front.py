@@ -159,6 +159,25 @@ async def test_all_join_at_once_and_only_the_mover_is_on_the_move(front: Front) 
     assert [replies[index] for index in (2, 3, 4)] == [{"message": GAME_OVER}] * 3
 
 
+async def test_who_gives_up_joining_and_asks_anew_is_still_there_when_the_first_wait_ends(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.harness.fronts.rooms.JOIN_S", 1.0)
+    await front.create(TEAMS[:4])
+    clients = [await front.client(name) for name in TEAMS[:4]]
+    answers: dict[int, Any] = {}
+
+    async def join(place: int, after_s: float) -> None:
+        await trio.sleep(after_s)
+        answers[place] = await in_thread(clients[place % 10].get, "/game/joinGame")
+
+    async with trio.open_nursery() as nursery:
+        for place, after_s in ((0, 0), (10, 0.6), (1, 1.3), (2, 1.3), (3, 1.3)):
+            nursery.start_soon(join, place, after_s)
+    assert answers.pop(0).json() == {"message": "You have waited too long for the others."}
+    assert {place: answer.status_code for place, answer in answers.items()} == dict.fromkeys((10, 1, 2, 3), 202)
+
+
 async def test_who_is_silent_for_three_seconds_is_out_and_the_others_play_on(front: Front) -> None:
     names = TEAMS[:4]
     await front.create(names, minutes=0.12)
@@ -264,6 +283,20 @@ async def test_what_is_missing_in_a_body_is_told(front: Front, who: str, path: s
     refused = await in_thread(client.post, path, {})
     assert refused.status_code == 400
     assert (refused.json()["message"], refused.json()["path"]) == (why, path)
+
+
+@pytest.mark.parametrize(
+    ("told", "map_name"),
+    [
+        ("test1.txt", "practice1"),
+        ("test2", "practice2"),
+        ("FirstRoundTopicAIBGaziBre.txt", "first_round"),
+        ("FinalMapTopicAIBGaziBre.txt", "final"),
+    ],
+)
+async def test_a_map_has_the_name_by_which_clients_know_its_kind_too(front: Front, told: str, map_name: str) -> None:
+    number = await front.create(TEAMS[:4], map_name=told)
+    assert front.rooms.rooms[number].map_name == map_name
 
 
 async def test_wrong_passwords_are_heard_five_times_a_minute(front: Front, capfd: pytest.CaptureFixture[str]) -> None:
