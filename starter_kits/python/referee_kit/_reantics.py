@@ -71,13 +71,13 @@ def legalCoord(coord: Any) -> bool:
 
 def getAntList(state: GameState, pid: int | None = None, types: Iterable[int] = ALL_ANTS) -> list[Ant]:
     """The ants of a player, None = of both, of those types, in the order of the inventories."""
-    inventories = state.inventories if pid is None else [state.inventories[pid]]
+    inventories = [inventory for inventory in state.inventories if pid is None or inventory.player == pid]
     return [ant for inventory in inventories for ant in inventory.ants if ant.type in types]
 
 
 def getConstrList(state: GameState, pid: int | None = None, types: Iterable[int] = ALL_CONSTRS) -> list[Construction]:
     """The constructions of a player, 2 = nobody's, None = all, of those types, in the order of the inventories."""
-    inventories = state.inventories if pid is None else [state.inventories[pid]]
+    inventories = [inventory for inventory in state.inventories if pid is None or inventory.player == pid]
     return [constr for inventory in inventories for constr in inventory.constrs if constr.type in types]
 
 
@@ -169,7 +169,11 @@ class _Ground:
     """What a walker has to know of a state, gathered once for many questions."""
 
     def __init__(self, state: GameState) -> None:
-        self.occupied = {ant.coords for inventory in state.inventories for ant in inventory.ants}
+        try:
+            self.occupied = {ant.coords for inventory in state.inventories for ant in inventory.ants}
+        except TypeError:  # somebody gave an ant a list; it equals no tile
+            ants = [ant for inventory in state.inventories for ant in inventory.ants]
+            self.occupied = {ant.coords for ant in ants if isinstance(ant.coords, tuple)}
         self.costs: dict[Coord, int] = {}
         for inventory in state.inventories:
             for constr in inventory.constrs:
