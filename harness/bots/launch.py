@@ -264,11 +264,12 @@ def _service(url: str, game: str | None) -> Ready:
 
 
 def _original(bot: originals.Original, game: str | None) -> Ready:
-    name = bot.path.parent.name if bot.path.name == "agent.py" else bot.path.stem
+    folder = bot.path if bot.path.is_dir() else bot.path.parent
+    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
     if game is None:
         raise UsageError(f"original:{bot.path}: a game must be named with it")
     argv = bot.argv(game)
-    return lambda: Entrant(name, argv, bot.path.parent)
+    return lambda: Entrant(name, argv, folder)
 
 
 def _path(spec: str, game: str | None) -> Ready:
@@ -375,5 +376,6 @@ def environment(scratch: Path) -> dict[str, str]:
         "TMPDIR": str(scratch),
         "PYTHONPATH": str(KITS / "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # a set of texts has one order in every process: the same seed gives the same answers
         "REFEREE_BOT": "1",  # a kit that sees it keeps prints off the wire from the start, not from run() on
     }

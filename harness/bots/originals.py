@@ -85,14 +85,30 @@ def recognised(path: Path, game: str) -> bool:
         top = ast.parse(source).body
     except (SyntaxError, ValueError):
         return False
-    classes = [node for node in top if isinstance(node, ast.ClassDef)]
     if game == "reantics":
-        return any(node.name == "AIPlayer" for node in classes)
-    return any(FUNCTIONS[game] <= _functions(body) for body in (top, *(node.body for node in classes)))
+        return "AIPlayer" in _names(top)
+    bodies = (top, *(node.body for node in top if isinstance(node, ast.ClassDef)))
+    return any(FUNCTIONS[game] <= _names(body) for body in bodies) or (game == "aiarena21" and _imports(top, game))
 
 
-def _functions(body: list[ast.stmt]) -> set[str]:
-    return {node.name for node in body if isinstance(node, ast.FunctionDef)}
+def _names(body: list[ast.stmt]) -> set[str]:
+    """What a module or class has by name: what it defines, what it gives a name to, what it imports by name."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found.update(target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.ImportFrom):
+            found.update(name.asname or name.name for name in node.names)
+    return found
+
+
+def _imports(body: list[ast.stmt], package: str) -> bool:
+    """Whether a file imports its competition's package, so that it is a bot of it even where a function is missing."""
+    modules = [node.module or "" for node in body if isinstance(node, ast.ImportFrom)]
+    modules += [name.name for node in body if isinstance(node, ast.Import) for name in node.names]
+    return any(module.partition(".")[0] == package for module in modules)
 
 
 def _word(text: str, where: str) -> tuple[str, str]:

@@ -1,14 +1,13 @@
 """A bot of the original AI Arena 21: a file with four functions (aiarena21.md, 12)."""
 
 import importlib.util
-import os
 import sys
 from copy import deepcopy
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Tuple
 
-from _shared import Settings, integer
+from _shared import Settings, integer, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
@@ -47,11 +46,10 @@ class Agent(Bot):
     """Calls the file's functions. An exception is this call's fault alone, and the file stays loaded."""
 
     game = "aiarena21"
-    module: Any = None
+    reuse = False  # bots count on it that their globals are new in each game
 
     def __init__(self, settings: Settings) -> None:
-        if Agent.module is None:
-            Agent.module = load(settings)
+        self.module = load(settings)
         self.title = settings.path.stem
 
     def call(self, method: str, params: Dict[str, Any]) -> Any:
@@ -82,12 +80,16 @@ def load(settings: Settings) -> ModuleType:
     try:
         importlib.import_module("aiarena21.client.classes")
     except ImportError:
-        for name in ("aiarena21", "aiarena21.client", "aiarena21.client.classes"):
-            sys.modules[name] = ModuleType(name)
-        sys.modules["aiarena21.client.classes"].__dict__.update(Map=Map, Player=Player)
+        classes = ModuleType("aiarena21.client.classes")
+        classes.__dict__.update(Map=Map, Player=Player)
+        client = ModuleType("aiarena21.client")
+        client.__dict__.update(classes=classes)
+        whole = ModuleType("aiarena21")
+        whole.__dict__.update(client=client)
+        sys.modules.update({module.__name__: module for module in (whole, client, classes)})
     path: Path = settings.path
     sys.path.insert(0, str(path.parent))
-    os.chdir(settings.folder or path.parent)
+    work_in(settings.folder or path.parent, path.parent)
     spec = importlib.util.spec_from_file_location("__not_main__", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -2,12 +2,14 @@
 
 import importlib
 import inspect
-import os
 import sys
 import traceback
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash, integer
+from _shared import Settings, crash, integer, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("start", "play", "end")
@@ -57,8 +59,25 @@ def load(settings: Settings) -> Any:
     folder = settings.path.parent if settings.path.is_file() else settings.path
     module = settings.path.stem if settings.path.is_file() else "agent"
     sys.path[:0] = [str(folder), str(folder.parent)]
-    os.chdir(settings.folder or folder.parent)
-    return importlib.import_module(f"{folder.name}.{module}")
+    work_in(settings.folder or folder.parent, folder)
+    return importlib.import_module(f"{package(folder)}.{module}")
+
+
+def package(folder: Path) -> str:
+    """Makes the folder a package, whatever it is called, and gives its name as that: the folder's own, unless that
+    leads elsewhere, as `random` (Python's module), `agent` (the file in the folder) and `my.bot` would."""
+    name = folder.name
+    known = {*sys.modules, *getattr(sys, "stdlib_module_names", ())}
+    if "." in name or name in known or (folder / f"{name}.py").exists():
+        name = f"_{name.replace('.', '_')}_"
+    spec = ModuleSpec(name, None, is_package=True)
+    if (folder / "__init__.py").is_file():
+        spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[]) or spec
+    spec.submodule_search_locations = [str(folder)]
+    sys.modules[name] = made = module_from_spec(spec)
+    if spec.loader is not None:
+        spec.loader.exec_module(made)
+    return name
 
 
 def functions_of(module: Any) -> Any:

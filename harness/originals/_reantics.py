@@ -1,18 +1,19 @@
 """An agent of the original ReAntics: a file with a class `AIPlayer` (reantics.md, 11)."""
 
 import importlib.util
-import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from _shared import Settings, crash, integer
+from _shared import Settings, crash, integer, work_in
 from referee_kit import reantics as kit
 from referee_kit.wire import Bot
 
 MODULES = Path(__file__).parent / "modules"
 Json = Dict[str, Any]
+_ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
 
 class Agent(Bot):
@@ -24,7 +25,10 @@ class Agent(Bot):
     def __init__(self, settings: Settings) -> None:
         kit.UNIT_STATS[kit.WORKER][kit.HEALTH] = self.match.options.get("worker_health", 4)
         if Agent.player is None:
-            Agent.player = load(settings.path, settings.folder).AIPlayer(self.match.seat)
+            module = load(settings.path, settings.folder)
+            if not hasattr(module, "AIPlayer"):
+                raise AttributeError(f"{settings.path.name} has no class AIPlayer, which is an agent of ReAntics")
+            Agent.player = module.AIPlayer(self.match.seat)
         self.player.playerId = self.match.seat
         self.title = getattr(self.player, "author", settings.path.stem)
 
@@ -47,14 +51,15 @@ class Agent(Bot):
         if method == "getAttack":
             x, y = params["attackingAnt"]["coords"]
             targets = [(x, y) for x, y in params["enemyLocations"]]
-            return coords_of(player.getAttack(state, state.board[x][y].ant, targets))
+            (attacker,) = (ant for ant in state.inventories[state.whoseTurn].ants if ant.coords == (x, y))
+            return coords_of(player.getAttack(state, attacker.clone(), targets))
         return super().call(method, params)
 
 
 def load(path: Path, folder: Optional[Path]) -> Any:
     """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
     sys.path[:0] = [str(MODULES), str(path.parent), str(path.parent.parent)]
-    os.chdir(folder or path.parent)
+    work_in(folder or path.parent, path.parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -118,8 +123,8 @@ def coords_of(value: Any) -> Any:
 
 
 def sendable(value: Any) -> Any:
-    """What JSON has no word for becomes a text, which no rule takes."""
-    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+    """What JSON has no word for becomes a text, which no rule takes; the same text in every process."""
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _ADDRESS.sub("", repr(value))
 
 
 def move_of(move: Any) -> Any:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash
+from _shared import Settings, crash, tell_what_is_lost
 from referee_kit import wire
 
 GAMES = ("aiarena21", "cardgame", "reantics")
@@ -51,7 +51,8 @@ class Server(wire.Server):
 
     def initialize(self, params: Dict[str, Any]) -> Dict[str, Any]:
         greeting = super().initialize(params)
-        return {**greeting, "name": str(getattr(self.bot, "title", self.name)), "version": "original"}
+        name, reuse = getattr(self.bot, "title", self.name), getattr(self.bot, "reuse", True)
+        return {**greeting, "name": str(name), "version": "original", "reuse": reuse}
 
 
 def main() -> None:
@@ -80,6 +81,7 @@ def main() -> None:
                 crash()
 
     Server(Original, settings.path.stem, "original", wire.Frames(reading), writing).serve()
+    tell_what_is_lost()
 
 
 if __name__ == "__main__":

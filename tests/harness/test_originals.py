@@ -14,7 +14,7 @@ from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.sandbox.layers import OFF
+from referee.harness.sandbox.layers import OFF, Isolation
 
 AGENTS = Path(__file__).with_name("agents")
 WALKER, SEARCHER = "2 Random Walker.py", "Food Searcher.py"
@@ -191,6 +191,88 @@ async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exch
     assert one[0][0] != two[0][0]
 
 
+@pytest.mark.trio
+@pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
+@pytest.mark.parametrize("without", ["", "namespaces,bwrap"])
+async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolation(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, without: str
+) -> None:
+    """In a copy of its folder, which stays for a series; at the end it is told what has gone."""
+    monkeypatch.setenv("REFEREE_WITHOUT", without)
+    folder = arena.folder / "AI"
+    (folder / "data").mkdir(parents=True)
+    (folder / "seen.txt").write_text("1")
+    (folder / "data" / "weights.txt").write_text("0.5")
+    init = """
+        Player.__init__(self, number, 'Sample')
+        open('new.txt', 'w').write(open('data/weights.txt').read())"""
+    won = """
+        games = int(open('seen.txt').read()) + 1
+        open('seen.txt', 'w').write(str(games))
+        print('games', games)"""
+    spec = agent(folder, __init__=init.strip(), registerWin=won.strip(), getPlacement="return " + PLACES)
+    match = arena.match(original("reantics", spec), entrant("@random"), game="reantics", draw_after=4)
+    outcome = await play_series(Series(match, games=2), Limits(isolation=Isolation()))
+    assert [fault for verdict in outcome.matches for fault in verdict.faults] == []
+    first, last = (said(verdict, 0) for verdict in outcome.matches)
+    gone = "written into a copy of the folder, and gone now: new.txt, seen.txt; --isolation off keeps it\n"
+    assert (first, last) == ("games 2\n", f"games 3\n{gone}")
+    assert sorted(path.name for path in folder.iterdir()) == ["data", "sample.py", "seen.txt"]
+    assert (folder / "seen.txt").read_text() == "1"
+
+
+@pytest.mark.trio
+async def test_the_ant_that_attacks_is_a_clone_of_the_one_in_the_state(arena: Arena) -> None:
+    body = """
+        (own,) = (a for a in state.inventories[state.whoseTurn].ants if a.UniqueID == ant.UniqueID)
+        assert own is not ant and vars(own) == vars(ant) and ant.hasMoved
+        print('attack')
+        return enemies[0]"""
+    move = "moves = listAllLegalMoves(state); return random.choice(moves[:-1] or moves)"
+    spec = agent(arena.folder, getMove=move, getAttack=body.strip(), getPlacement="return " + PLACES)
+    match = arena.match(original("reantics", spec), original("reantics", spec), game="reantics", seed=3, draw_after=80)
+    verdict = await arena.play(match, granted_s=20)
+    assert verdict.faults == ()
+    assert set(said(verdict, 0).splitlines() + said(verdict, 1).splitlines()) == {"attack"}
+
+
+@pytest.mark.trio
+async def test_lists_for_tuples_and_players_that_do_not_exist_are_no_crash(arena: Arena) -> None:
+    """reantics.md 11.3: a list equals no tile, and nobody's ants are none."""
+    body = """
+        assert getAntList(state, -2) == getAntList(state, 7) == getConstrList(state, -1) == []
+        own = state.inventories[state.whoseTurn]
+        own.ants[0].coords = [5, 5]
+        assert listAllLegalMoves(state)[-1].moveType == END
+        return Move(END)"""
+    spec = agent(arena.folder, getMove=body.strip(), getPlacement="return " + PLACES)
+    match = arena.match(original("reantics", spec), entrant("@random"), game="reantics", draw_after=6)
+    verdict = await arena.play(match, granted_s=20)
+    assert [fault for fault in verdict.faults if fault.player == 0] == []
+
+
+@pytest.mark.trio
+async def test_what_is_told_of_an_answer_and_the_order_of_sets_are_the_same_in_every_process(arena: Arena) -> None:
+    placement = "print(*{'ant' + str(number) for number in range(20)}); return zip((1, 2), (3, 4))"
+    spec = agent(arena.folder, getPlacement=placement)
+    verdicts = [
+        await arena.play(arena.match(original("reantics", spec), entrant("@random"), game="reantics"), granted_s=10)
+        for _ in range(2)
+    ]
+    assert [verdict.faults[0].answer for verdict in verdicts] == [
+        '{"jsonrpc":"2.0","id":1,"result":"<zip object>"}'
+    ] * 2
+    assert said(verdicts[0], 0) == said(verdicts[1], 0) != ""
+
+
+@pytest.mark.trio
+async def test_a_file_without_the_class_says_so(arena: Arena) -> None:
+    (arena.folder / "none.py").write_text("from AIPlayerUtils import *\n")
+    match = arena.match(original("reantics", "none.py", arena.folder), entrant("@random"), game="reantics")
+    verdict = await arena.play(match, granted_s=10)
+    assert "none.py has no class AIPlayer, which is an agent of ReAntics" in said(verdict, 0)
+
+
 # AI Arena 21.
 
 
@@ -212,7 +294,36 @@ async def test_a_file_without_one_of_the_four_functions_says_which(arena: Arena)
     assert "half.py has no play_auction, play_transport; a bot of AI Arena 21 has play_powerup" in said(verdict, 0)
 
 
+@pytest.mark.trio
+async def test_each_game_of_a_series_begins_with_the_files_globals_as_they_were(arena: Arena) -> None:
+    """There was one process a game; bots count turns and keep paths in globals."""
+    (arena.folder / "counter.py").write_text(
+        "import aiarena21.client.classes\nfrom aiarena21.client import classes\nturns = 0\n"
+        "def play_powerup(game_map: aiarena21.client.classes.Map, me: classes.Player, *rest):\n"
+        "    global turns\n    turns += 1\n    print(turns)\n    return ''\n"
+        "def play_turn(game_map, me, *rest): return '%d,%d' % me.location\n"
+        "def play_auction(*rest): return 0\n"
+        "play_transport = play_turn\n"
+    )
+    match = arena.match(
+        entrant(str(arena.folder / "counter.py"), "aiarena21"), entrant("@random"), game="aiarena21", turns=3
+    )
+    outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
+    assert [said(verdict, 0) for verdict in outcome.matches] == ["1\n2\n3\n"] * 2
+
+
 # The card game.
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("name", ["agent", "random", "my.deck v2", "json"])
+async def test_the_folder_may_have_any_name(arena: Arena, agents: Path, name: str) -> None:
+    shutil.copytree(agents / "rusher", arena.folder / name)
+    bot = entrant(str(arena.folder / name), "cardgame")
+    assert (bot.name, bot.cwd) == (name, arena.folder / name)
+    verdict = await arena.play(arena.match(bot, entrant("@random"), game="cardgame", seed=3), granted_s=10)
+    assert [fault for fault in verdict.faults if fault.player == 0] == []
+    assert verdict.seats[0].program == f"{name} original"
 
 
 @pytest.mark.trio
@@ -259,6 +370,21 @@ def test_a_file_is_recognised_by_what_it_defines() -> None:
     assert not originals.recognised(AGENTS / WALKER, "aiarena21")
     assert not originals.recognised(AGENTS / "rusher" / "helper.py", "cardgame")
     assert not originals.recognised(AGENTS / WALKER, "quoridor")
+
+
+@pytest.mark.parametrize(
+    ("game", "source"),
+    [
+        ("reantics", "from base import Thinker as AIPlayer"),
+        ("reantics", "AIPlayer = type('AIPlayer', (), {})"),
+        ("aiarena21", "from brain import play_powerup, play_turn, play_auction\nplay_transport = play_turn"),
+        ("aiarena21", "from aiarena21.client.classes import Map\ndef play_turn(*all): return ''"),
+        ("cardgame", "from brain import start, play\ndef end(victory): pass"),
+    ],
+)
+def test_what_a_file_imports_or_assigns_counts_too(tmp_path: Path, game: str, source: str) -> None:
+    (tmp_path / "bot.py").write_text(source)
+    assert originals.recognised(tmp_path / "bot.py", game)
 
 
 def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_path: Path, agents: Path) -> None:
