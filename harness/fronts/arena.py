@@ -237,7 +237,7 @@ class Arena:
         if (mine := self.runs.get(ident)) is not None:
             if (mine.since, self.crew.number) > (since, number):
                 return
-            self._break_off(self.runs.pop(ident))
+            self._replace(mine)
         told = since, number
         self._elsewhere[ident] = max(told, self._elsewhere.pop(ident, told))
         if len(self._elsewhere) > KEPT_RUNS * (self.crew.of - 1):
@@ -331,11 +331,16 @@ class Arena:
         too_many = max(0, len(self.runs) - KEPT_RUNS + 1)
         for ident in list(islice((ident for ident, old in self.runs.items() if old.over), too_many)):
             self._forget(self.runs.pop(ident))
-        if (same := self.runs.pop(run.ident, None)) is not None:
-            self._break_off(same)
+        if (same := self.runs.get(run.ident)) is not None:
+            self._replace(same)
         self.runs[run.ident] = run
         self._elsewhere.pop(run.ident, None)
         self.battles.update((battle.ident, battle) for battle in run.battles)
+
+    def _replace(self, run: Run) -> None:
+        """Another has its id now. What its battles were is remembered as long as of any run."""
+        self._break_off(run)
+        self.runs[run.battles[0].ident] = self.runs.pop(run.ident)
 
     def _forget(self, run: Run) -> None:
         for battle in run.battles:

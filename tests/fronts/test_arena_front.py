@@ -19,6 +19,7 @@ from teams import LIBRARIES, Team, lines, team
 from referee.games.api import Setup
 from referee.games.arena import Battle
 from referee.games.dice import Dice
+from referee.harness.fronts import arena
 from referee.harness.fronts.arena import Arena, Settings, games, path_of
 from referee.harness.fronts.serve import open_arena
 from referee.harness.match.judge import COURSES
@@ -55,7 +56,7 @@ class Front:
 
     async def view(self, battle: str, game: str = "tic-tac-toe") -> dict[str, Any]:
         answer = await self.get(f"/{game}/admin/view/{battle}")
-        return dict(answer.json())
+        return dict(answer.json() or {})
 
     async def play(self, battle: str, action: Any, **options: Any) -> requests.Response:
         return await self.post(f"/tic-tac-toe/play/{battle}", action, **options)
@@ -226,6 +227,20 @@ async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: 
     assert (await front.get("/tic-tac-toe/hi")).json() == {"hi": "hi"}
     assert (await front.post("/quoridor")).text == "OK"
     assert (await front.get("/quoridor")).url == f"{front.url}/"
+
+
+async def test_what_is_remembered_is_bounded_also_of_runs_that_were_replaced(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arena, "KEPT_RUNS", 2)
+    battles: list[str] = []
+    for _ in range(6):
+        battles += await front.order("BASE_AI_X", run="same")
+        with trio.fail_after(20):
+            while any("score" not in view for view in [await front.view(battle) for battle in battles[:-1]] if view):
+                await trio.sleep(0.01)
+    assert [battle in front.arena.battles for battle in battles] == [False] * 4 + [True] * 2
+    assert len(front.arena.runs) == 2
 
 
 async def test_each_event_is_a_chunk_of_its_own_and_the_head_comes_at_once(front: Front) -> None:
