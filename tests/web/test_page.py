@@ -123,6 +123,18 @@ def test_a_bots_text_is_text_and_its_fault_is_found_with_one_key(tmp_path: Path,
     assert page.locator("i, b, img").count() == 0
 
 
+@pytest.mark.parametrize(("game", "side"), [("tictactoe", "O"), ("quoridor", "first"), ("connectfour", "🔴")])
+def test_whose_move_was_invalid_stands_on_the_board(
+    game: str, side: str, tmp_path: Path, paged: Played, opened: Opened
+) -> None:
+    script = tmp_path / "hostile.py"
+    script.write_text(HOSTILE)
+    hostile = Entrant("hostile", (sys.executable, str(script)), tmp_path)
+    page = opened(paged(game, hostile, hostile), "")
+    page.keyboard.press("f")
+    assert page.locator(".pending").text_content() == f"{side} broke the rules: ┻━┻"
+
+
 def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "")
     last = int(page.get_attribute("#turn", "max") or 0)

@@ -80,36 +80,20 @@ export interface GameEvent {
   event: "notice" | "ruling";
   method?: string;
   params?: Json;
-  to?: number[];
   player?: number;
   fault?: Fault;
   penalty?: string;
 }
 
+/** What of a fault stands in the record's last line alone. */
 export interface FaultReport {
   player: number;
-  kind: string;
-  detail: string;
-  penalty: string;
   turn: number;
-  call: number;
-  method: string;
   frame: string;
   last_words: string[];
 }
 
-export interface Seat {
-  name: string;
-  program: string | null;
-  rank: number;
-  score: number;
-  calls: number;
-  wall_s: number;
-  cpu_s: number;
-  peak_memory_bytes: number;
-}
-
-/** A line of the record after the header; which members there are depends on its kind. */
+/** A line of the record after the header: what we read of it. Which members there are depends on its kind. */
 export interface Line {
   opening?: GameEvent[];
   turn?: number;
@@ -120,13 +104,10 @@ export interface Line {
   cpu_us?: Record<string, number>;
   /** How many bytes each seat had written for its author when it answered. */
   stderr?: Record<string, number>;
-  paused_ms?: number;
   inject?: number;
   forfeit?: Record<string, Fault>;
   stop?: string;
   result?: { ranks: number[]; scores: number[]; reason: string } | null;
-  seats?: Seat[];
-  aborted?: string;
 }
 
 /** One position, and the line that led to it. */
@@ -149,7 +130,7 @@ export interface Match {
   header: { time: { per_call_s: number | null }; setup: { seed: number | null; options: Json } };
   steps: Step[];
   closing: Closing | undefined;
-  ending: (Line & { faults?: never; reports: FaultReport[] }) | undefined;
+  ending: (Omit<Line, "faults"> & { reports: FaultReport[] }) | undefined;
 }
 
 /** As it is sent; what is there twice is sent once. */
@@ -192,8 +173,8 @@ export class Reader {
     if ("replay" in line) {
       this.match.header = line as unknown as Match["header"];
     } else if ("result" in line) {
-      const reports = (line.faults ?? []) as unknown as FaultReport[];
-      this.match.ending = { ...line, faults: undefined as never, reports };
+      const { faults, ...rest } = line;
+      this.match.ending = { ...rest, reports: (faults ?? []) as unknown as FaultReport[] };
     } else {
       this.shown = patched(this.shown, patch);
       const shown = this.shown as unknown as Shown;

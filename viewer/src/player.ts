@@ -1,15 +1,24 @@
 // Where the viewer stands in a match, and what moves it. Views read the signals; keys and buttons call the functions.
 
-import { type Painter, painter } from "./games";
-import { type Condition, holds } from "./views/conditions";
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { Json } from "./patch";
+import { type Painter, painter } from "./games";
 import { type Live, type Match, rulings } from "./match";
+import type { Json } from "./patch";
 
-export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+
+/** What to pause at: a measure of the game's, of one seat. */
+export interface Condition {
+  measure: string;
+  seat: number;
+  sign: "at least" | "at most";
+  value: number;
+}
 
 export class Player {
   private held: Match;
+  /** The turn to go to as soon as it has come. */
+  private wanted = 0;
   readonly live = signal<Live | null>(null);
   /** What was clicked so far of an answer. */
   readonly chosen = signal<string[]>([]);
@@ -20,7 +29,6 @@ export class Player {
   readonly speed = signal(2);
   /** Whose eyes: null = everything. */
   readonly seat = signal<number | null>(null);
-  /** What to pause at. */
   readonly conditions = signal<Condition[]>([]);
   /** What all seats see, beside each other. */
   readonly beside = signal(false);
@@ -50,8 +58,6 @@ export class Player {
       return () => clearInterval(timer);
     });
   }
-
-  private wanted = 0;
 
   /** The match so far. Who reads it is drawn again when there is more of it. */
   get match(): Match {
@@ -84,7 +90,13 @@ export class Player {
 
   /** A condition holds at a position that did not at the one before. */
   private isReached(at: number): boolean {
-    return this.conditions.peek().some((condition) => holds(this, condition, at) && !holds(this, condition, at - 1));
+    return this.conditions.peek().some((condition) => this.holds(condition, at) && !this.holds(condition, at - 1));
+  }
+
+  private holds({ measure, seat, sign, value }: Condition, at: number): boolean {
+    const step = this.match.steps[at];
+    const found = step && step.view !== null && this.measures[measure]?.(step.view)[seat];
+    return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
   }
 
   /** The same match, with more to see. */

@@ -62,7 +62,7 @@ async function watch(root: Element, number: number): Promise<void> {
     render(<App player={player} />, root);
   };
   for (;;) {
-    await visible();
+    await seen();
     try {
       const answer = await ask(`/matches/${number}?from=${reader.taken}`);
       if (answer.status >= 400 && answer.status < 500) return refused(root, await answer.text());
@@ -111,7 +111,7 @@ async function lines(answer: Response, reader: Reader, told: (live: Live) => voi
 }
 
 /** Now, or when the page is shown. A browser opens few streams to one host. */
-function visible(): Promise<void> {
+function seen(): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((go) => document.addEventListener("visibilitychange", () => go(), { once: true }));
 }

@@ -125,12 +125,12 @@ function Half({ seat, side, active, match, pick, whose }: HalfProps) {
           {side.board.map((minion, index) => (
             <li key={index}>
               <div {...thing(pick, `${whose} ${index + 1}`, title(match, minion.id), `minion ${minion.can_attack ? "ready" : ""}`)}>
-              <span>{title(match, minion.id)}</span>
-              <span>
-                <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>
-                {minion.health < minion.max_health && <small> of {minion.max_health}</small>}
-                {minion.poisonous && <small> poisonous</small>}
-              </span>
+                <span>{title(match, minion.id)}</span>
+                <span>
+                  <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>
+                  {minion.health < minion.max_health && <small> of {minion.max_health}</small>}
+                  {minion.poisonous && <small> poisonous</small>}
+                </span>
               </div>
             </li>
           ))}

@@ -1,6 +1,6 @@
 import type { BoardProps } from ".";
-import type { Json } from "../patch";
-import { type Key, hot } from "./pick";
+import { Pending, puts } from "./arena";
+import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/connectfour";
 
@@ -9,10 +9,7 @@ const ROWS = 6;
 const SIZE = 60;
 const SEATS: Record<string, number> = { R: 0, Y: 1 };
 
-export function targets(answer: Json): Key[] {
-  const { action, column } = answer as { action: string; column?: string };
-  return [column ?? `!${action}`];
-}
+export const targets = puts("column");
 
 /** A cell is named by its column and its row, 1 at the bottom. The seats' colours are the page's, not the tokens'. */
 export function Board(props: BoardProps) {
@@ -47,11 +44,7 @@ export function Board(props: BoardProps) {
         const target = hot(props.pick, letter, `column ${letter}`);
         return target && <rect key={`!${letter}`} {...target} x={column * SIZE} y={0} width={SIZE} height={height} />;
       })}
-      {view.pending && (
-        <text class="pending" x={width / 2} y={height / 2}>
-          {view.pending} broke the rules: ┻━┻
-        </text>
-      )}
+      <Pending side={view.pending} x={width / 2} y={height / 2} />
     </svg>
   );
 }

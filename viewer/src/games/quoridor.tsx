@@ -1,6 +1,6 @@
 import type { BoardProps } from ".";
-import type { Json } from "../patch";
-import { type Key, hot } from "./pick";
+import { Pending, puts } from "./arena";
+import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/quoridor";
 
@@ -12,10 +12,7 @@ function corner(square: string): [x: number, y: number] {
   return [LETTERS.indexOf(square[0]!) * SIZE, (9 - Number(square[1])) * SIZE];
 }
 
-export function targets(answer: Json): Key[] {
-  const { action, position } = answer as { action: string; position?: string };
-  return [position ?? `!${action}`];
-}
+export const targets = puts("position");
 
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
@@ -74,6 +71,7 @@ export function Board(props: BoardProps) {
           {left} walls
         </text>
       ))}
+      <Pending side={view.pending} x={4.5 * SIZE} y={4.5 * SIZE} />
     </svg>
   );
 }

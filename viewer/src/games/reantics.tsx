@@ -2,17 +2,24 @@ import type { BoardProps } from ".";
 import type { Json } from "../patch";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Ant, Construction, Everything as View } from "./types/reantics";
+import type { Ant, Construction, Everything as View, Inventory } from "./types/reantics";
 
 const SIZE = 48;
 const ANTS = ["queen", "worker", "drone", "soldier", "ranged soldier"];
 const LETTERS = "QWDSR";
-const CONSTRUCTIONS: Record<number, string> = { [-4]: "anthill", [-3]: "tunnel", [-2]: "grass", [-1]: "food" };
+const [ANTHILL, TUNNEL, GRASS, FOOD] = [-4, -3, -2, -1];
+const CONSTRUCTIONS: Record<number, string> = { [ANTHILL]: "anthill", [TUNNEL]: "tunnel", [GRASS]: "grass", [FOOD]: "food" };
+const [BUILD, END] = [1, 2];
 
 export const scoreName = "food";
 
-export function scores(view: Json): number[] | undefined {
-  return (view as unknown as View).inventories?.slice(0, 2).map((inventory) => inventory.foodCount);
+/** What the two seats have; what is nobody's comes behind. */
+function sides(view: Json): Inventory[] {
+  return (view as unknown as View).inventories?.slice(0, 2) ?? [];
+}
+
+export function scores(view: Json): number[] {
+  return sides(view).map((inventory) => inventory.foodCount);
 }
 
 type Move = { moveType: number; coordList: [number, number][] | null; buildType: number | null };
@@ -21,8 +28,8 @@ type Move = { moveType: number; coordList: [number, number][] | null; buildType:
 export function targets(answer: Json): Key[] {
   if (Array.isArray(answer)) return typeof answer[0] === "number" ? [answer.join(",")] : answer.map(String);
   const { moveType, coordList, buildType } = answer as unknown as Move;
-  if (moveType === 2) return ["!end the turn"];
-  if (moveType === 1) return [String(coordList![0]), `!build a ${ANTS[buildType!]}`];
+  if (moveType === END) return ["!end the turn"];
+  if (moveType === BUILD) return [String(coordList![0]), `!build a ${ANTS[buildType!]}`];
   return [String(coordList![0]), String(coordList!.at(-1))];
 }
 
@@ -39,20 +46,17 @@ export function places(view: Json): Key[] {
   return side.filter((tile) => !taken.has(tile));
 }
 
-const ants = (type: number) => (view: Json) =>
-  (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.filter((ant) => ant.type === type).length);
+const ants = (type: number) => (view: Json) => sides(view).map((side) => side.ants.filter((ant) => ant.type === type).length);
 
 export const measures: Record<string, (view: Json) => (number | undefined)[]> = {
-  food: (view) => scores(view) ?? [],
-  ants: (view) => (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.length),
+  food: scores,
+  ants: (view) => sides(view).map((side) => side.ants.length),
   workers: ants(1),
   drones: ants(2),
   soldiers: ants(3),
   "ranged soldiers": ants(4),
-  "health of the queen": (view) =>
-    (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.ants.find((ant) => ant.type === 0)?.health),
-  "health of the anthill": (view) =>
-    (view as unknown as View).inventories.slice(0, 2).map((inventory) => inventory.constrs.find((each) => each.type === -4)?.captureHealth),
+  "health of the queen": (view) => sides(view).map((side) => side.ants.find((ant) => ant.type === 0)?.health),
+  "health of the anthill": (view) => sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
 };
 
 export function Board(props: BoardProps) {
@@ -81,7 +85,7 @@ export function Board(props: BoardProps) {
           </text>
         </>
       ))}
-      {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built {...constr} />))}
+      {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />))}
       {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} />))}
       {tiles.map(([x, y]) => {
         const target = hot(props.pick, `${x},${y}`, `tile ${x},${y}`);
@@ -96,10 +100,10 @@ function Built({ coords: [x, y], type, player, captureHealth }: Construction) {
   const label = `${CONSTRUCTIONS[type]}${player === undefined ? "" : ` of seat ${player}, ${captureHealth} to capture`}`;
   return (
     <g role="img" aria-label={`${label} on ${x},${y}`}>
-      {type === -2 && <path class="grass" d={`M${left + 8} ${top + 40}q4-16 2-26m8 26q2-20 8-28m4 28q-2-12 6-22`} />}
-      {type === -1 && <circle class="food" cx={left + 24} cy={top + 26} r={12} />}
-      {type === -4 && <path class={`built seat-${player}`} d={`M${left + 3} ${top + 44}l21-40 21 40z`} />}
-      {type === -3 && <ellipse class={`built seat-${player}`} cx={left + 24} cy={top + 34} rx={20} ry={11} />}
+      {type === GRASS && <path class="grass" d={`M${left + 8} ${top + 40}q4-16 2-26m8 26q2-20 8-28m4 28q-2-12 6-22`} />}
+      {type === FOOD && <circle class="food" cx={left + 24} cy={top + 26} r={12} />}
+      {type === ANTHILL && <path class={`built seat-${player}`} d={`M${left + 3} ${top + 44}l21-40 21 40z`} />}
+      {type === TUNNEL && <ellipse class={`built seat-${player}`} cx={left + 24} cy={top + 34} rx={20} ry={11} />}
       {captureHealth !== undefined && (
         <text class="small" x={left + 42} y={top + 45}>
           {captureHealth}

@@ -1,15 +1,12 @@
 import type { BoardProps } from ".";
-import type { Json } from "../patch";
-import { type Key, hot } from "./pick";
+import { Pending, puts } from "./arena";
+import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/tictactoe";
 
 const CELLS = ["NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"];
 
-export function targets(answer: Json): Key[] {
-  const { action, position } = answer as { action: string; position?: string };
-  return [position ?? `!${action}`];
-}
+export const targets = puts("position");
 
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
@@ -31,11 +28,7 @@ export function Board(props: BoardProps) {
         const target = hot(props.pick, cell, cell);
         return target && <rect key={`!${cell}`} {...target} x={(index % 3) * 100} y={Math.floor(index / 3) * 100} width={100} height={100} />;
       })}
-      {view.pending && (
-        <text class="pending" x={150} y={155}>
-          {view.pending} broke the rules: ┻━┻
-        </text>
-      )}
+      <Pending side={view.pending} x={150} y={155} />
     </svg>
   );
 }

@@ -1,10 +1,9 @@
 import { type Match, asked, rulings, said, sent } from "../match";
 import type { Player } from "../player";
-import { compact, milliseconds, name, visible } from "./words";
+import { compact, cut, milliseconds, name, visible } from "./words";
 
 const MOST = 60_000;
 const PANELS = ["call", "events", "calls"] as const;
-const PANELS_WITHOUT_CALLS = ["events", "calls"] as const;
 
 /** What was asked and answered at this step, what it cost, how it was ruled on; its events; all steps as a list. */
 export function CallPanel({ player }: { player: Player }) {
@@ -13,7 +12,7 @@ export function CallPanel({ player }: { player: Player }) {
   return (
     <section class="panel" aria-label={original ? "the turn" : "the call"}>
       <nav>
-        {(original ? PANELS_WITHOUT_CALLS : PANELS).map((panel) => (
+        {(original ? PANELS.slice(1) : PANELS).map((panel) => (
           <button
             type="button"
             key={panel}
@@ -83,7 +82,7 @@ function Sent({ player, at, seat }: { player: Player; at: number; seat: number }
             copy
           </button>
         )}
-        {text !== undefined && <code class="frame">{visible(text.length > MOST ? `${text.slice(0, MOST)}…` : text)}</code>}
+        {text !== undefined && <code class="frame">{visible(cut(text, MOST))}</code>}
         {text !== undefined && <small>exact but for its id and, at times, a millisecond of its clock</small>}
       </dd>
     </>
@@ -98,7 +97,7 @@ function Said({ match, at, seat }: { match: Match; at: number; seat: number }) {
     <>
       <dt>it wrote</dt>
       <dd>
-        <pre class="said">{visible(text.length > MOST ? `${text.slice(0, MOST)}…` : text)}</pre>
+        <pre class="said">{visible(cut(text, MOST))}</pre>
       </dd>
     </>
   );

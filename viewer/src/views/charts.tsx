@@ -58,18 +58,18 @@ function chart(title: string, lines: (number | undefined)[][]): Drawn {
   const last = Math.max(1, lines[0]!.length - 1);
   let top = 1e-9;
   for (const line of lines) for (const value of line) if (value !== undefined && value > top) top = value;
-  return { title, top, last, paths: lines.map((line) => drawn(line, last, top)) };
+  return { title, top, last, paths: lines.map((line) => path(line, last, top)) };
 }
 
 /** A line through the values. Of many in one column of pixels the extremes are kept. */
-function drawn(line: (number | undefined)[], last: number, top: number): string {
-  let path = "";
+function path(line: (number | undefined)[], last: number, top: number): string {
+  let drawn = "";
   let column = -1;
   let low = Infinity;
   let high = -Infinity;
   const put = (at: number, value: number) => {
     const y = HEIGHT - 1 - (Math.max(0, value) / top) * (HEIGHT - 2);
-    path += `${path ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${y.toFixed(1)}`;
+    drawn += `${drawn ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${y.toFixed(1)}`;
   };
   const flush = (at: number) => {
     if (high === -Infinity) return;
@@ -92,7 +92,7 @@ function drawn(line: (number | undefined)[], last: number, top: number): string 
     else put(at, value);
   });
   flush(line.length - 1);
-  return path;
+  return drawn;
 }
 
 function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {

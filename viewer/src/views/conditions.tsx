@@ -1,19 +1,5 @@
-import type { Player } from "../player";
+import type { Condition, Player } from "../player";
 import { name } from "./words";
-
-export interface Condition {
-  measure: string;
-  seat: number;
-  sign: "at least" | "at most";
-  value: number;
-}
-
-/** Whether a position fulfils it. */
-export function holds(player: Player, { measure, seat, sign, value }: Condition, at: number): boolean {
-  const step = player.match.steps[at];
-  const found = step && step.view !== null && player.measures[measure]?.(step.view)[seat];
-  return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
-}
 
 /** What to pause at: such as a seat's food. It holds what plays here, and the match itself where it is ours to hold. */
 export function Conditions({ player }: { player: Player }) {

@@ -4,7 +4,7 @@ import { painter } from "../games";
 import { type Key, type Pick, type Way, left, next, ways } from "../games/pick";
 import type { Choice } from "../match";
 import type { Player } from "../player";
-import { compact, name, visible } from "./words";
+import { compact, finder, name, visible } from "./words";
 
 const LISTED = 60;
 const typed = signal("");
@@ -143,9 +143,9 @@ function Answers({ player, choice }: { player: Player; choice: Choice }) {
   const chosen = player.chosen.value;
   const rest = left(all, chosen);
   const buttons = [...next(rest, chosen)].filter((key) => key.startsWith("!"));
-  const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = rest.filter(({ words: said }) => words.every((word) => said.toLowerCase().includes(word)));
-  const exact = found.find(({ words: said }) => said.toLowerCase() === typed.value.trim().toLowerCase());
+  const fits = finder(typed.value);
+  const found = rest.filter(({ words }) => fits(words));
+  const exact = found.find(({ words }) => words.toLowerCase() === typed.value.trim().toLowerCase());
   return (
     <>
       <p class="row">
@@ -158,7 +158,7 @@ function Answers({ player, choice }: { player: Player; choice: Choice }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          const way = exact ?? (words.length > 0 || found.length === 1 ? found[0] : undefined);
+          const way = exact ?? (typed.value.trim() !== "" || found.length === 1 ? found[0] : undefined);
           if (way) player.answer({ answer: way.answer });
         }}
       >
@@ -171,10 +171,10 @@ function Answers({ player, choice }: { player: Player; choice: Choice }) {
         </small>
       </form>
       <ul class="answers">
-        {found.slice(0, LISTED).map(({ answer, words: said, keys }) => (
+        {found.slice(0, LISTED).map(({ answer, words, keys }) => (
           <li key={keys.join()}>
             <button type="button" onClick={() => player.answer({ answer })}>
-              {visible(said)}
+              {visible(words)}
             </button>
           </li>
         ))}

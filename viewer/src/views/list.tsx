@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { ask } from "../served";
-import { visible } from "./words";
+import { finder, visible } from "./words";
 
 export interface Entry {
   number: number;
@@ -10,7 +10,6 @@ export interface Entry {
   names: string[];
   at: number;
   live?: boolean;
-  seed?: number;
   turns?: number;
   ranks?: number[];
   reason?: string;
@@ -40,12 +39,12 @@ export function List({ first }: { first: Entry[] }) {
   }, []);
   const all = entries.value.length > 0 ? entries.value : first;
   const games = [...new Set(all.map((entry) => entry.game))].sort();
-  const words = wanted.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = finder(wanted.value);
   const found = all.filter(
     (entry) =>
       (game.value === "" || entry.game === game.value) &&
       KINDS[kind.value]!(entry) &&
-      words.every((word) => `${entry.title} ${entry.names.join(" ")}`.toLowerCase().includes(word)),
+      fits(`${entry.title} ${entry.names.join(" ")}`),
   );
   return (
     <main class="list">

@@ -11,9 +11,19 @@ export function visible(text: string): string {
   });
 }
 
-export function compact(value: Json | undefined, length = 120): string {
-  const text = visible(JSON.stringify(value) ?? "nothing");
+/** So many characters of a text. */
+export function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
+}
+
+export function compact(value: Json | undefined, length = 120): string {
+  return cut(visible(JSON.stringify(value) ?? "nothing"), length);
+}
+
+/** Whether a text has all words that were typed in it somewhere, in any case and order. */
+export function finder(typed: string): (text: string) => boolean {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return (text) => words.every((word) => text.toLowerCase().includes(word));
 }
 
 export function name(match: Match, seat: number): string {
