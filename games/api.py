@@ -314,7 +314,7 @@ class State(ABC):
     def __init_subclass__(cls) -> None:
         """Has `legal`, `sample` and `view` of every game refuse a seat that they have nothing to tell of."""
         super().__init_subclass__()
-        for name, checked in (("legal", _of_awaited), ("sample", _of_awaited), ("view", _of_seated)):
+        for name, checked in _CHECKED.items():
             if name in cls.__dict__:
                 setattr(cls, name, checked(cls.__dict__[name]))
 
@@ -503,29 +503,44 @@ class State(ABC):
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
 
 
-def _of_awaited(function: Callable[..., Any]) -> Callable[..., Any]:
+def _legal(function: Callable[[State, Player], Any]) -> Callable[[State, Player], Any]:
     """The same for a seat that is awaited; ValueError for any other."""
 
     @wraps(function)
-    def checked(state: State, player: Player, *more: Any, **named: Any) -> Any:
+    def legal(state: State, player: Player) -> Any:
         if player not in state.awaited:
-            raise ValueError(f"{function.__name__} of seat {player}, but awaited are {_seats(state.awaited)}")
-        return function(state, player, *more, **named)
+            raise ValueError(f"legal of seat {player}, but awaited are {_seats(state.awaited)}")
+        return function(state, player)
 
-    return checked
+    return legal
 
 
-def _of_seated(function: Callable[..., Any]) -> Callable[..., Any]:
+def _sample(function: Callable[[State, Player, Dice], Any]) -> Callable[[State, Player, Dice], Any]:
+    """The same for a seat that is awaited; ValueError for any other."""
+
+    @wraps(function)
+    def sample(state: State, player: Player, dice: Dice) -> Any:
+        if player not in state.awaited:
+            raise ValueError(f"sample of seat {player}, but awaited are {_seats(state.awaited)}")
+        return function(state, player, dice)
+
+    return sample
+
+
+def _view(function: Callable[[State, Player | None], Any]) -> Callable[[State, Player | None], Any]:
     """The same for None, and for a seat that there is; ValueError for any other."""
 
     @wraps(function)
-    def checked(state: State, player: Player | None) -> Any:
-        seats = state.setup.names
-        if player is not None and player not in range(len(seats)):
-            raise ValueError(f"{function.__name__} of seat {player}, but there are 0 to {len(seats) - 1}")
+    def view(state: State, player: Player | None) -> Any:
+        # Most who look are awaited, and to ask that is quicker.
+        if player is not None and player not in state.awaited and player not in range(len(state.setup.names)):
+            raise ValueError(f"view of seat {player}, but there are 0 to {len(state.setup.names) - 1}")
         return function(state, player)
 
-    return checked
+    return view
+
+
+_CHECKED: Mapping[str, Callable[[Any], Any]] = {"legal": _legal, "sample": _sample, "view": _view}
 
 
 def _seats(awaited: Mapping[Player, Method]) -> str:
