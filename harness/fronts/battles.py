@@ -118,6 +118,8 @@ class RemotePlayer(Seat):
         move = self._posted.popleft()
         elapsed = 0.0 if self._is_free() else max(0.0, round(move.arrived - self._begun(asked), 6))
         in_time = elapsed <= round(limit_s, 6)
+        if in_time:
+            elapsed = min(elapsed, limit_s)  # so that whoever keeps the bank, unrounded, sees it in time too
         banked = limit_s != inf and clock.remaining_ms is not None
         if banked:
             self.clock_ms = (limit_s - elapsed) * 1000 + (self._increment_ms if in_time else 0)

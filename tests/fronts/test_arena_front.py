@@ -511,8 +511,11 @@ async def test_exactly_nothing_left_is_in_time_however_much_was_spent_before(fro
     first = await front.play(battle, put("C"), headers=at(spent_ms))
     assert first.json()["clock"] == 18_000 - spent_ms + 2_000
     await events.next(), await events.next()
-    second = await front.play(battle, put("SE"), headers=at(20_000))
+    second = await front.play(battle, put("NE"), headers=at(20_000))
     assert second.json()["clock"] == 2_000
+    await events.next(), await events.next()
+    third = await front.play(battle, put("SW"), headers=at(20_500))
+    assert third.json()["clock"] == 2_000 - 500 + 2_000, "the increment was given to keep"
 
 
 async def test_without_test_mode_nobody_sets_the_time(front: Front) -> None:
