@@ -102,7 +102,10 @@ class Ordered(Struct, eq=False):
         """What became of it, in words for the team."""
         if self.error is not None:
             return self.error
-        reason = None if self.score else self.view().get("flippedReason")
+        view = self.view()
+        if "result" not in view:
+            return "the battle was broken off"
+        reason = None if self.score else view.get("flippedReason")
         return reason or f"scored {self.score}"
 
 
@@ -338,7 +341,8 @@ class Arena:
         self.battles.update((battle.ident, battle) for battle in run.battles)
 
     def _replace(self, run: Run) -> None:
-        """Another has its id now. What its battles were is remembered as long as of any run."""
+        """Another has its id now, and reports; what its own battles were is remembered as long as of any run."""
+        run.reported = True
         self._break_off(run)
         self.runs[run.battles[0].ident] = self.runs.pop(run.ident)
 

@@ -540,6 +540,24 @@ async def test_a_team_that_refuses_and_one_that_is_not_there_end_the_run(front: 
     assert front.team.reports[0][0]["message"].endswith("/quoridor: answered with status 503")
 
 
+async def test_a_run_is_reported_once_also_if_it_is_ordered_anew_while_it_is_played(front: Front) -> None:
+    (first,) = await front.order("BASE_AI_X")
+    (second,) = await front.order("BASE_AI_X")
+    while "score" not in await front.view(first):
+        await trio.sleep(0.01)
+    await front.play(second, {"action": FLIP})
+    report = await front.report()
+    assert report["message"] == f"{second}: You are not supposed to flip the table now"
+    await trio.sleep(0.1)
+    assert len(front.team.reports) == 1
+
+
+async def test_a_battle_that_was_broken_off_is_called_so(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_X")
+    front.arena.battles[battle].scope.cancel()
+    assert (await front.report())["message"] == f"{battle}: the battle was broken off"
+
+
 async def test_only_allowed_hosts_are_called(front: Front) -> None:
     for url in (
         "http://example.org",
