@@ -29,6 +29,8 @@ READ_BYTES = 1 << 20
 PACK_BYTES = 1 << 30
 ORDERS = {seats: math.factorial(seats) for seats in range(1, 7)}
 """In how many orders so many bots can sit: as many rows has a table."""
+MOST = 1 << 62
+"""Beyond any game's number."""
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
@@ -194,12 +196,14 @@ class Book:
             table, orbit, row = brief.k.rsplit("/", 2)
             games = tables.get(table)
             if games is None:
+                if table.count("/") != 1:
+                    raise ValueError(f"its key {brief.k!r} is not `conditions/bots/orbit/row`")
                 games = tables[table] = {}
             place = int(row)
             number = int(orbit) * self.ROWS + place
             known = games.get(number)
             if known is None:
-                if number < 0 or not 0 <= place < ORDERS[seats] or table.count("-") != seats - 1:
+                if not 0 <= number < MOST or not 0 <= place < ORDERS[seats] or table.count("-") != seats - 1:
                     raise ValueError(f"its key {brief.k!r} is none of a game with {seats} seats")
                 self.count += 1
             else:
@@ -285,21 +289,33 @@ def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
         for end, line in lines(file):
             if line and not line.startswith(b'{"ledger":'):
                 try:
-                    yield file, decode(line)
+                    found = decode(line)
+                    _check_seats(found)
                 except ValueError as error:
                     raise RunError(f"{file}: the line that ends at byte {end} is damaged: {error}") from error
+                yield file, found
+
+
+def _check_seats(line: Line) -> None:
+    """ValueError for lists that are not of its seats."""
+    seats = len(line.b)
+    if len(line.r) != seats or len(line.p) != seats or any(len(each) not in (0, seats) for each in (line.w, line.c)):
+        raise ValueError(f"it has {seats} bots and other numbers of ranks, points or times")
+    if any(not 0 <= fault.seat < seats for fault in line.f):
+        raise ValueError(f"it has a fault of a seat beyond its {seats}")
 
 
 def counted_lines(folder: Path, book: Book | None = None) -> Iterator[tuple[Path, Line]]:
     """All lines that count, in full: void ones and second ones of a key are left out, and games that are not in the
     `book`, if one is given."""
     book = read(folder) if book is None else book
-    given: set[str] = set()
+    given: set[tuple[str, int, int]] = set()
     for file, line in every_line(folder):
         table, orbit, row = line.k.rsplit("/", 2)
-        game = book.find(table, int(orbit), int(row))
-        if not line.void and game is not None and game.at == line.at and line.k not in given:
-            given.add(line.k)
+        key = table, int(orbit), int(row)
+        game = book.find(*key)
+        if not line.void and game is not None and game.at == line.at and key not in given:
+            given.add(key)
             yield file, line
 
 

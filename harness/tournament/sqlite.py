@@ -38,7 +38,7 @@ def write(plan: Plan, folder: Path, to: Path) -> int:
         finally:
             database.close()
         beside.replace(to)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, OverflowError, sqlite3.Error) as error:  # a number beyond 64 bits is no SQLite error
         beside.unlink(missing_ok=True)
         raise RunError(f"{to} cannot be written: {error}") from error
     return count

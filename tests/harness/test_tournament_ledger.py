@@ -101,6 +101,9 @@ def test_void_lines_count_for_nothing(tmp_path: Path) -> None:
         b'{"k":"c/a-b/0/x"}',
         b'{"k":"c/a-b/0/2","r":[1,2],"p":[1,0]}',
         b'{"k":"c/a-b/0/-1","r":[1,2],"p":[1,0]}',
+        b'{"k":"a-b/0/0","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/d/a-b/0/0","r":[1,2],"p":[1,0]}',
+        b'{"k":"c/a-b/999999999999999999999/0","r":[1,2],"p":[1,0]}',
         b'{"k":"c/a-b/-1/0","r":[1,2],"p":[1,0]}',
         b'{"k":"c/a-b-c/0/0","r":[1,2],"p":[1,0]}',
         b'{"k":"c/a-b/0/0","r":[1,2],"p":[1]}',
@@ -117,6 +120,16 @@ def test_a_damaged_line_is_named_and_not_left_out_in_silence(damaged: bytes, tmp
     end = book.file.read_bytes().index(damaged) + len(damaged) + 1
     with pytest.raises(RunError, match=f"the line that ends at byte {end} is damaged"):
         ledger.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"b": ("a",)}, {"w": (1, 2, 3)}, {"c": (1,)}, {"f": (ledger.Fault(2, "crash", ""),)}, {"p": ()}]
+)
+def test_a_whole_line_with_too_few_or_too_many_seats_is_named(damage: dict[str, Any], tmp_path: Path) -> None:
+    whole = msgspec.json.decode(line("c/a-b/0/0"), type=Line)
+    opened(tmp_path).append([(msgspec.json.encode(msgspec.structs.replace(whole, **damage)), None)])
+    with pytest.raises(RunError, match="the line that ends at byte .* is damaged: it has "):
+        list(ledger.every_line(tmp_path))
 
 
 def test_reading_goes_on_where_it_was(tmp_path: Path) -> None:
