@@ -466,19 +466,24 @@ def as_csv(found: Standings) -> str:
     """For spreadsheets: a line a bot, all figures."""
     written = io.StringIO()
     rows = [_flat(row) for row in found.rows]
-    names = [field.name for field in msgspec.structs.fields(Row)]
-    at = names.index("elo") + 1
-    writer = csv.DictWriter(written, [*names[:at], "elo_low", "elo_high", *names[at:]], lineterminator="\n")
+    names = [name for field in msgspec.structs.fields(Row) for name in _columns(field.name)]
+    writer = csv.DictWriter(written, names, lineterminator="\n")
     writer.writeheader()
     writer.writerows(_defused(row) for row in rows)
     return written.getvalue().rstrip("\n")
 
 
+def _columns(name: str) -> list[str]:
+    """A rating has three: itself and both ends."""
+    return [name, f"{name}_low", f"{name}_high"] if name in ("elo", "sound") else [name]
+
+
 def _flat(row: Row) -> dict[str, object]:
     values: dict[str, object] = msgspec.structs.asdict(row)
-    interval = row.elo
-    ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
-    return values | dict(zip(("elo", "elo_low", "elo_high"), ends, strict=True))
+    for name, interval in (("elo", row.elo), ("sound", row.sound)):
+        ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
+        values |= dict(zip(_columns(name), ends, strict=True))
+    return values
 
 
 def _defused(row: dict[str, object]) -> dict[str, object]:

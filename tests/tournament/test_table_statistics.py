@@ -1,5 +1,6 @@
 """What a table says of how sure it is: ratings with and without faults, pairs, notes."""
 
+import csv
 from collections.abc import Iterable
 
 import msgspec
@@ -75,3 +76,13 @@ def test_who_has_not_played_has_no_rating() -> None:
     assert sum(row.p_first or 0 for row in found.rows) == 1
     assert rows["a"].elo is not None and rows["b"].elo is not None
     assert rows["a"].elo.value + rows["b"].elo.value < 1e-6
+
+
+def test_a_spreadsheet_has_every_rating_as_three_figures() -> None:
+    games = [played for orbit in range(4) for played in pair(orbit, WON, DRAWN, (1,) if orbit == 2 else ())]
+    found = standings(2, games)
+    first, _ = csv.DictReader(table.as_csv(found).splitlines())
+    for name, interval in (("elo", found.rows[0].elo), ("sound", found.rows[0].sound)):
+        assert interval is not None
+        for column, figure in ((name, interval.value), (f"{name}_low", interval.low), (f"{name}_high", interval.high)):
+            assert first[column] == ("" if figure is None else str(figure))
