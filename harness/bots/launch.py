@@ -280,8 +280,8 @@ def _path(spec: str, game: str | None) -> Ready:
         hint = "; a name in front of = has letters, digits, blanks and . @ + - _ only" if "=" in spec else ""
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
-    if game is not None and not (path / "bot.toml").exists() and originals.recognised(path, game):
-        return _original(originals.Original(path), game)
+    if game is not None and (bot := originals.bot_in(path, game)) is not None:
+        return _original(originals.Original(bot), game)
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix in SOURCES:

@@ -91,6 +91,20 @@ def recognised(path: Path, game: str) -> bool:
     return any(FUNCTIONS[game] <= _names(body) for body in bodies) or (game == "aiarena21" and _imports(top, game))
 
 
+def bot_in(path: Path, game: str) -> Path | None:
+    """The bot of that game's original that a file or folder is: itself, or the only one that lies in the folder. None
+    if it is none, as is whatever has a bot.toml. UsageError for a folder with several."""
+    if recognised(path, game):
+        return None if (path / "bot.toml").exists() else path
+    if game not in GAMES or not path.is_dir() or (path / "bot.toml").exists():
+        return None
+    files = [file for file in sorted(path.glob("*.py")) if recognised(file, game)]
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files[:5]) + (" and others" if len(files) > 5 else "")
+        raise UsageError(f"{path.name} is a folder with several bots: {names}; name one of them")
+    return files[0] if files else None
+
+
 def _names(body: list[ast.stmt]) -> set[str]:
     """What a module or class has by name: what it defines, what it gives a name to, what it imports by name."""
     found: set[str] = set()

@@ -22,7 +22,7 @@ from referee.harness.bots import bundle, cache
 from referee.harness.bots.bundle import Bundle
 from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.originals import recognised
+from referee.harness.bots.originals import bot_in
 from referee.harness.check.archive import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.sandbox.supervisor import remove
@@ -81,7 +81,7 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
 
 
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
-    if not (folder / "bot.toml").exists() and recognised(folder, game):  # of the game's original competition
+    if bot_in(folder, game) is not None:  # of the game's original competition
         own = bundle.read(folder.resolve())
         return Found(Entry(name or bot, "", _sha256(own.identity, metadata.version("referee")), bot), own)
     settings = bot_file(folder, bot)

@@ -15,6 +15,7 @@ from referee.harness.errors import UsageError
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.sandbox.layers import OFF, Isolation
+from referee.harness.tournament.bundle import finding
 
 AGENTS = Path(__file__).with_name("agents")
 WALKER, SEARCHER = "2 Random Walker.py", "Food Searcher.py"
@@ -370,6 +371,30 @@ def test_a_file_is_recognised_by_what_it_defines() -> None:
     assert not originals.recognised(AGENTS / WALKER, "aiarena21")
     assert not originals.recognised(AGENTS / "rusher" / "helper.py", "cardgame")
     assert not originals.recognised(AGENTS / WALKER, "quoridor")
+
+
+def test_a_folder_may_hold_one_of_them_and_others_that_it_needs(tmp_path: Path) -> None:
+    den = tmp_path / "Team 7"
+    den.mkdir()
+    (den / "helper.py").write_text("from AIPlayerUtils import *")
+    with pytest.raises(UsageError, match=r"Team 7 is a folder without a bot\.toml"):
+        entrant(str(den), "reantics")
+    (den / "Thinker.py").write_text("class AIPlayer: pass")
+    assert entrant(str(den), "reantics") == entrant(str(den / "Thinker.py"), "reantics")
+    (den / "Other.py").write_text("class AIPlayer: pass")
+    with pytest.raises(UsageError, match=r"Team 7 is a folder with several bots: Other\.py, Thinker\.py; name one"):
+        entrant(str(den), "reantics")
+
+
+def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "Team 7" / "AI").mkdir(parents=True)
+    (tmp_path / "Team 7" / "AI" / "Thinker 2.py").write_text("class AIPlayer: pass")
+    (tmp_path / "Team 7" / "AI" / "weights.txt").write_text("0.5")
+    spec = shutil.make_archive(str(tmp_path / "team"), "zip", tmp_path / "Team 7")
+    with finding([spec], "reantics") as (found,):
+        assert found.entry.name == "team"
+        assert found.content is not None
+        assert [file.path for file in found.content.files] == ["Thinker 2.py", "weights.txt"]
 
 
 @pytest.mark.parametrize(
