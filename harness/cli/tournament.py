@@ -37,7 +37,7 @@ from referee.harness.match import maps
 from referee.harness.tournament import ledger as ledgers
 from referee.harness.tournament import organise, table
 from referee.harness.tournament.crew import Crew
-from referee.harness.tournament.formats import Seating
+from referee.harness.tournament.formats import BY_RESULTS, Seating
 from referee.harness.tournament.ledger import PLAN, Ledger
 from referee.harness.tournament.plan import Plan, differences, due_games, read_plan
 from referee.harness.tournament.plan import find_game as game_named
@@ -177,6 +177,7 @@ def tournament(
         if resume and ledger is not None and not bots and game is None:
             folder = ledger
             plan = held.enter_context(organise.resumed(folder))
+            _check_shard(part, plan.format)
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
             chosen = Seating.ALTERNATE if alternate and seating is None else seating
@@ -189,6 +190,7 @@ def tournament(
             given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
             changes = {name: value for name, value in given.items() if value is not None}
             wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
+            _check_shard(part, wanted.format)
             folder = _new_folder(wanted) if ledger is None else ledger
             plan = held.enter_context(organise.arranged(wanted, folder, resume))
         if cluster is None:
@@ -450,6 +452,11 @@ def _shard(text: str | None) -> Shard:
     if not slash or not number.isdecimal() or not of.isdecimal() or not 1 <= int(number) <= int(of):
         raise UsageError(f"--shard {text}: wanted is I/N such as 1/2, with I from 1 to N")
     return Shard(int(number), int(of))
+
+
+def _check_shard(shard: Shard, format: str) -> None:
+    if shard.of > 1 and format in BY_RESULTS:
+        raise UsageError(f"--shard: in {format} all results decide what is played next; it is played in one place")
 
 
 def asked_for(

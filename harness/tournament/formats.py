@@ -506,3 +506,5 @@ FORMATS: Mapping[str, Format] = {
 """By the name that `--format` takes; the last three and `list-order` are ReAntics' (reantics.md 10)."""
 BY_NAME_FIXED = frozenset({"list-order", "two-player", "play-all"})
 """Formats of ReAntics, where seats stay unless alternating starts were asked for."""
+BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder"})
+"""Formats in which results decide what is played next: no part of them can be played apart."""

@@ -232,6 +232,8 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
         (["--game", "tictactoe", "@random"], "2 bots at least"),
         (["--game", "tictactoe", "@random", "@random", "--format", "cup"], "there are round-robin"),
         (["--game", "tictactoe", "@random", "@random", "--shard", "3/2"], "I/N"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "swiss", "--shard", "1/2"], "in swiss all results"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "series", "--shard", "2/2"], "played in one place"),
         (["--game", "aibg5", "@random", "--format", "swiss"], "games of two"),
         (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
         (["--resume"], "--ledger"),
