@@ -45,8 +45,8 @@ LONG = {
     *("test_tournament_noise", "test_tournament_page", "test_tournament_run", "test_gate_cli", "test_rating"),
 }
 """Modules, and folders of them, that play whole tournaments, install, attack, or need a browser: `slow` as a whole."""
-ALONE = {"test_benchmarks", "test_endurance", "test_floor", "test_meter", "test_noise", "test_tournament_noise"}
-"""Modules that measure, or keep all cores busy: `alone` as a whole."""
+ALONE = {"test_endurance", "test_floor", "test_meter", "test_noise", "test_tournament_noise"}
+"""Modules that hold figures to bounds, or keep all cores busy: `alone` as a whole."""
 
 
 def _strict(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -66,7 +66,7 @@ def test_whatever_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
 def test_much_that_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written: list[bytes]) -> None:
     test_whatever_a_bot_writes_in_a_match_is_its_own_harm.hypothesis.inner_test(arena, written)  # type: ignore[attr-defined]
