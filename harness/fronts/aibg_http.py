@@ -93,7 +93,9 @@ class Front:
         """The user whose token it is. Refusal."""
         header = request.headers.get("authorization")
         if header is None:
-            raise Refusal(400, "there is no header Authorization")
+            raise Refusal(
+                400, "there is no header Authorization; wanted is: Bearer TOKEN, with the token of /user/login"
+            )
         try:
             name = self.keeper.name_of(header)
         except BadToken:

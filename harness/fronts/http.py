@@ -107,7 +107,9 @@ class Gate:
         if refusal is not None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 1008})
-            return await reply(*refusal)(scope, receive, send)
+            status, why = refusal
+            told = {"error": why, "message": why}  # the one word is the Arena's, the other AIBG's
+            return await reply(status, told)(scope, receive, send)
         self.working += 1
         try:
             await self.app(scope, receive, send)
@@ -115,13 +117,13 @@ class Gate:
             self.working -= 1
         return None
 
-    def _refusal(self, scope: Scope) -> tuple[int, dict[str, str]] | None:
-        """Status and body for what is not let in. Absolute targets, as clients behind a proxy send them, and a slash at
-        the end are made plain."""
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Status and words for what is not let in. Absolute targets, as clients behind a proxy send them, and a slash
+        at the end are made plain."""
         if not scope["http_version"].startswith("1."):
-            return 505, {"error": "HTTP/1.1 is spoken here"}
+            return 505, "HTTP/1.1 is spoken here"
         if self.working >= REQUESTS:
-            return 503, {"error": "too many requests at a time; come again"}
+            return 503, "too many requests at a time; come again"
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin1")
         path = scope["path"]
@@ -129,10 +131,10 @@ class Gate:
             try:
                 parts = urlsplit(scope["path"])
             except ValueError:
-                return 400, {"error": "the target is no path"}
+                return 400, "the target is no path"
             host, path = parts.netloc or host, parts.path
         if not _may_be_called(host, self.names):
-            return 403, {"error": "this server is not called by that name; --alias adds one"}
+            return 403, "this server is not called by that name; --alias adds one"
         scope["path"] = "/" + path.strip("/")
         return None
 

@@ -256,6 +256,15 @@ async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) ->
     assert url.startswith("http://127.0.0.1")
 
 
+async def test_who_sends_no_token_or_another_host_is_told_so_where_clients_look(front: Front) -> None:
+    none = await in_thread(partial(requests.get, f"{front.url}/game/joinGame", timeout=30))
+    assert none.status_code == 400
+    assert none.json()["message"].startswith("there is no header Authorization; wanted is: Bearer TOKEN")
+    other = await in_thread(partial(requests.get, f"{front.url}/game", headers={"Host": "a.example"}, timeout=30))
+    assert other.status_code == 403
+    assert other.json()["message"] == "this server is not called by that name; --alias adds one"
+
+
 async def test_a_token_may_stand_in_quotes(front: Front) -> None:
     """As clients send it that pass the JSON text of the answer on."""
     player = await front.client("team1")
