@@ -30,7 +30,7 @@ class Agent(Bot):
                 raise AttributeError(f"{settings.path.name} has no class AIPlayer, which is an agent of ReAntics")
             Agent.player = module.AIPlayer(self.match.seat)
         self.player.playerId = self.match.seat
-        self.title = getattr(self.player, "author", settings.path.stem)
+        self.title = getattr(self.player, "author", None) or settings.path.stem
 
     def call(self, method: str, params: Json) -> Any:
         try:
@@ -128,8 +128,8 @@ def sendable(value: Any) -> Any:
 
 
 def move_of(move: Any) -> Any:
-    """A move as the wire has it; what is no move as null."""
+    """A move as the wire has it; what is no move as it is, for the referee to judge and to show."""
     if not hasattr(move, "moveType"):
-        return None
+        return coords_of(move)
     parts: Tuple[Any, ...] = (move.moveType, getattr(move, "coordList", None), getattr(move, "buildType", None))
     return dict(zip(("moveType", "coordList", "buildType"), map(coords_of, parts)))

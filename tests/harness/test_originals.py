@@ -130,6 +130,8 @@ PLACES = (
         ("raise ValueError('lost my way')", "crash", "ended by itself, exit code 1"),
         ("import sys; sys.exit(3)", "crash", "ended by itself, exit code 1"),
         ("return None", "illegal", "null"),
+        ("return 'END'", "illegal", "got `str`"),
+        ("return (END, None, None)", "illegal", "got `array`"),
         ("return Move(MOVE_ANT, [(0, 0), 'x'], None)", "illegal", "x"),
         ("return Move(7)", "illegal", "7"),
         ("return Move(UNDO)", "illegal", "3"),
@@ -138,8 +140,10 @@ PLACES = (
 async def test_a_wrong_answer_is_judged_by_the_rules_and_an_exception_ends_the_agent(
     arena: Arena, move: str, kind: str, detail: str
 ) -> None:
-    spec = agent(arena.folder, getMove=move, getPlacement="return " + PLACES)
+    init = "Player.__init__(self, number, None)"
+    spec = agent(arena.folder, __init__=init, getMove=move, getPlacement="return " + PLACES)
     verdict = await arena.play(arena.match(original("reantics", spec), entrant("@random"), game="reantics"), None, 10)
+    assert kind == "crash" or verdict.seats[0].program == "sample original"
     (fault,) = verdict.faults
     assert (fault.player, fault.kind) == (0, kind)
     assert detail in fault.detail
