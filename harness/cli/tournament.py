@@ -283,15 +283,15 @@ def merge(folder: Path, *others: Path) -> int:
     """
     if not others:
         raise UsageError("merge: needs the folders to take from")
-    if not (folder / PLAN).exists():
-        plan = read_plan(others[0] / PLAN)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / PLAN).write_bytes((others[0] / PLAN).read_bytes())
-    plan = read_plan(folder / PLAN)
+    there = (folder if (folder / PLAN).exists() else others[0]) / PLAN
+    plan = read_plan(there)
     for other in others:
         if (other / PLAN).exists():
             for what in differences(plan, read_plan(other / PLAN)):
-                raise UsageError(f"{other} is part of another tournament than {folder}: {what}")
+                raise UsageError(f"{other} is part of another tournament than {there.parent}: {what}")
+    if there.parent != folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / PLAN).write_bytes(there.read_bytes())
     copied = sum(ledgers.merge(folder, other) for other in others)
     book = ledgers.read(folder)
     out.print(Text(f"{copied} files taken; {book.count} games, {book.doubles} of them played twice"))

@@ -69,6 +69,8 @@ def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tm
         said = tournament(tmp_path, "merge", tmp_path / "one", tmp_path / name, code=2)
         assert words in said and "is part of another tournament than" in said
     assert len(games(tmp_path / "one")) == 2
+    tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "one", tmp_path / "other", code=2)
+    assert not (tmp_path / "whole").exists()
 
 
 def test_a_name_that_a_submission_gives_itself_harms_no_table(tmp_path: Path) -> None:
