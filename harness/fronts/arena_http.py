@@ -57,7 +57,11 @@ def playing(path: str, find: Find) -> list[Route]:
 
     async def start(request: Request) -> Response:
         client = find(request.path_params["battle"])
-        return reply(404, {"error": "battle not found"}, ANYBODY) if client is None else Stream(client)
+        if client is None:
+            return reply(404, {"error": "battle not found"}, ANYBODY)
+        if request.method == "HEAD":  # looks, and starts nothing
+            return Response(headers=ANYBODY | {"Content-Type": "text/event-stream"})
+        return Stream(client)
 
     async def play(request: Request) -> Response:
         client = find(request.path_params["battle"])

@@ -418,6 +418,18 @@ async def test_to_start_again_after_a_move_is_an_offence_and_before_it_is_none(f
     assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
 
 
+async def test_to_ask_for_the_head_of_a_stream_starts_nothing(front: Front) -> None:
+    (battle,) = await front.order("BASE_AI_O")
+    head = await in_thread(partial(requests.head, f"{front.url}/tic-tac-toe/start/{battle}", timeout=5))
+    assert (head.status_code, head.headers["Content-Type"]) == (200, "text/event-stream")
+    assert (await front.view(battle))["moves"] == []
+    events = await front.listen(battle)
+    assert [await events.next(), await events.next()] == [
+        {"youAre": "X", "id": battle},
+        {"player": "O", **put("NW")},
+    ]
+
+
 @original
 async def test_the_original_shouts_and_gives_the_first_move_away(front: Front) -> None:
     (battle,) = await front.order("AB_AI_X")
