@@ -206,6 +206,7 @@ JOIN_GAME = Method(
     "The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.",
     accepts=Any,
     shared=("gameState",),
+    rules="aibg5.md, 12",
 )
 DO_ACTION = Method(
     "doAction",

@@ -175,6 +175,7 @@ START = Method(
     type(None),
     "The game begins: set up what you need. The answer is null; whoever fails here loses.",
     accepts=Any,
+    rules="cardgame.md, 2",
 )
 PLAY = Method(
     "play",
@@ -191,5 +192,6 @@ END = Method(
     "The game is over. The answer is null; a fault here changes nothing.",
     accepts=Any,
     time_s=2.0,
+    rules="cardgame.md, 8",
 )
 METHODS = {method.name: method for method in (START, PLAY, END)}

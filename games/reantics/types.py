@@ -177,5 +177,6 @@ REGISTER_WIN = Method(
     "The game is over. The answer is null; a fault here changes nothing.",
     accepts=Any,
     time_s=2.0,
+    rules="reantics.md, 9",
 )
 METHODS = {method.name: method for method in (GET_PLACEMENT, GET_MOVE, GET_ATTACK, REGISTER_WIN)}

@@ -34,7 +34,8 @@ KEYS = (
     ("shift+right", "move(10)", ""),
     ("home", "seek(0)", "the beginning"),
     ("end", "last", "the end"),
-    ("f", "next_fault", "the next fault"),
+    ("f", "next_fault", "the next fault; with shift the one before, and from the beginning the last"),
+    ("F", "previous_fault", ""),
     ("n", "next_call", "the next call of this seat"),
     ("plus,equals_sign", "faster(1)", "faster"),
     ("minus", "faster(-1)", "slower"),
@@ -216,6 +217,11 @@ class Viewer(App[None]):
         faults = [index for index, step in enumerate(self.steps) if step.fault]
         if faults:
             self.action_seek(next((index for index in faults if index > self.at), faults[0]))
+
+    def action_previous_fault(self) -> None:
+        faults = [index for index, step in enumerate(self.steps) if step.fault]
+        if faults:
+            self.action_seek(next((index for index in reversed(faults) if index < self.at), faults[-1]))
 
     def action_next_call(self) -> None:
         seat = min(self.steps[self.at].answered, default=0) if self.seat is None else self.seat

@@ -56,6 +56,7 @@ def test_the_keys_do_what_the_help_says(match: Path) -> None:
         for keys, at in (
             (["right"], 1), (["right", "left"], 1), (["home"], 0), (["shift+right"], min(10, last)), (["end"], last),
             (["home", "f"], next(i for i, step in enumerate(viewer.steps) if step.fault)),
+            (["home", "F"], max(i for i, step in enumerate(viewer.steps) if step.fault)),
             (["home", "g", "2", "enter"], next(i for i, step in enumerate(viewer.steps) if step.turn == 2)),
         ):  # fmt: skip
             await pilot.press(*keys)

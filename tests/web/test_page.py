@@ -135,6 +135,63 @@ def test_whose_move_was_invalid_stands_on_the_board(
     assert page.locator(".pending").text_content() == f"{side} broke the rules: ┻━┻"
 
 
+def test_a_name_with_escapes_is_told_so_in_the_heading_and_the_title_too(
+    played: Played, opened: Opened, tmp_path: Path
+) -> None:
+    hostile = tmp_path / "hostile.jsonl"
+    hostile.write_text(played("quoridor").read_text().replace('"@random"', '"' + "long" * 50 + '\\u202e\\u001b"', 1))
+    file = tmp_path / "hostile.html"
+    file.write_bytes(page_of(Replay(hostile)))
+    page = opened(file, "")
+    page.set_viewport_size({"width": 400, "height": 800})
+    for text in (page.title(), page.locator("h1").inner_text()):
+        assert "\u202e" not in text and "\\u202e\\u001b" in text
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+SILENT = """
+import json, sys
+call = json.loads(input())
+print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": {}}), flush=True)
+input()
+print("I give up", file=sys.stderr, flush=True)
+"""
+
+
+def test_of_four_seats_the_one_at_fault_stands_first_with_its_ruling_in_sight(
+    tmp_path: Path, paged: Played, opened: Opened
+) -> None:
+    script = tmp_path / "silent.py"
+    script.write_text(SILENT)
+    silent = Entrant("silent", (sys.executable, str(script)), tmp_path)
+    others = [entrant("@random") for _ in range(3)]
+    page = opened(paged("aibg5", *others, silent), "")
+    page.set_viewport_size({"width": 1000, "height": 640})
+    page.keyboard.press("F")
+    panel = page.locator(".panel")
+    box = panel.bounding_box()
+    assert box is not None
+    for text in ("ended by itself", "aibg5.md, 12", "I give up"):
+        told = page.locator(".panel dd", has_text=text).first.bounding_box()
+        assert told is not None and told["y"] + told["height"] <= box["y"] + box["height"], text
+
+
+def test_an_address_names_a_panel_and_what_is_no_seat_is_nobody(paged: Played, opened: Opened) -> None:
+    page = opened(paged("quoridor"), "#turn=3&seat=-1&panel=events")
+    assert page.locator(".boards svg.quoridor").count() == 1
+    assert page.get_by_role("button", name="everything").get_attribute("aria-pressed") == "true"
+    page.evaluate("location.hash = '#turn=3&panel=call'")
+    page.get_by_role("button", name="call", exact=True, pressed=True).wait_for(timeout=3000)
+
+
+@pytest.mark.parametrize("game", ["tictactoe", "connectfour", "quoridor"])
+def test_what_was_answered_last_is_marked_on_the_board(game: str, paged: Played, opened: Opened) -> None:
+    page = opened(paged(game), "#turn=2")
+    assert page.locator(".board .last, .board .newest").count() == 1
+    page.keyboard.press("Home")
+    page.wait_for_function("!document.querySelector('.board .last, .board .newest')")
+
+
 def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "")
     last = int(page.get_attribute("#turn", "max") or 0)

@@ -10,7 +10,7 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [["ArrowRight"], "a turn on; with shift ten", (player, shift) => player.move(shift ? 10 : 1)],
   [["Home"], "the beginning", (player) => player.seek(0)],
   [["End"], "the end", (player) => player.seek(player.last)],
-  [["f"], "the next fault", (player) => player.nextFault()],
+  [["f", "F"], "the next fault; with shift the one before, and from the beginning the last", (player, shift) => player.nextFault(shift)],
   [["n"], "the next call of this seat", (player) => player.nextCall()],
   [["+", "="], "faster", (player) => player.faster(1)],
   [["-"], "slower", (player) => player.faster(-1)],

@@ -7,6 +7,7 @@ import { screen } from "./screen";
 import { served } from "./served";
 import "./style.css";
 import { App } from "./views/app";
+import { visible } from "./views/words";
 
 /** Unpacks what stands in a part of a page that holds its match; that page defines it. */
 declare const inflated: (part: string) => Promise<string>;
@@ -26,7 +27,7 @@ async function main(): Promise<void> {
     player.grown();
   };
   await take(first);
-  document.title = player.match.about.title;
+  document.title = visible(player.match.about.title);
   if (player.count.value > 0 && !Number(place().get("turn"))) {
     render(<App player={player} reading />, root);
     await painted();

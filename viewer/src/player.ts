@@ -161,8 +161,12 @@ export class Player {
     this.playing.value = !this.playing.value;
   }
 
-  nextFault(): void {
-    const next = this.faults.value.find((at) => at > this.at.value) ?? this.faults.value[0];
+  /** The next fault, or the one before; after the last comes the first. So the fatal one is a step back from the beginning. */
+  nextFault(back = false): void {
+    const all = this.faults.value;
+    const next = back
+      ? (all.filter((at) => at < this.at.value).at(-1) ?? all.at(-1))
+      : (all.find((at) => at > this.at.value) ?? all[0]);
     if (next !== undefined) this.seek(next);
   }
 

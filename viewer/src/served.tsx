@@ -7,6 +7,7 @@ import { follow, place, token } from "./place";
 import { Player } from "./player";
 import { App } from "./views/app";
 import { type Entry, List } from "./views/list";
+import { visible as readable } from "./views/words";
 
 const LIVE = '{"live":';
 const AGAIN_MS = 1000;
@@ -56,7 +57,7 @@ async function watch(root: Element, number: number): Promise<void> {
     const { live, eyes } = reader.match.about;
     if (live && place().get("turn") === null) player.newest();
     if (eyes) player.seat.value = eyes[0] ?? null;
-    document.title = reader.match.about.title;
+    document.title = readable(reader.match.about.title);
     listen(player);
     follow(player, number);
     render(<App player={player} />, root);

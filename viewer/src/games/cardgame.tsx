@@ -114,7 +114,7 @@ function Half({ seat, side, active, match, pick, whose }: HalfProps) {
       {seat === 1 && hand}
       <div class="row">
         <div {...thing(pick, `${whose} 0`, `the hero of seat ${seat}`, "hero")}>
-          <strong>{side.health}</strong> health
+          <span class={`mark seat-${seat}`} aria-hidden="true">{seat}</span> <strong>{side.health}</strong> health
           <br />
           {side.mana}
           {side.max_mana !== null && `/${side.max_mana}`} mana{side.power_used && ", power used"}

@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import { Pending, puts } from "./arena";
+import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/connectfour";
@@ -16,6 +17,8 @@ export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (typeof view?.board !== "string") return <Plain {...props} />;
   const [width, height] = [COLUMNS.length * SIZE, ROWS * SIZE];
+  const put = last(props.step, targets);
+  const top = (column: number) => [...view.board].findIndex((sign, index) => index % COLUMNS.length === column && sign in SEATS);
   return (
     <svg viewBox={`-4 -4 ${width + 8} ${height + 28}`} class="connectfour">
       {[...view.board].map((sign, index) => {
@@ -27,6 +30,9 @@ export function Board(props: BoardProps) {
           <g key={name} role="img" aria-label={`${name} ${seat === undefined ? "empty" : `token of seat ${seat}`}`}>
             <rect class="cell" x={x} y={y} width={SIZE} height={SIZE} />
             <circle class={seat === undefined ? "hole" : `piece seat-${seat}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={24} />
+            {put.has(COLUMNS[column]!) && top(column) === index && (
+              <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={27.5} />
+            )}
             {seat !== undefined && (
               <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
                 {sign}

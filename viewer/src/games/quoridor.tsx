@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import { Pending, puts } from "./arena";
+import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/quoridor";
@@ -17,15 +18,17 @@ export const targets = puts("position");
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (!Array.isArray(view?.pawns)) return <Plain {...props} />;
+  const put = last(props.step, targets);
   const squares = [...LETTERS].flatMap((column) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((row) => `${column}${row}`));
   return (
-    <svg viewBox={`-26 -6 ${9 * SIZE + 80} ${9 * SIZE + 32}`} class="quoridor">
+    <svg viewBox={`-26 -6 ${9 * SIZE + 94} ${9 * SIZE + 32}`} class="quoridor">
       {squares.map((square) => {
         const [x, y] = corner(square);
         const pawn = view.pawns.indexOf(square);
         return (
           <g key={square} role="img" aria-label={pawn < 0 ? square : `${square}, pawn of seat ${pawn}`}>
             <rect class="cell" x={x + 2} y={y + 2} width={SIZE - 4} height={SIZE - 4} rx={3} />
+            {pawn >= 0 && put.has(square) && <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={16} />}
             {pawn >= 0 && <circle class={`piece seat-${pawn}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={13} />}
             {pawn >= 0 && (
               <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
@@ -41,7 +44,7 @@ export function Board(props: BoardProps) {
           wall[2] === "h"
             ? { x: x + 2, y: y - 3, width: 2 * SIZE - 4, height: 6 }
             : { x: x + SIZE - 3, y: y - SIZE + 2, width: 6, height: 2 * SIZE - 4 };
-        return <rect key={wall} class="wall" role="img" aria-label={`wall ${wall}`} rx={2} {...shape} />;
+        return <rect key={wall} class={put.has(wall) ? "wall newest" : "wall"} role="img" aria-label={`wall ${wall}`} rx={2} {...shape} />;
       })}
       {squares.map((square) => {
         const [x, y] = corner(square);
@@ -67,9 +70,15 @@ export function Board(props: BoardProps) {
         </text>
       ))}
       {view.walls_left.map((left, seat) => (
-        <text key={seat} class="edge" x={9 * SIZE + 22} y={seat === 0 ? 9 * SIZE - 14 : 22}>
-          {left} walls
-        </text>
+        <g key={seat} role="img" aria-label={`seat ${seat} has ${left} walls left`} transform={`translate(${9 * SIZE + 36} ${seat === 0 ? 9 * SIZE - 48 : 16})`}>
+          <circle class={`piece seat-${seat}`} r={9} />
+          <text class="letter small" y={4}>
+            {seat}
+          </text>
+          <text class="edge" y={26}>
+            {left} {left === 1 ? "wall" : "walls"}
+          </text>
+        </g>
       ))}
       <Pending side={view.pending} x={4.5 * SIZE} y={4.5 * SIZE} />
     </svg>

@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import { Pending, puts } from "./arena";
+import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything as View } from "./types/tictactoe";
@@ -11,6 +12,7 @@ export const targets = puts("position");
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (typeof view?.board !== "string") return <Plain {...props} />;
+  const put = last(props.step, targets);
   return (
     <svg viewBox="-4 -4 308 308" class="tictactoe">
       {CELLS.map((cell, index) => {
@@ -19,6 +21,7 @@ export function Board(props: BoardProps) {
         return (
           <g key={cell} role="img" aria-label={`${cell} ${sign === "." ? "empty" : sign}`}>
             <rect class="cell" x={x} y={y} width={100} height={100} />
+            {sign !== "." && put.has(cell) && <rect class="last" x={x + 6} y={y + 6} width={88} height={88} rx={6} />}
             {sign === "O" && <circle class="sign seat-0" cx={x + 50} cy={y + 50} r={30} />}
             {sign === "X" && <path class="sign seat-1" d={`M${x + 22} ${y + 22}l56 56m0-56l-56 56`} />}
           </g>

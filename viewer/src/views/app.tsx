@@ -8,7 +8,7 @@ import { Desk, asked, curtained, onlySeat, picking } from "./desk";
 import { Help } from "./help";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
-import { sentence } from "./words";
+import { sentence, visible } from "./words";
 
 /** The whole page; while the match is being read the first position alone, in the place that it will have. */
 export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
@@ -29,7 +29,7 @@ function Heading({ player }: { player: Player }) {
   const { match } = player;
   return (
     <header>
-      <h1>{match.about.title}</h1>
+      <h1>{visible(match.about.title)}</h1>
       <span class="seed">{origin(match)}</span>
       <Badge player={player} />
       {location.protocol !== "file:" && match.about.eyes === null && (

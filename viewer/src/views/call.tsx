@@ -34,7 +34,9 @@ function Call({ player }: { player: Player }) {
   const { match } = player;
   const at = player.at.value;
   const { line } = player.step.value;
-  const seats = [...new Set([...Object.keys(line.answers ?? {}), ...Object.keys(line.faults ?? {})])].map(Number);
+  const all = [...new Set([...Object.keys(line.answers ?? {}), ...Object.keys(line.faults ?? {})])].map(Number);
+  const guilty = new Set(rulings(line).map((ruling) => ruling.player!));
+  const seats = [...all.filter((seat) => guilty.has(seat)), ...all.filter((seat) => !guilty.has(seat))]; // what one looks for comes first
   if (seats.length === 0) return <p>{line.opening ? "The beginning: nobody has been asked yet." : compact(line as never)}</p>;
   return (
     <>
@@ -44,6 +46,8 @@ function Call({ player }: { player: Player }) {
           <dd>
             {seat}, {name(match, seat)}: <code>{asked(match, at, seat)}</code>
           </dd>
+          <Ruled match={match} at={at} seat={seat} />
+          <Said match={match} at={at} seat={seat} />
           <Sent player={player} at={at} seat={seat} />
           <dt>answer</dt>
           <dd>
@@ -53,8 +57,7 @@ function Call({ player }: { player: Player }) {
           <dd>
             <Cost limit={limit(match, at, seat)} wall={line.wall_us?.[seat]} cpu={line.cpu_us?.[seat]} />
           </dd>
-          <Said match={match} at={at} seat={seat} />
-          <Ruled match={match} at={at} seat={seat} />
+          <Asked match={match} at={at} seat={seat} />
         </dl>
       ))}
     </>
@@ -131,7 +134,6 @@ function Ruled({ match, at, seat }: { match: Match; at: number; seat: number }) 
   const { line } = match.steps[at]!;
   const ruling = rulings(line).find((event) => event.player === seat);
   if (!ruling) return null;
-  const report = match.ending?.reports.find((fault) => fault.player === seat && fault.turn === line.turn);
   const section = match.about.rules[asked(match, at, seat) ?? ""];
   return (
     <>
@@ -145,6 +147,17 @@ function Ruled({ match, at, seat }: { match: Match; at: number; seat: number }) 
           <dd>{section}</dd>
         </>
       )}
+    </>
+  );
+}
+
+/** The rest of what is known of a fault: what the bot had been asked, its last words, and how to have it all again. */
+function Asked({ match, at, seat }: { match: Match; at: number; seat: number }) {
+  const { line } = match.steps[at]!;
+  if (!rulings(line).some((event) => event.player === seat)) return null;
+  const report = match.ending?.reports.find((fault) => fault.player === seat && fault.turn === line.turn);
+  return (
+    <>
       {report && (
         <>
           <dt>asked</dt>

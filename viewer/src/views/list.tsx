@@ -93,7 +93,7 @@ export function List({ first }: { first: Entry[] }) {
           ))}
         </tbody>
       </table>
-      {found.length === 0 && <p>There is none.</p>}
+      {found.length === 0 && <p>{all.length === 0 ? "No match is recorded here yet; each appears as soon as it begins." : "No match is like that."}</p>}
       {found.length > SHOWN && <p>The newest {SHOWN} are shown; narrow them down for others.</p>}
     </main>
   );
