@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
+from referee.harness.record.imported import read_record
 from referee.harness.record.imports import Form, form_of
 from referee.harness.record.recorder import is_written
 
@@ -256,9 +257,14 @@ def _decoded(line: bytes) -> Any:
 
 
 def shelf_of(path: Path) -> Shelf:
-    """What is to be seen at a path: a record, or a folder with records. UsageError if there is no such thing."""
+    """What is to be seen at a path: a record, or a folder with records. UsageError if there is no such thing. A file
+    whose first line is not written yet may become a record."""
     if path.is_dir():
         return Folder(path)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file or folder")
+    with path.open("rb") as file:
+        first = file.readline()
+    if first.endswith(b"\n"):
+        read_record(path, first)
     return FileShelf(path)

@@ -246,3 +246,11 @@ def test_a_line_of_a_map_with_walls_is_drawn_as_the_game_draws_it(tmp_path: Path
     found = read_record(tmp_path / "replay.txt")
     assert isinstance(found, Original) and isinstance(replay.header.setup.options, Options)
     assert list(found.reader().drawing)[:2] == str(replay.new()).split("\n")[:2]
+
+
+def test_a_file_that_is_no_record_is_refused_before_a_page_is_served(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("milk\neggs\n")
+    with pytest.raises(UsageError, match=r"notes\.txt is not a replay: line 1"):
+        shelf_of(tmp_path / "notes.txt")
+    (tmp_path / "begun.jsonl").write_bytes(b"")
+    assert shelf_of(tmp_path / "begun.jsonl").entries() == []

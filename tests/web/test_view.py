@@ -186,3 +186,15 @@ def test_what_is_missing_for_a_server_is_said_in_one_line(tmp_path: Path) -> Non
     assert done.returncode == 2
     assert "referee view needs what pip install 'referee[web]' adds" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_list_fits_a_narrow_screen_whatever_the_names(
+    tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
+) -> None:
+    record = played("quoridor").read_text()
+    (tmp_path / "long.jsonl").write_text(record.replace('"@random"', '"' + "long" * 50 + '"', 1))
+    (tmp_path / "short.jsonl").write_text(record)
+    with viewing(tmp_path) as url:
+        page = visited(url, "tbody tr")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
