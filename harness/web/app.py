@@ -21,8 +21,6 @@ from referee.harness.web.shelf import Shelf
 
 KEPT = 6
 """So many records stay ready that nobody looks at any more."""
-BATCH = 512
-"""So many lines go to a client in one piece."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -138,18 +136,16 @@ class Viewer:
 
     async def stream(self, number: int, followed: Followed, rights: Rights, start: int) -> AsyncIterator[bytes]:
         """The lines from `start` on, and what comes, until the record has ended."""
-        task = self._followed[number, followed.eyes]
-        task.lookers += 1
+        followed.lookers += 1
         try:
-            async for piece in self._lines(number, task.followed, rights, start):
+            async for piece in self._lines(number, followed, rights, start):
                 yield piece
         finally:
-            task.lookers -= 1
+            followed.lookers -= 1
 
     async def _lines(self, number: int, followed: Followed, rights: Rights, at: int) -> AsyncIterator[bytes]:
         while True:
-            pieces = followed.lines[at : at + BATCH]
-            if pieces:
+            if pieces := followed.batch(at):
                 at += len(pieces)
                 yield b"".join(pieces)
             elif followed.over:
@@ -160,11 +156,11 @@ class Viewer:
     @property
     def lookers(self) -> int:
         """How many streams are open."""
-        return sum(task.lookers for task in self._followed.values())
+        return sum(task.followed.lookers for task in self._followed.values())
 
     def _tidy(self) -> None:
         """Lets go of what was looked at longest ago."""
-        idle = [key for key, task in self._followed.items() if not task.lookers]
+        idle = [key for key, task in self._followed.items() if not task.followed.lookers]
         for key in idle[: max(0, len(idle) - KEPT + 1)]:
             self._followed.pop(key).scope.cancel()
 
@@ -174,7 +170,6 @@ class _Task:
 
     def __init__(self, followed: Followed) -> None:
         self.followed = followed
-        self.lookers = 0
         self.scope = trio.CancelScope()
 
     async def run(self) -> None:

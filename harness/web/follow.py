@@ -1,6 +1,7 @@
 """The frames of one record, made once for all who look at it, and more of them as the record grows.
 
-Each client has an index into one list: a browser that stops reading holds nothing up and makes nothing grow.
+Each client has an index into one list: a browser that stops reading holds nothing up. Where nobody reads any more who
+looks, a record that grows is not followed on until somebody does.
 """
 
 from time import perf_counter
@@ -20,6 +21,10 @@ from referee.harness.web.shelf import Source
 
 POLL_S = 0.03
 """So often a record that grows is looked at."""
+AHEAD = 4096
+"""So many lines are made that nobody has asked for yet."""
+BATCH = 512
+"""So many lines go to a client in one piece."""
 SLICE_S = 0.01
 """So long at a time frames are made before others have a turn."""
 
@@ -35,7 +40,12 @@ class Followed:
         """What was on record when somebody first asked is among the lines."""
         self.over = False
         """There will be no more lines."""
+        self.lookers = 0
+        """How many streams are open."""
+        self.needed = False
+        """The position is to be the latest, whoever reads."""
         self.replay: Replay | None = None
+        self._asked = 0  # up to here somebody has asked for lines
         self._framer: Framer | OriginalFramer | None = None
         self._rest: list[bytes] = []  # what came after the last position
         self._wrong = ""
@@ -48,10 +58,18 @@ class Followed:
         """The position so far; only to be looked at."""
         return self._framer.simulation.state if isinstance(self._framer, Framer) else None
 
+    def batch(self, at: int) -> list[bytes]:
+        """What is there from that line on, for a client."""
+        lines = self.lines[at : at + BATCH]
+        self._asked = max(self._asked, at + len(lines))
+        return lines
+
     async def run(self) -> None:
         """Reads the record to its end, however long that takes to come."""
         try:
             while True:
+                while self._is_ahead():
+                    await trio.sleep(POLL_S)
                 grows = self.source.grows()  # asked first: what is written after that is read in the next round
                 data = self.source.read(self._read)
                 self._read += len(data)
@@ -72,6 +90,10 @@ class Followed:
             self._add(encoded(Closing(f"the record cannot be read: {error.strerror or error}")))
         self.over = True
         self._bell.ring()
+
+    def _is_ahead(self) -> bool:
+        """All who look have stopped reading."""
+        return self.looked and self.lookers > 0 and not self.needed and len(self.lines) - self._asked > AHEAD
 
     async def _take(self, whole: list[bytes]) -> None:
         until = perf_counter() + SLICE_S

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from referee.games.api import Player
 from referee.harness.record.lines import state_hash
 from referee.harness.web import guard, server
-from referee.harness.web.app import BATCH, Rights, Viewer
+from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.draft import Draft
 from referee.harness.web.follow import Followed
 from referee.harness.web.page import encoded
@@ -105,6 +105,7 @@ class Room(Viewer):
         assert self.current is not None
         followed = self.follow(self.current, None)
         assert followed is not None
+        followed.needed = True
         while self._asked.get(player) == position:
             if followed.replay is not None and followed.state is not None and state_hash(followed.state) == position:
                 self.drafts[player] = draft = Draft(followed.replay.game.name, followed.state, player)
@@ -182,7 +183,7 @@ class Room(Viewer):
         while not (followed.looked or followed.over):
             await self.bell.wait()
         while True:
-            if pieces := followed.lines[at : at + BATCH]:
+            if pieces := followed.batch(at):
                 at += len(pieces)
                 yield b"".join(pieces)
                 continue

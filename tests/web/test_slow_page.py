@@ -1,13 +1,16 @@
 """A page that asks for a match and never reads: what is held for it is bounded, and others go on."""
 
+import fcntl
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import trio
 from pages import Played
 
+from referee.harness.web import follow
 from referee.harness.web.app import Rights, Viewer
-from referee.harness.web.follow import Followed
+from referee.harness.web.follow import POLL_S, Followed
 from referee.harness.web.server import listen, serving
 from referee.harness.web.shelf import FileShelf
 
@@ -85,5 +88,38 @@ def test_a_page_that_never_reads_makes_nothing_grow(played: Played) -> None:
             await other.aclose()
             while viewer.lookers:
                 await trio.sleep(0.01)
+
+    trio.run(run)
+
+
+def test_a_record_is_not_followed_on_while_all_who_look_have_stopped_reading(
+    played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "AHEAD", 5)
+    *lines, _ = played("reantics").read_bytes().splitlines(keepends=True)
+    record = tmp_path / "growing.jsonl"
+
+    async def run() -> None:
+        with trio.fail_after(60), record.open("wb", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # as whoever writes a record has it
+            file.write(b"".join(lines[:10]))
+            viewer = viewer_of(record)
+            async with viewer.open():
+                followed = viewer.follow(0, None)
+                assert followed is not None
+                page = viewer.stream(0, followed, Rights(), 0)
+                await anext(page)
+                for line in lines[10:]:
+                    file.write(line)
+                    await trio.sleep(POLL_S if len(followed.lines) < 30 else 0)
+                await trio.sleep(5 * POLL_S)
+                made = len(followed.lines)
+                assert made < len(lines), "the page has stopped reading"
+                taken = 0
+                while taken < made:
+                    taken += (await anext(page)).count(b"\n")
+                while len(followed.lines) < len(lines):
+                    await trio.sleep(POLL_S)
+                await page.aclose()
 
     trio.run(run)
