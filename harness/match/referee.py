@@ -439,6 +439,7 @@ class _Referee(Loop):
             tuple(str(entrant.cwd) for entrant in self.entrants),
             None if match.past is None else match.past.origin,
             TREE_READ_BY,
+            match.again,
         )
 
 

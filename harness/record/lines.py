@@ -54,6 +54,8 @@ class Header(Struct, frozen=True):
     tree_read_by: str = ""
     """How the processes of a bot were found: by the kernel's `children files`, or by `psutil` from the whole process
     table, later and at a higher price."""
+    again: tuple[str, ...] = ()
+    """The command line that plays it again, with paths as they were given; empty: none does."""
 
 
 class Opening(Struct, frozen=True):

@@ -31,7 +31,7 @@ class About(Struct, frozen=True):
     game: str
     names: tuple[str, ...]
     command: str
-    """What plays it again."""
+    """The line that plays it again, with paths as they were given; empty: the record does not say it."""
     pieces: dict[str, str]
     """Names of what the views show by number."""
     rules: dict[str, str]
@@ -171,12 +171,11 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
         title = f"{game.title}: {' against '.join(replay.names)}"
         return About(title, game.name, replay.names, "", dict(game.pieces), {}, original=replay.form.holds)
     setup = replay.header.setup
-    again = ["referee", "--game", game.name, "--seed", str(setup.seed), *setup.names]
     return About(
         title=f"{game.title}: {' against '.join(setup.names)}",
         game=game.name,
         names=setup.names,
-        command=shlex.join(again) if eyes is None else "",
+        command=shlex.join(replay.header.again) if eyes is None else "",
         pieces=dict(game.pieces),
         rules={method.name: method.rules for method in game.methods.values() if method.rules},
         people=replay.header.people,

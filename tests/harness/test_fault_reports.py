@@ -9,6 +9,8 @@ import pytest
 from scripted import Arena
 
 from referee.harness.cli.main import main
+from referee.harness.record.replay import Replay
+from referee.harness.web.page import about
 
 CHATTY = """
 print("awake", file=sys.stderr, flush=True)
@@ -71,6 +73,20 @@ def test_the_command_that_is_told_plays_the_same_match_again(played: Any) -> Non
     again = json.loads(played(*second["again"][1:], "--json"))["matches"][0]
     assert (again["seed"], again["result"], again["turns"]) == (second["seed"], second["result"], second["turns"])
     assert [seat["name"] for seat in again["seats"]] == ["rival", "chatty"]
+
+
+def test_the_record_and_its_page_say_the_same_command_as_the_verdict(played: Any) -> None:
+    """With the bots as they were named, and with what is not the game's own."""
+    words = ("--game", "connectfour", "--seed", "5", "--call-time", "3s", "@random", "@random")
+    verdict = json.loads(played(*words, "--replay", "kept.jsonl", "--json"))["matches"][0]
+    record = Replay(Path("kept.jsonl"))
+    assert list(record.header.again) == verdict["again"]
+    assert about(record).command == "referee --game connectfour --call-time 3s --seed 5 @random @random"
+    assert about(record, frozenset({0})).command == "", "the seed is not for those who see one seat"
+    header, *rest = Path("kept.jsonl").read_text().splitlines(keepends=True)
+    older = {key: value for key, value in json.loads(header).items() if key != "again"}
+    Path("kept.jsonl").write_text("".join([json.dumps(older) + "\n", *rest]))
+    assert about(Replay(Path("kept.jsonl"))).command == "", "an older record does not say it"
 
 
 def test_json_and_the_record_hold_the_same(played: Any) -> None:

@@ -7,7 +7,7 @@ export interface About {
   title: string;
   game: string;
   names: string[];
-  /** The command that plays it again. */
+  /** The command that plays it again; empty: the record does not say it. */
   command: string;
   /** Names of what the views show by number. */
   pieces: Record<string, string>;

@@ -174,10 +174,14 @@ function Asked({ match, at, seat }: { match: Match; at: number; seat: number }) 
           )}
         </>
       )}
-      <dt>again</dt>
-      <dd>
-        <code>{match.about.command}</code>
-      </dd>
+      {match.about.command && (
+        <>
+          <dt>again</dt>
+          <dd>
+            <code>{match.about.command}</code>
+          </dd>
+        </>
+      )}
     </>
   );
 }
