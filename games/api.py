@@ -256,6 +256,8 @@ class Game(Struct, frozen=True):
     """What each sign of a drawn position (`str(state)`) means, in the order to print."""
     pieces: Mapping[str, str] = {}
     """The names of what views show by a number, such as cards, by that number."""
+    prints: Mapping[str, str] = {}
+    """What stands on them beside the name, such as cost and strength, by the same number: for people who choose."""
     notation: Notation | None = None
     """How answers are written for people; None = as JSON."""
     version: int = 1

@@ -27,6 +27,7 @@ GAME = Game(
     rebuild=position,
     legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
     pieces={str(number): label for number, label in enumerate(board.LABELS)},
+    prints={str(number): card.words for number, card in enumerate(board.PRINTS)},
     notation=NOTATION,
     doc=__doc__ or "",
     constants=named(

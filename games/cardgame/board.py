@@ -32,26 +32,34 @@ class Print(Struct, frozen=True):
     attack: int = 0
     health: int = 0
     """0 = a spell."""
+    effect: str = ""
+    """What it does, for people; the rules do it."""
+
+    @property
+    def words(self) -> str:
+        """All of it but its name, as a person reads it."""
+        strength = [f"{self.attack}/{self.health}"] if self.health else []
+        return ", ".join([f"{self.cost} mana", *strength, *([self.effect] if self.effect else [])])
 
 
 PRINTS = (
     Print("Mole", 2, 1, 1, 3),
-    Print("Cobra", 2, 3, 2, 3),
-    Print("Deadly Shot", 2, 3),
-    Print("Arcane Shot", 1, 2),
+    Print("Cobra", 2, 3, 2, 3, effect="poisonous"),
+    Print("Deadly Shot", 2, 3, effect="destroys one enemy minion, chosen at random"),
+    Print("Arcane Shot", 1, 2, effect="2 damage to one enemy target"),
     Print("Hatchling", 1, 1, 1, 1),
-    Print("Rhino", 1, 5, 2, 5),
+    Print("Rhino", 1, 5, 2, 5, effect="aura: your minions need not wait"),
     Print("Snapjaw", 2, 4, 2, 7),
-    Print("Timber Wolf", 2, 1, 1, 1),
+    Print("Timber Wolf", 2, 1, 1, 1, effect="aura: your other minions have +1 attack"),
     Print("Raptor", 2, 2, 3, 2),
-    Print("Fireball", 1, 4),
+    Print("Fireball", 1, 4, effect="6 damage to one enemy target"),
     Print("Ultrasaur", 2, 10, 7, 14),
-    Print("Scavenger", 1, 2, 2, 2),
-    Print("Kill Command", 1, 3),
-    Print("Hounds", 1, 3),
-    Print("Highmane", 2, 6, 6, 5),
-    Print("Alpha", 2, 2, 2, 2),
-    Print("Hound", 0, 1, 1, 1),
+    Print("Scavenger", 1, 2, 2, 2, effect="+2 attack and +1 health whenever another of your minions dies"),
+    Print("Kill Command", 1, 3, effect="3 damage to one enemy target; 5 if you have at least one minion on the board"),
+    Print("Hounds", 1, 3, effect="summons a 1/1 hound with charge per enemy minion"),
+    Print("Highmane", 2, 6, 6, 5, effect="when it dies: summons two 2/2 tokens"),
+    Print("Alpha", 2, 2, 2, 2, effect="aura: adjacent minions have +1 attack"),
+    Print("Hound", 0, 1, 1, 1, effect="charge: may attack at once"),
     Print("Cub", 0, 2, 2, 2),
 )
 LABELS = tuple([card.label for card in PRINTS])

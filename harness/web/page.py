@@ -34,6 +34,8 @@ class About(Struct, frozen=True):
     """The line that plays it again, with paths as they were given; empty: the record does not say it."""
     pieces: dict[str, str]
     """Names of what the views show by number."""
+    prints: dict[str, str]
+    """What stands on those beside their names."""
     rules: dict[str, str]
     """By function: the section of the rules that says what is legal."""
     people: tuple[Player, ...] = ()
@@ -169,7 +171,9 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
     game = replay.game
     if isinstance(replay, Original):
         title = f"{game.title}: {' against '.join(replay.names)}"
-        return About(title, game.name, replay.names, "", dict(game.pieces), {}, original=replay.form.holds)
+        return About(
+            title, game.name, replay.names, "", dict(game.pieces), dict(game.prints), {}, original=replay.form.holds
+        )
     setup = replay.header.setup
     return About(
         title=f"{game.title}: {' against '.join(setup.names)}",
@@ -177,6 +181,7 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
         names=setup.names,
         command=shlex.join(replay.header.again) if eyes is None else "",
         pieces=dict(game.pieces),
+        prints=dict(game.prints),
         rules={method.name: method.rules for method in game.methods.values() if method.rules},
         people=replay.header.people,
         eyes=None if eyes is None else tuple(sorted(eyes)),

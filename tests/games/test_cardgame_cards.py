@@ -1,5 +1,8 @@
 """The card game, sections 6 and 7: what each card does, combat, deaths and their triggers."""
 
+import re
+from pathlib import Path
+
 import pytest
 from duel import act, duel, end_turn, fresh, healths, ids, minion, ready, shown, stats
 
@@ -12,6 +15,7 @@ from referee.games.cardgame import (
     CUB,
     DEADLY_SHOT,
     FIREBALL,
+    GAME,
     HATCHLING,
     HEALTH,
     HERO_POWER,
@@ -408,3 +412,16 @@ def test_the_dead_of_both_sides_leave_together_and_the_rows_close_up() -> None:
     assert ids(state, 1) == [COBRA, MOLE]
     act(state, ATTACK, 2, 2)
     assert stats(state, 1) == [(2, 3), (1, 1)], "target 2 is the Mole now"
+
+
+def test_people_are_shown_what_the_document_prints_on_the_cards() -> None:
+    table = (Path(__file__).parents[2] / "docs" / "rules" / "cardgame.md").read_text("utf-8").split("### 1.1")[1]
+    rows = [[cell.strip(" *") for cell in row.split("|")[1:-1]] for row in table.split("### 1.2")[0].splitlines()]
+    for row in rows:
+        if len(row) != 8 or not row[0].isdigit():
+            continue
+        number, _, kind, attack, health, cost, effect, label = row
+        words = [f"{cost.strip('()')} mana", f"{attack}/{health}" if kind == "minion" else ""]
+        words.append("" if effect == "none" else re.sub(r" \(6\.\d+\)", "", effect))
+        assert (GAME.pieces[number], GAME.prints[number]) == (label, ", ".join(filter(None, words)))
+    assert len(GAME.prints) == 18

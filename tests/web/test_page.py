@@ -11,6 +11,7 @@ from pages import Opened, Played
 from playwright.sync_api import Browser
 
 from referee.games import registry
+from referee.games.cardgame.board import PRINTS
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.cli.main import main
 from referee.harness.record.exports import export
@@ -263,6 +264,14 @@ def test_the_page_of_a_long_match_is_small_and_shows_it_to_its_end(
     page.fill("#turn", str(shots[0]))
     page.keyboard.press("Enter")
     page.locator("line.shot").wait_for(state="attached")
+
+
+def test_a_card_in_hand_shows_what_stands_on_it(paged: Played, played: Played, opened: Opened) -> None:
+    page = opened(paged("cardgame"), "")
+    first = next(positions(Replay(played("cardgame"))))[1]
+    for seat, side in enumerate(first.view(None).players):
+        shown = page.get_by_role("list", name=f"hand of seat {seat}").locator(".card small").all_inner_texts()
+        assert shown == [PRINTS[card].words for card in side.hand]
 
 
 @pytest.mark.parametrize("game", registry.own_names())

@@ -11,6 +11,8 @@ export interface About {
   command: string;
   /** Names of what the views show by number. */
   pieces: Record<string, string>;
+  /** What stands on those beside their names, such as cost and strength. */
+  prints: Record<string, string>;
   /** The name of the rules' page, and the section of each function. */
   rules: Record<string, string>;
   /** The seats at which people play. */
@@ -151,7 +153,7 @@ function whole({ view, seats, shared }: Shown): Json {
 /** Makes a match of its lines as they come. Positions share what did not change: all of them together are small. */
 export class Reader {
   readonly match: Match = {
-    about: { title: "", game: "", names: [], command: "", pieces: {}, rules: {}, people: [], eyes: null, live: false, original: "" },
+    about: { title: "", game: "", names: [], command: "", pieces: {}, prints: {}, rules: {}, people: [], eyes: null, live: false, original: "" },
     header: { time: { per_call_s: null }, setup: { seed: null, options: null } },
     steps: [],
     closing: undefined,

@@ -33,6 +33,11 @@ function title(match: Match, id: number | null): string {
   return match.about.pieces[String(id)] ?? `card ${id}`;
 }
 
+/** What stands on a card beside its name. */
+function printed(match: Match, id: number | null): string {
+  return id === null ? "" : (match.about.prints[String(id)] ?? "");
+}
+
 /** What a seat sees: its own side, and of the opponent the board, the health and the number of cards. */
 interface Seen {
   player_hand: { id: number }[];
@@ -104,7 +109,10 @@ function Half({ seat, side, active, match, pick, whose }: HalfProps) {
     <ul class="hand" aria-label={`hand of seat ${seat}`}>
       {side.hand.map((id, index) => (
         <li key={index}>
-          <div {...thing(mine, `hand ${index}`, title(match, id), "card")}>{title(match, id)}</div>
+          <div {...thing(mine, `hand ${index}`, [title(match, id), printed(match, id)].filter(Boolean).join(": "), "card")}>
+            {title(match, id)}
+            {printed(match, id) && <small>{printed(match, id)}</small>}
+          </div>
         </li>
       ))}
     </ul>
