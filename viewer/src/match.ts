@@ -129,7 +129,7 @@ export interface Step {
 
 export interface Match {
   about: About;
-  header: { time: { per_call_s: number | null }; setup: { seed: number | null; options: Json } };
+  header: { time: { per_call_s: number | null }; setup: { seed: string | null; options: Json } };
   steps: Step[];
   closing: Closing | undefined;
   ending: (Omit<Line, "faults"> & { reports: FaultReport[] }) | undefined;
@@ -148,6 +148,13 @@ function whole({ view, seats, shared }: Shown): Json {
   if (shared.length === 0) return view;
   const members = Object.fromEntries(shared.map((name) => [name, seats[0]!]));
   return { ...(view as { [name: string]: Json }), ...members };
+}
+
+/** A seed as it is written: it has 64 bits, and a number here keeps 53 of them. */
+function digits(text: string, seed: number | string | null): string | null {
+  if (seed === null) return null;
+  const written = [...text.matchAll(/"seed":\s*(\d+)/g)].map(([, found]) => found!);
+  return written.find((found) => Number(found) === Number(seed)) ?? String(seed);
 }
 
 /** Makes a match of its lines as they come. Positions share what did not change: all of them together are small. */
@@ -173,7 +180,8 @@ export class Reader {
     }
     const [patch, line] = value;
     if ("replay" in line) {
-      this.match.header = line as unknown as Match["header"];
+      const header = line as unknown as Match["header"];
+      this.match.header = { ...header, setup: { ...header.setup, seed: digits(text, header.setup.seed) } };
     } else if ("result" in line) {
       const { faults, ...rest } = line;
       this.match.ending = { ...rest, reports: (faults ?? []) as unknown as FaultReport[] };
