@@ -43,7 +43,7 @@ KEYS = (
     ("b", "beside", "what all seats see, beside each other"),
     ("g", "go_to", "go to a turn"),
     ("question_mark", "explain", "this help"),
-    ("q", "quit", "leave"),
+    ("q,ctrl+c", "quit", "leave"),
 )
 """Key, action and what the help says; the same as in the browser, where it has them."""
 

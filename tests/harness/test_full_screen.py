@@ -50,6 +50,16 @@ def test_every_position_is_that_of_the_record(match: Path) -> None:
     assert boards == [str(state) for _, state, _ in positions(replay)]
 
 
+@pytest.mark.parametrize("key", ["q", "ctrl+c"])
+def test_a_key_leaves_at_once(match: Path, key: str) -> None:
+    async def steer(viewer: Viewer, pilot: Any) -> None:
+        await pilot.press(key)
+        await pilot.pause()
+        assert not viewer.is_running
+
+    steered(match, steer)
+
+
 def test_the_keys_do_what_the_help_says(match: Path) -> None:
     async def steer(viewer: Viewer, pilot: Any) -> None:
         last = len(viewer.steps) - 1

@@ -127,6 +127,12 @@ def test_a_line_of_a_script_that_names_nothing_is_the_scripts_fault(tmp_path: Pa
     assert (fault["kind"], fault["detail"]) == ("error", "line 2 of the script: 'fly' names no legal answer")
 
 
+def test_who_is_no_program_is_shown_without_an_encoding(tmp_path: Path) -> None:
+    command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3"]
+    done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=100)
+    assert "random (json)" in done.stdout and "()" not in done.stdout
+
+
 def test_people_and_scripts_are_in_no_contest(tmp_path: Path) -> None:
     for spec in ("human", f"script:{tmp_path}/x.txt"):
         with pytest.raises(UsageError, match="single matches only"):

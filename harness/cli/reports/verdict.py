@@ -66,7 +66,7 @@ def _seats(seats: Sequence[Seat]) -> Sheet:
         sheet.add(
             str(player),
             Text(printable(seat.name)),
-            Text(f"{printable(seat.program or '')} ({seat.encoding})".lstrip()),
+            Text(" ".join(filter(None, (printable(seat.program or ""), seat.encoding and f"({seat.encoding})")))),
             str(seat.rank),
             f"{seat.score:g}",
             str(seat.calls),
