@@ -274,6 +274,31 @@ def test_a_card_in_hand_shows_what_stands_on_it(paged: Played, played: Played, o
         assert shown == [PRINTS[card].words for card in side.hand]
 
 
+def test_signs_are_explained_to_those_who_see_them(paged: Played, opened: Opened) -> None:
+    for game, meaning in {"aiarena21": "dragon fruit", "aibg5": "black hole"}.items():
+        page = opened(paged(game), "")
+        page.set_viewport_size({"width": 400, "height": 800})
+        assert not page.locator(".legend li").first.is_visible()
+        page.get_by_text("what the signs mean").click()
+        assert meaning in page.locator(".legend li > span").all_inner_texts()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert opened(paged("tictactoe"), "").locator(".legend").count() == 0
+
+
+def test_every_fruit_has_a_form_of_its_own(paged: Played, opened: Opened) -> None:
+    page = opened(paged("aiarena21"), "")
+    forms = page.locator(".legend path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
+    assert len(set(forms)) == 3
+
+
+def test_the_word_identical_is_explained(paged: Played, opened: Opened) -> None:
+    page = opened(paged("tictactoe"), "")
+    said = "the same positions and the same result"
+    assert said in (page.locator(".badge").get_attribute("title") or "")
+    page.keyboard.press("?")
+    assert said in page.get_by_role("dialog").inner_text()
+
+
 @pytest.mark.parametrize("game", registry.own_names())
 def test_what_the_viewer_paints_is_not_drawn_as_well(game: str, played: Played, viewer: None) -> None:
     replay = Replay(played(game))

@@ -2,10 +2,11 @@
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
-import { Board } from "./games/aibg5";
+import { Board, legend } from "./games/aibg5";
 import type { GameState, Player as Ship } from "./games/types/aibg5";
 import { type Line, Reader } from "./match";
 import type { Json } from "./patch";
+import { Legend } from "./views/legend";
 import { visible } from "./views/words";
 
 const AGAIN_MS = 1000;
@@ -135,6 +136,7 @@ function Position({ state, line }: { state: GameState | null; line: Line }) {
         <div class="board">
           <Board view={view} step={step} match={NOBODY} seat={null} />
         </div>
+        <Legend signs={legend} game="aibg5" />
       </section>
       <div class="side">
         <Standing ships={state.scoreBoard.players} />

@@ -10,6 +10,27 @@ type View = Pick<Everything, "game_map" | "players" | "items" | "heatmap">;
 const SIZE = 20;
 const FRUIT: Record<string, string> = { O: "onion", S: "strawberry", D: "dragon-fruit" };
 
+/** Told apart by their form as well: on a narrow screen the letters are too small. */
+const FORMS: Record<string, string> = { O: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", S: "M-6.5-5h13l-6.5 12z", D: "M0-7.5l7 7.5-7 7.5-7-7.5z" };
+
+export const legend = [
+  ...Object.entries(FRUIT).map(([fruit, name]) => ({ drawing: <g transform="scale(1.6)">{picture(fruit)}</g>, meaning: name.replace("-", " ") })),
+  { drawing: <rect class="block" x={-10} y={-10} width={SIZE} height={SIZE} />, meaning: "blocked" },
+  { drawing: <rect class="heat" x={-10} y={-10} width={SIZE} height={SIZE} opacity={0.6} />, meaning: "fruit will come near" },
+];
+
+/** A fruit, or the worth of a pile, around the middle. */
+function picture(fruit: string) {
+  return (
+    <>
+      <path class={FRUIT[fruit] ?? "fruit"} d={FORMS[fruit] ?? FORMS.O} />
+      <text class="tiny" y={fruit === "S" ? 1.5 : 2.5}>
+        {fruit}
+      </text>
+    </>
+  );
+}
+
 export function scores(view: Json): number[] | undefined {
   return (view as unknown as View).players?.map((player) => player.score);
 }
@@ -74,8 +95,8 @@ export function Board(props: BoardProps) {
       )}
       {view.items.flatMap((line, row) =>
         line.map((pile, col) =>
-          (FRUIT[pile[0] ?? ""] ? [...pile] : pile ? [pile] : []).map((fruit, index) => (
-            <Fruit key={`${row},${col},${index}`} fruit={fruit} row={row} col={col} index={index} />
+          (FRUIT[pile[0] ?? ""] ? [...pile] : pile ? [pile] : []).map((fruit, index, all) => (
+            <Fruit key={`${row},${col},${index}`} fruit={fruit} row={row} col={col} index={all.length > 1 ? index : null} />
           )),
         ),
       )}
@@ -106,14 +127,13 @@ export function Board(props: BoardProps) {
   );
 }
 
-function Fruit({ fruit, row, col, index }: { fruit: string; row: number; col: number; index: number }) {
-  const [x, y] = [col * SIZE + 6 + (index % 2) * 8, row * SIZE + 6 + Math.floor(index / 2) * 8];
+/** One of a pile, or, with no index, alone and larger. */
+function Fruit({ fruit, row, col, index }: { fruit: string; row: number; col: number; index: number | null }) {
+  const [dx, dy] = index === null ? [10, 10] : [6 + (index % 2) * 8, 6 + Math.floor(index / 2) * 8];
+  const at = `translate(${col * SIZE + dx} ${row * SIZE + dy})${index === null ? " scale(1.4)" : ""}`;
   return (
-    <g role="img" aria-label={`${FRUIT[fruit] ?? fruit} on ${row},${col}`}>
-      <circle class={FRUIT[fruit] ?? "fruit"} cx={x} cy={y} r={6} />
-      <text class="tiny" x={x} y={y + 3}>
-        {fruit}
-      </text>
+    <g role="img" aria-label={`${FRUIT[fruit] ?? fruit} on ${row},${col}`} transform={at}>
+      {picture(fruit)}
     </g>
   );
 }

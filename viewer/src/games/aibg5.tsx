@@ -21,6 +21,28 @@ const CORNERS = [30, 90, 150, 210, 270, 330]
   .join(" ");
 const SIGNS: Record<string, string> = { BLACKHOLE: "●", HEALTH: "+", EXPERIENCE: "★", BOSS: "☠" };
 
+export const legend = [
+  ...Object.entries(LABELS).map(([type, meaning]) => ({
+    drawing: sign(type, type === "WORMHOLE" ? "@1" : SIGNS[type]),
+    meaning: type === "WORMHOLE" ? `${meaning}, and which pair` : meaning,
+  })),
+  { drawing: <circle class="attacked" r={RADIUS * 0.8} />, meaning: "attacked by the boss" },
+];
+
+/** A tile that is not empty, around the middle. */
+function sign(type: string, text: string | undefined) {
+  return (
+    <>
+      <polygon class={`cell ${type.toLowerCase()}`} points={CORNERS} />
+      {text && (
+        <text class="small" y={4}>
+          {text}
+        </text>
+      )}
+    </>
+  );
+}
+
 function centre(q: number, r: number): [x: number, y: number] {
   return [WIDTH * (q + r / 2), RADIUS * 1.5 * r];
 }
@@ -92,17 +114,10 @@ function hexagon(tile: Tile) {
   const [x, y] = centre(tile.q, tile.r);
   const { type, health, id } = tile.entity;
   const at = { key: tile.q, transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})` };
-  const cell = { class: `cell ${type.toLowerCase()}`, points: CORNERS };
-  if (type === "EMPTY") return <polygon {...at} {...cell} />;
-  const sign = type === "WORMHOLE" ? `@${id}` : SIGNS[type];
+  if (type === "EMPTY") return <polygon {...at} class="cell empty" points={CORNERS} />;
   return (
     <g {...at} role="img" aria-label={`${LABELS[type]} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`}>
-      <polygon {...cell} />
-      {sign && (
-        <text class="small" y={4}>
-          {sign}
-        </text>
-      )}
+      {sign(type, type === "WORMHOLE" ? `@${id}` : SIGNS[type])}
     </g>
   );
 }

@@ -24,8 +24,16 @@ export interface BoardProps {
   pick?: Pick | undefined;
 }
 
+/** A sign of a board, drawn around the middle, within 13 of it. */
+export interface Sign {
+  drawing: ComponentChildren;
+  meaning: string;
+}
+
 export interface Painter {
   Board: FunctionComponent<BoardProps>;
+  /** What its signs mean, where they do not say it themselves. */
+  legend?: Sign[];
   /** The seats' scores, where the view of everything shows them. */
   scores?: (view: Json) => number[] | undefined;
   /** What they count; "score" if left out. */

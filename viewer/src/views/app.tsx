@@ -5,7 +5,8 @@ import { CallPanel } from "./call";
 import { Charts } from "./charts";
 import { Conditions } from "./conditions";
 import { Desk, asked, curtained, onlySeat, picking } from "./desk";
-import { Help } from "./help";
+import { Help, IDENTICAL } from "./help";
+import { Legend } from "./legend";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
 import { sentence, visible } from "./words";
@@ -18,6 +19,7 @@ export function App({ player, reading = false }: { player: Player; reading?: boo
       <Seats player={player} />
       <section class="boards" aria-label="board">
         <Boards player={player} />
+        <Legend signs={painter(player.match.about.game).legend} game={player.match.about.game} />
         <Views player={player} />
       </section>
       {!reading && <Rest player={player} />}
@@ -74,7 +76,12 @@ function Badge({ player }: { player: Player }) {
   if (player.lost.value) return <span class="badge bad">the server does not answer; trying again</span>;
   if (!closing) return <span class="badge live">{player.match.about.live ? "live" : "reading"}</span>;
   if (player.match.about.original && closing.verified === "as recorded") return <span class="badge">as recorded</span>;
-  return <span class={closing.verified === "identical" ? "badge good" : "badge bad"}>{closing.verified}</span>;
+  if (closing.verified !== "identical") return <span class="badge bad">{closing.verified}</span>;
+  return (
+    <span class="badge good" title={IDENTICAL}>
+      identical
+    </span>
+  );
 }
 
 /** The position: everything, what one seat sees, or what each of them sees. */

@@ -5,10 +5,13 @@ import type { Player } from "../player";
 
 const WIDTH = 600;
 const HEIGHT = 60;
+/** How wide a value is drawn that stands alone. */
+const LONE = 12;
 
 interface Drawn {
   title: string;
-  top: number;
+  /** How far the values reach, in words. */
+  reach: string;
   last: number;
   paths: string[];
 }
@@ -54,20 +57,33 @@ function times(steps: Step[], seat: number): (number | undefined)[] {
   });
 }
 
-function chart(title: string, lines: (number | undefined)[][]): Drawn {
+export function chart(title: string, lines: (number | undefined)[][]): Drawn {
   const last = Math.max(1, lines[0]!.length - 1);
-  let top = 1e-9;
-  for (const line of lines) for (const value of line) if (value !== undefined && value > top) top = value;
-  return { title, top, last, paths: lines.map((line) => path(line, last, top)) };
+  let [low, top] = [Infinity, -Infinity];
+  for (const line of lines)
+    for (const value of line) {
+      if (value === undefined) continue;
+      low = Math.min(low, value);
+      top = Math.max(top, value);
+    }
+  return { title, reach: reach(low, top), last, paths: lines.map((line) => path(line, last, Math.max(top, 1e-9))) };
+}
+
+function reach(low: number, top: number): string {
+  if (low > top) return "no value";
+  const words = top >= 10 || Number.isInteger(top) ? Math.round(top) : top.toFixed(2);
+  return low === top ? `always ${words}` : `up to ${words}`;
 }
 
 /** A line through the values. Of many in one column of pixels the extremes are kept. */
 function path(line: (number | undefined)[], last: number, top: number): string {
   let drawn = "";
+  let count = 0;
   let column = -1;
   let low = Infinity;
   let high = -Infinity;
   const put = (at: number, value: number) => {
+    count += 1;
     const y = HEIGHT - 1 - (Math.max(0, value) / top) * (HEIGHT - 2);
     drawn += `${drawn ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${y.toFixed(1)}`;
   };
@@ -92,16 +108,17 @@ function path(line: (number | undefined)[], last: number, top: number): string {
     else put(at, value);
   });
   flush(line.length - 1);
+  if (count === 1) return drawn.replace(/^M(\S+)/, (_, x: string) => `M${Math.min(WIDTH - LONE, Number(x))}`) + `h${LONE}`; // a point draws nothing
   return drawn;
 }
 
 function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {
-  const { title, top, last, paths } = drawn;
+  const { title, reach, last, paths } = drawn;
   const x = (player.at.value / last) * WIDTH;
   return (
     <figure>
       <figcaption>
-        {title} <small>up to {top >= 10 ? Math.round(top) : top.toFixed(2)}</small>
+        {title} <small>{reach}</small>
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
