@@ -64,7 +64,7 @@ def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -
 def test_whoever_closes_the_input_has_left_the_table(tmp_path: Path) -> None:
     match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
     assert match["result"]["ranks"] == [2, 1]
-    assert [fault["kind"] for fault in match["faults"]] == ["crash"]
+    assert [(fault["kind"], fault["bundle"]) for fault in match["faults"]] == [("crash", None)], "nothing to run again"
 
 
 def test_an_illegal_answer_is_told_and_asked_for_again(tmp_path: Path) -> None:
