@@ -334,7 +334,7 @@ def test_a_file_of_the_original_competition_is_stepped_to_its_end(
         row, col = player.location
         assert page.get_by_label(f"{player.name} on {row},{col}, {player.score} points").count() == 1
     with_heat = sum(heat > 0.5 for line in last.heatmap for heat in line)
-    assert page.locator(".boards .heat").count() == with_heat
+    assert page.locator(".board .heat").count() == with_heat
 
 
 FIRST = """
