@@ -186,6 +186,8 @@ def _person(allowed: bool) -> Ready:
 
 
 def _script(path: str, allowed: bool) -> Ready:
+    if not path:
+        raise UsageError(f"{PREFIX} needs a file with an answer a line, as in {PREFIX}moves.txt")
     if not allowed:
         raise UsageError(f"{PREFIX}{path}: scripts play single matches only; nothing that is ranked or checked has any")
     lines_of(Path(path).expanduser())

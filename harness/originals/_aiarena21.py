@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Tuple
 
-from _shared import Settings, integer, work_in
+from _shared import Settings, here, integer, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
@@ -88,9 +88,9 @@ def load(settings: Settings) -> ModuleType:
         whole.__dict__.update(client=client)
         sys.modules.update({module.__name__: module for module in (whole, client, classes)})
     path: Path = settings.path
-    sys.path.insert(0, str(path.parent))
     work_in(settings.folder or path.parent, path.parent)
-    spec = importlib.util.spec_from_file_location("__not_main__", path)
+    sys.path.insert(0, str(here(path.parent)))
+    spec = importlib.util.spec_from_file_location("__not_main__", here(path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["__not_main__"] = module

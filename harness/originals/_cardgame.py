@@ -9,7 +9,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash, integer, work_in
+from _shared import Settings, crash, here, integer, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("start", "play", "end")
@@ -58,9 +58,9 @@ def load(settings: Settings) -> Any:
     """The module `agent` of its folder, as part of a package: relative imports and those of files beside it work."""
     folder = settings.path.parent if settings.path.is_file() else settings.path
     module = settings.path.stem if settings.path.is_file() else "agent"
-    sys.path[:0] = [str(folder), str(folder.parent)]
     work_in(settings.folder or folder.parent, folder)
-    return importlib.import_module(f"{package(folder)}.{module}")
+    sys.path[:0] = [str(here(folder)), str(here(folder.parent))]
+    return importlib.import_module(f"{package(here(folder))}.{module}")
 
 
 def package(folder: Path) -> str:

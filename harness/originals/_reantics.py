@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from _shared import Settings, crash, integer, work_in
+from _shared import Settings, crash, here, integer, work_in
 from referee_kit import reantics as kit
 from referee_kit.wire import Bot
 
@@ -58,9 +58,9 @@ class Agent(Bot):
 
 def load(path: Path, folder: Optional[Path]) -> Any:
     """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
-    sys.path[:0] = [str(MODULES), str(path.parent), str(path.parent.parent)]
     work_in(folder or path.parent, path.parent)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    sys.path[:0] = [str(MODULES), str(here(path.parent)), str(here(path.parent.parent))]
+    spec = importlib.util.spec_from_file_location(path.stem, here(path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module

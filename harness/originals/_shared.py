@@ -40,21 +40,31 @@ def integer(value: Any) -> Any:
     return value.__index__()
 
 
-_copied: Optional[Tuple[Path, float]] = None
-"""The copy that is the working folder, and when it was made."""
+_copied: Optional[Tuple[Path, Path, float]] = None
+"""The folder that was wanted, the copy that is the working one instead, and when it was made."""
 
 
 def work_in(folder: Path, own: Path) -> None:
     """Makes a folder the working one. Agents write files by relative names: where isolation forbids that, in a copy of
-    the folder, in the scratch folder, which goes with the process. `own`: where the agent lies, which can be read."""
+    the folder, in the scratch folder, which goes with the process. `own`: where the agent lies, which can be read.
+    `here` tells where it is to be loaded from: some agents write beside their own file."""
     global _copied
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
-        folder = writable_copy(folder, Path(tempfile.mkdtemp()) / (folder.name or "root"), own)
-        _copied = folder, time.time()
+        copied = writable_copy(folder, Path(tempfile.mkdtemp()) / (folder.name or "root"), own)
+        _copied = folder, copied, time.time()
+        folder = copied
     os.chdir(folder)
+
+
+def here(path: Path) -> Path:
+    """Where a file or folder is to be taken from: from the copy, if it is in that."""
+    if _copied is None:
+        return path
+    wanted, copied, _ = _copied
+    return copied / path.relative_to(wanted) if path == wanted or wanted in path.parents else path
 
 
 def writable_copy(source: Path, target: Path, own: Path) -> Path:
@@ -91,7 +101,7 @@ def tell_what_is_lost() -> None:
     """Says at the end what the agent has written into the copy."""
     if _copied is None:
         return
-    folder, made = _copied
+    _, folder, made = _copied
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
     written = [str(path.relative_to(folder)) for path in files if path.stat().st_mtime > made]
     if written:

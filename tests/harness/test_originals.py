@@ -202,7 +202,8 @@ async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exch
 async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolation(
     arena: Arena, monkeypatch: pytest.MonkeyPatch, without: str
 ) -> None:
-    """In a copy of its folder, which stays for a series; at the end it is told what has gone."""
+    """By relative names or beside its own file: in a copy of its folder, from which it is loaded and which stays for a
+    series; at the end it is told what has gone."""
     monkeypatch.setenv("REFEREE_WITHOUT", without)
     folder = arena.folder / "AI"
     (folder / "data").mkdir(parents=True)
@@ -210,6 +211,7 @@ async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolati
     (folder / "data" / "weights.txt").write_text("0.5")
     init = """
         Player.__init__(self, number, 'Sample')
+        open(__file__[:-3] + '.log', 'w').write('beside the file')
         open('new.txt', 'w').write(open('data/weights.txt').read())"""
     won = """
         games = int(open('seen.txt').read()) + 1
@@ -220,7 +222,7 @@ async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolati
     outcome = await play_series(Series(match, games=2), Limits(isolation=Isolation()))
     assert [fault for verdict in outcome.matches for fault in verdict.faults] == []
     first, last = (said(verdict, 0) for verdict in outcome.matches)
-    gone = "written into a copy of the folder, and gone now: new.txt, seen.txt; --isolation off keeps it\n"
+    gone = "written into a copy of the folder, and gone now: new.txt, sample.log, seen.txt; --isolation off keeps it\n"
     assert (first, last) == ("games 2\n", f"games 3\n{gone}")
     assert sorted(path.name for path in folder.iterdir()) == ["data", "sample.py", "seen.txt"]
     assert (folder / "seen.txt").read_text() == "1"
