@@ -88,14 +88,21 @@ class Meter:
     """Reads what the tree below a supervisor uses, match by match."""
 
     def __init__(
-        self, pid: int, supervisor: int, memory_limit_bytes: int | None = None, group: Group | None = None
+        self,
+        pid: int,
+        supervisor: int,
+        memory_limit_bytes: int | None = None,
+        group: Group | None = None,
+        reaped_s: float = 0.0,
     ) -> None:
+        """`reaped_s`: CPU time of others that the supervisor has waited for before."""
         self.pid = pid
         self.clock = cpu_clock(pid)
         """Of the main process."""
         self.usage = Usage()
         self.read_at = -1.0
         self._supervisor = _process(supervisor)
+        self._reaped_s = reaped_s
         self._memory_limit_bytes = memory_limit_bytes
         self._group = group
         self._processes: dict[int, psutil.Process] = {}
@@ -201,8 +208,13 @@ class Meter:
             shares = Shares(once, _sum_bytes(readings), started, time.monotonic() - started)
         group = self._group
         held, cpu_s = (0, 0.0) if group is None else (group.memory_bytes() or 0, group.cpu_s() or 0.0)
-        reaped_s, peak = _reaped_cpu_s(self._supervisor), _high_water_mark(self.pid)
+        reaped_s, peak = self._reaped_now_s(), _high_water_mark(self.pid)
         return Sample(at, processes, readings, clocks_ns, reaped_s, peak, shares, held, cpu_s)
+
+    def _reaped_now_s(self) -> float:
+        """CPU time of the processes of this tree that the supervisor has waited for; 0 when that is gone."""
+        found = None if self._supervisor is None else reading(self._supervisor)
+        return 0.0 if found is None else max(0.0, found.reaped_cpu_s - self._reaped_s)
 
     def _take(self, sample: Sample) -> None:
         """Makes a reading the last one."""
@@ -336,11 +348,6 @@ def _may_share(readings: dict[int, Reading]) -> bool:
     """Whether so much lies outside of the largest process that it matters how much of it is shared."""
     total = _sum_bytes(readings)
     return total - max((found.memory_bytes for found in readings.values()), default=0) > total / 8
-
-
-def _reaped_cpu_s(supervisor: psutil.Process | None) -> float:
-    found = None if supervisor is None else reading(supervisor)
-    return 0.0 if found is None else found.reaped_cpu_s
 
 
 def _share_bytes(process: psutil.Process, resident_bytes: int) -> int:

@@ -207,7 +207,7 @@ class Pipes(Transport):
     def __init__(self, process: Process, limits: Limits) -> None:
         self.process = process
         self.limits = limits
-        self.meter = Meter(process.pid, process.root, limits.memory_bytes, process.group)
+        self.meter = Meter(process.pid, process.root, limits.memory_bytes, process.group, process.before_s)
         self.outbox: list[bytes | memoryview] = []
         self._log = StderrLog(limits.stderr_bytes)
         self._near: select.poll | None = None  # for our output, and `_others`

@@ -18,7 +18,7 @@ import psutil
 
 from referee.harness.sandbox.ourselves import end_strays, guarded
 from referee.harness.sandbox.spawner import begin, finish
-from referee.harness.sandbox.supervisor import Request, send_request
+from referee.harness.sandbox.supervisor import KILL, Request, send_request
 from referee.harness.sandbox.words import word
 
 LOOK_EVERY_S = 0.05
@@ -69,6 +69,7 @@ def run(
         rlimits={},
         launcher=list(launcher),
         groups=list(groups),
+        again=False,
     )
     with guarded(), ExitStack() as open_files:
         before = {child.pid for child in psutil.Process().children()}
@@ -123,7 +124,7 @@ def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -
                     code = told.exit
                     look(root)  # once more, before what the kernel has counted is gone
                     with suppress(OSError):
-                        control.send(b"k")
+                        control.send(KILL)
         if time.monotonic() >= looked + LOOK_EVERY_S:
             look(root)
             looked = time.monotonic()

@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from referee.harness.errors import RunError
 from referee.harness.sandbox import floor
 from referee.harness.sandbox.cgroups import Group
 from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
-from referee.harness.sandbox.supervisor import Request, kill, send_request
+from referee.harness.sandbox.supervisor import KILL, Request, kill, send_request
 from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
 from referee.harness.sandbox.words import Word, word
 
@@ -29,12 +29,23 @@ ATTEMPTS = 4
 NO_RLIMITS: Mapping[str, int] = {}
 SPAWNER_S = 2.0
 """How long a spawner may take to say that it has heard us, before another takes its place."""
+RESTING = 8
+"""So many supervisors at most wait for another bot."""
 
 
 class Process:
     """A running bot: our ends of its pipes, all non-blocking, and its supervisor's control socket."""
 
-    def __init__(self, control: socket.socket, stdin: int, stdout: int, stderr: int) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        *,
+        rested: Callable[[socket.socket], None] | None = None,
+    ) -> None:
+        """`rested` takes the control socket over when nothing is left of the bot and its supervisor can run another."""
         self.control = control
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.pid = 0
@@ -42,6 +53,8 @@ class Process:
         self.supervisor = 0
         self.root = 0
         """All its processes are below this one: the first of a process namespace, or the supervisor."""
+        self.before_s = 0.0
+        """CPU time of others that the root has waited for before."""
         self.isolation: Mapping[str, str] = {}
         """The layer that keeps each guarantee for this bot."""
         self.group: Group | None = None
@@ -60,6 +73,8 @@ class Process:
         """What could still be written to its scratch folder when it ended; -1 = nobody knows."""
         self.closed = False
         """Its descriptors are."""
+        self._rested = rested
+        self._rests = False  # the supervisor, and says nothing more of this bot
         self._listening = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
         self._unread = b""  # what the supervisor has written and nobody has taken yet
         self._pidfd = -1  # of the bot itself; a number can go to another process when the bot has ended, this cannot
@@ -86,7 +101,7 @@ class Process:
         if told.pid is None or told.root is None:
             self._disown()
             return True
-        self.pid, self.root = told.pid, told.root
+        self.pid, self.root, self.before_s = told.pid, told.root, told.before_s
         with suppress(ProcessLookupError):
             self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
         return True
@@ -107,7 +122,7 @@ class Process:
         if self.group is not None:
             self.group.kill()
         with suppress(OSError):
-            self.control.send(b"k")
+            self.control.send(KILL)
         if self._pidfd >= 0:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
@@ -140,7 +155,7 @@ class Process:
         return False
 
     async def _gone(self, patience_s: float) -> bool:
-        """Waits for the supervisor's end."""
+        """Waits for the end of the supervisor, or of its work."""
         with trio.move_on_after(patience_s):
             async with self._listening:
                 while (told := await self._hear()) is not None:
@@ -163,7 +178,10 @@ class Process:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        self.control.close()
+        if self._rests and self._rested is not None:
+            self._rested(socket.socket(fileno=self.control.detach()))
+        else:
+            self.control.close()
         self.closed = True
 
     def close_stdin(self) -> None:
@@ -178,6 +196,7 @@ class Process:
             self.ended.set()
         self.cpu_s = self.cpu_s if told.cpu_s is None else told.cpu_s
         self.peak_bytes = max(self.peak_bytes, told.peak_bytes)
+        self._rests = told.rests
 
     def _disown(self) -> None:
         """Somebody else speaks for the supervisor: it is ended, as a bot may end it. What is below it falls to the
@@ -186,7 +205,9 @@ class Process:
             kill(self.supervisor, signal.SIGKILL)
 
     async def _hear(self) -> Word | None:
-        """The supervisor's next message; None when it has ended, or has said what no supervisor says."""
+        """The supervisor's next message; None when it has ended or rests, or has said what no supervisor says."""
+        if self._rests:
+            return None
         while b"\n" not in self._unread:
             await trio.lowlevel.wait_readable(self.control.fileno())
             try:
@@ -214,6 +235,7 @@ class Spawner:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._started: set[Process] = set()  # whose descriptors are open
+        self._resting: list[tuple[Mapping[str, int], socket.socket]] = []  # supervisors, by the kernel's limits on them
         self._was_killed = False  # once at least; then some of the bots' processes may have become our children
         self._begin()
 
@@ -239,7 +261,10 @@ class Spawner:
             rlimits=dict(rlimits),
             launcher=list(launcher),
             groups=list(groups),
+            again=not groups,  # which the spawner has to know of, who removes them if the referee is killed
         )
+        if request["again"] and (process := await self._run_again(request)) is not None:
+            return process
         reason, asked = "no answer", None
         for _ in range(2):
             if asked is self._process:  # else somebody who starts a bot at the same time has done so
@@ -252,18 +277,47 @@ class Spawner:
                     raise no_room() from error
                 reason = str(error)
                 continue
-            try:
-                if await process.started():
-                    self._started = {process, *(other for other in self._started if not other.closed)}
-                    return process
-            except BaseException:
-                process.close()
-                raise
-            process.close()
+            if await self._has_started(process):
+                return process
         raise RunError(f"the supervisor cannot be reached: {reason}")
+
+    async def _run_again(self, request: Request) -> Process | None:
+        """By a supervisor whose bot has ended: a fork and a third of a start less. None if there is none."""
+        if self._process.poll() is not None:
+            self._dismiss()
+        rlimits = request["rlimits"]
+        while control := next((control for under, control in self._resting if under == rlimits), None):
+            self._resting = [(under, other) for under, other in self._resting if other is not control]
+            try:
+                process = self._ask(request, control)
+            except OSError:  # a bot has ended it; or there are too many descriptors, which the spawner's start tells
+                control.close()
+                continue
+            if await self._has_started(process):
+                return process
+        return None
+
+    async def _has_started(self, process: Process) -> bool:
+        """Whether a supervisor has heard of it. RunError if it cannot be started."""
+        try:
+            if await process.started():
+                self._started = {process, *(other for other in self._started if not other.closed)}
+                return True
+        except BaseException:
+            process.close()
+            raise
+        process.close()
+        return False
+
+    def _dismiss(self) -> None:
+        """Supervisors without a bot end when nobody can ask them any more."""
+        for _, control in self._resting:
+            control.close()
+        self._resting = []
 
     def close(self) -> None:
         """Ends the spawner."""
+        self._dismiss()
         finish(self._process, self._requests)
         self.end_strays()
 
@@ -272,6 +326,7 @@ class Spawner:
         if self._process.poll() not in (None, 0):
             self._was_killed = True
         if self._was_killed:
+            self._dismiss()
             playing = (process.supervisor for process in self._started if not process.closed)
             end_strays(spared={self._process.pid, *playing})
 
@@ -280,32 +335,42 @@ class Spawner:
         self._process.kill()
         self._process.wait()
         self._was_killed = True
+        self._dismiss()
         self._requests.close()
         self._begin()
 
     def _begin(self) -> None:
         self._process, self._requests = begin(self._folder)
 
-    def _ask(self, request: Request) -> Process:
-        bot_stdin, our_stdin = os.pipe()
-        our_stdout, bot_stdout = os.pipe()
-        our_stderr, bot_stderr = os.pipe()
-        ours, theirs = socket.socketpair()
-        for descriptor in (our_stdin, our_stdout, our_stderr):
-            os.set_blocking(descriptor, False)
-        ours.setblocking(False)
-        process = Process(ours, our_stdin, our_stdout, our_stderr)
-        try:
-            given = [bot_stdin, bot_stdout, bot_stderr, theirs.fileno()]
-            send_request(self._requests, request, given)
-        except OSError:
-            process.close()
-            raise
-        finally:
-            theirs.close()
-            for descriptor in (bot_stdin, bot_stdout, bot_stderr):
-                os.close(descriptor)
-        return process
+    def _ask(self, request: Request, resting: socket.socket | None = None) -> Process:
+        """Of the spawner, or of a supervisor that rests, by its control socket."""
+        with ExitStack() as theirs:
+            pipes = [os.pipe() for _ in range(3)]
+            given = [pipes[0][0], pipes[1][1], pipes[2][1]]
+            for descriptor in given:
+                theirs.callback(os.close, descriptor)
+            ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
+            for descriptor in ours:
+                os.set_blocking(descriptor, False)
+            control = resting
+            if control is None:
+                control, other = socket.socketpair()
+                given.append(theirs.enter_context(other).fileno())
+            control.setblocking(False)
+
+            def rested(control: socket.socket) -> None:
+                self._resting = [(request["rlimits"], control), *self._resting]
+                for _, longest in self._resting[RESTING:]:
+                    longest.close()
+                del self._resting[RESTING:]
+
+            process = Process(control, *ours, rested=rested)
+            try:
+                send_request(resting or self._requests, request, given)
+            except OSError:
+                process.close()
+                raise
+            return process
 
 
 def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:

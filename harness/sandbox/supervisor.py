@@ -8,7 +8,9 @@ error, and one end of a control socket. It forks; the child is that program's su
 - writes to the control socket `{"supervisor": pid}`, then `{"pid", "root"}`, or `{"error"}` if the program cannot be
   started, and `{"exit": code, "peak_bytes", "room_bytes"}` (negative: the signal) when the program has ended by itself;
 - ends everything when the control socket says so by one byte or by its end of file, which also comes when the referee
-  itself is gone, however it went; then writes `{"cpu_s", "peak_bytes"}`, what the whole tree used, and exits.
+  itself is gone, however it went; then writes `{"cpu_s", "peak_bytes"}`, what the whole tree used, and exits;
+- or, if the request says `again` and nothing is left below it, adds `"rests"` to that and waits for another request on
+  the control socket itself, with the three descriptors of a program. Its end of file is the end, here too.
 
 A bot can end its own supervisor, which has the same account. The processes below it then become the spawner's children,
 and the spawner ends them. When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which
@@ -35,7 +37,10 @@ from typing import Any, NamedTuple, TypedDict
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
-LENGTH = struct.Struct("<I")
+KILL = b"k"
+"""The byte that ends a bot. Several may come for one, and the last of them ahead of the next request."""
+LENGTH = struct.Struct(">I")
+"""Of a request, in front of it: it begins with a zero byte, and never with `KILL`."""
 CREDENTIALS = struct.Struct("iII")
 """A sender's pid, uid and gid, as the kernel attaches them."""
 STATUS = "@status"
@@ -63,6 +68,8 @@ class Request(TypedDict):
     """A program, with its arguments, that becomes the bot: it is given `argv` as further arguments. [] = none."""
     groups: list[str]
     """The folders of control groups that the launcher makes the bot a member of."""
+    again: bool
+    """Whether the supervisor may be used for another program of the same `rlimits` later."""
 
 
 class Started(NamedTuple):
@@ -145,11 +152,15 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
 
     Its length comes first: not every system keeps messages apart.
     """
-    data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
+    data = b""
+    descriptors: list[int] = []
+    while not data:
+        data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
+        if not data:
+            return None, []
+        data = data.lstrip(KILL)
     for descriptor in descriptors:
         os.set_inheritable(descriptor, False)
-    if not data:
-        return None, []
     length = LENGTH.unpack_from(data)[0]
     while len(data) < LENGTH.size + length:
         more = requests.recv(REQUEST_BYTES)
@@ -170,29 +181,46 @@ def send_request(requests: socket.socket, request: Request, descriptors: list[in
 
 
 def supervisor(request: Request, descriptors: list[int]) -> None:
-    """Runs one bot to its end. Never returns."""
-    control = descriptors.pop()
-    say(control, {"supervisor": os.getpid()})
+    """Runs one bot to its end, and then perhaps others. Never returns."""
+    control = socket.socket(fileno=descriptors.pop())
     adopt_orphans()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    following: Request | None = request
+    while following is not None and supervised(control.fileno(), woken, following, descriptors):
+        following, descriptors = receive(control)
+    os._exit(0)
+
+
+def supervised(control: int, woken: int, request: Request, streams: list[int]) -> bool:
+    """Runs a bot to its end: whether another may follow."""
+    say(control, {"supervisor": os.getpid()})
+    before_s = reaped_s()
     try:
-        bot = start(request, descriptors)
+        bot = start(request, streams)
     except (OSError, ValueError) as error:
         say(control, {"error": str(error)})
-        os._exit(0)
-    for descriptor in descriptors:
+        return False
+    for descriptor in streams:
         os.close(descriptor)
-    say(control, {"pid": bot.pid, "root": bot.first or os.getpid()})
+    say(control, {"pid": bot.pid, "root": bot.first or os.getpid(), "before_s": 0.0 if bot.first else before_s})
     try:
         peak_bytes = max(watch(control, woken, bot), end_all())
     except (OSError, MemoryError):
         os._exit(1)  # the bot took our descriptors or our memory away: the spawner ends what is left
-    used = os.times()
-    say(control, {"cpu_s": used.children_user + used.children_system, "peak_bytes": peak_bytes})
-    os._exit(0)
+    if bot.status is not None:
+        bot.status.close()
+    rests = request["again"] and not has_children()
+    say(control, {"cpu_s": reaped_s() - before_s, "peak_bytes": peak_bytes, "rests": rests})
+    return rests
+
+
+def reaped_s() -> float:
+    """CPU time of all that we have waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _nothing(*_: object) -> None:

@@ -19,6 +19,8 @@ class Word(Struct, frozen=True):
     """The program was started."""
     root: Pid | None = None
     """All its processes are below this one."""
+    before_s: float = 0.0
+    """CPU time of others that the root has waited for before."""
     exit: int | None = None
     """The program has ended: as a shell's exit code, negative for a signal."""
     cpu_s: float | None = None
@@ -27,6 +29,8 @@ class Word(Struct, frozen=True):
     """The most resident memory that one of its processes held."""
     room_bytes: int = -1
     """What could still be written to its scratch folder when it ended; -1 = nobody knows."""
+    rests: bool = False
+    """With the CPU time: nothing is left of it, and the supervisor can run another."""
 
 
 def word(line: bytes) -> Word | None:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+import trio
 
-from referee.harness.sandbox.spawner import Process, open_spawner
-from referee.harness.sandbox.supervisor import remove
+from referee.harness.bots.meter import Meter
+from referee.harness.sandbox.spawner import RESTING, Process, open_spawner
+from referee.harness.sandbox.supervisor import FLOOR, remove
 
 REFEREE = """
 import signal, sys, trio
@@ -69,6 +71,81 @@ async def test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on(tm
         assert psutil.pid_exists(other.pid), "no other bot comes to harm"
         for process in (killed, other):
             await process.end()
+
+
+RUNS_AGAIN = pytest.mark.skipif(FLOOR, reason="the portable floor has a supervisor for each bot")
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+async def test_a_supervisor_runs_one_bot_after_another_and_no_order_of_the_last_ends_the_next(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start(["sh", "-c", "setsid sleep 100 & exec sleep 100"], tmp_path, env)
+        left = below(first.supervisor)
+        first.kill()
+        await first.end()
+        assert psutil.wait_procs(left, timeout=0)[1] == [], "nothing of it is left when it has ended"
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert second.supervisor == first.supervisor
+        first.kill()
+        await trio.sleep(0.1)
+        assert psutil.pid_exists(second.pid)
+        await second.end()
+        assert not psutil.pid_exists(second.pid)
+        third = await spawner.start(["sh", "-c", "exit 7"], tmp_path, env)
+        assert (third.supervisor, await third.exited(10)) == (first.supervisor, 7)
+        await third.end()
+        limited = await spawner.start(["sleep", "100"], tmp_path, env, {"NOFILE": 64})
+        assert limited.supervisor != first.supervisor, "whoever has limits cannot shed them"
+        await limited.end()
+    assert not psutil.pid_exists(first.supervisor)
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+async def test_a_bot_is_charged_for_nothing_that_its_supervisor_ran_before(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        burn = "import time; until = time.process_time() + 0.3\nwhile time.process_time() < until: pass"
+        first = await spawner.start([sys.executable, "-I", "-S", "-c", burn], tmp_path, env)
+        assert await first.exited(20) == 0
+        await first.end()
+        assert first.cpu_s is not None and first.cpu_s >= 0.3
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert second.supervisor == first.supervisor
+        assert Meter(second.pid, second.root, reaped_s=second.before_s).read_now().cpu_s < 0.1
+        await second.end()
+        assert second.cpu_s is not None and second.cpu_s < 0.1
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_supervisor_that_somebody_has_ended_while_it_waited_is_not_missed(tmp_path: Path, number: int) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start(["sleep", "100"], tmp_path, env)
+        await first.end()
+        os.kill(first.supervisor, number)
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert second.supervisor != first.supervisor
+        assert psutil.pid_exists(second.pid)
+        await second.end()
+    assert not psutil.pid_exists(first.supervisor)
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+async def test_so_many_supervisors_wait_and_no_more(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        bots = [await spawner.start(["sleep", "100"], tmp_path, env) for _ in range(RESTING + 3)]
+        for bot in bots:
+            await bot.end()
+        supervisors = [psutil.Process(bot.supervisor) for bot in bots if psutil.pid_exists(bot.supervisor)]
+        psutil.wait_procs(supervisors, timeout=2)
+        assert sum(process.is_running() for process in supervisors) == RESTING
 
 
 def test_a_folder_with_whatever_a_bot_has_made_of_it_is_removed(tmp_path: Path) -> None:
