@@ -37,6 +37,7 @@ from typing import Any, NamedTuple, TypedDict
 PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
+RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
 KILL = b"k"
 """The byte that ends a bot. Several may come for one, and the last of them ahead of the next request."""
 LENGTH = struct.Struct(">I")
@@ -189,9 +190,30 @@ def supervisor(request: Request, descriptors: list[int]) -> None:
     signal.signal(signal.SIGCHLD, _nothing)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     following: Request | None = request
-    while following is not None and supervised(control.fileno(), woken, following, descriptors):
+    before: tuple[object, ...] | None = None
+    while following is not None:
+        try:
+            set_rlimits(following["rlimits"])
+            now = inherited()
+        except (OSError, ValueError) as error:
+            say(control.fileno(), {"supervisor": os.getpid()})
+            say(control.fileno(), {"error": str(error)})
+            break
+        if before not in (None, now) or not supervised(control.fileno(), woken, following, descriptors):
+            break
+        before = now
         following, descriptors = receive(control)
     os._exit(0)
+
+
+def inherited() -> tuple[object, ...]:
+    """What a bot has from us. One of the same account can change it from outside: then no other bot has us above it."""
+    return (
+        [resource.getrlimit(number) for number in RLIMITS],
+        os.getpriority(os.PRIO_PROCESS, 0),
+        os.sched_getscheduler(0),
+        os.sched_getaffinity(0),
+    )
 
 
 def supervised(control: int, woken: int, request: Request, streams: list[int]) -> bool:
@@ -228,12 +250,7 @@ def _nothing(*_: object) -> None:
 
 
 def start(request: Request, streams: list[int]) -> Started:
-    """The bot, in a session of its own: Ctrl-C in our terminal is not for it.
-
-    The kernel's limits are set on ourselves, from whom it has them from its first instruction on: nothing that we do
-    comes near them.
-    """
-    set_rlimits(request["rlimits"])
+    """The bot, in a session of its own: Ctrl-C in our terminal is not for it."""
     argv, launcher = request["argv"], request["launcher"]
     if not launcher:
         return Started(spawn(argv, request, streams), 0, None)
@@ -270,7 +287,8 @@ def found(program: str, env: dict[str, str]) -> str:
 
 
 def set_rlimits(limits: dict[str, int]) -> None:
-    """By the ends of their names, and never above what is granted already."""
+    """On ourselves, from whom a bot has them from its first instruction on: nothing that we do comes near them. By the
+    ends of their names, and never above what is granted already."""
     for name, limit in limits.items():
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -133,6 +134,30 @@ async def test_a_supervisor_that_somebody_has_ended_while_it_waited_is_not_misse
         assert psutil.pid_exists(second.pid)
         await second.end()
     assert not psutil.pid_exists(first.supervisor)
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda pid: psutil.Process(pid).nice(5),
+        lambda pid: psutil.Process(pid).rlimit(psutil.RLIMIT_CPU, (1, 1)),
+        lambda pid: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)),
+    ],
+    ids=["slower", "limited", "idle"],
+)
+async def test_what_a_bot_does_to_its_supervisor_no_other_bot_has(
+    tmp_path: Path, change: Callable[[int], object]
+) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start(["sleep", "100"], tmp_path, env)
+        change(first.supervisor)
+        await first.end()
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert second.supervisor != first.supervisor
+        await second.end()
 
 
 @RUNS_AGAIN

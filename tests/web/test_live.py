@@ -99,6 +99,16 @@ def test_a_match_is_held_stepped_and_let_go_and_held_again_and_ended(
     assert sum(line.get("paused_ms", 0) for line in lines) > 0
 
 
+def test_while_a_bot_has_not_greeted_the_page_says_what_is_waited_for(
+    tmp_path: Path, viewer: None, visited: Visited
+) -> None:
+    silent = f"cmd:{sys.executable} -c 'import time; time.sleep(60)'"
+    with watched(tmp_path, "--game", "tictactoe", silent, "@random", "--startup", "8") as run:
+        page = visited(run.links["watch"], ".told")
+        assert page.locator(".told").inner_text().startswith("The match has not begun yet")
+        page.locator(".timeline").wait_for(timeout=20_000)
+
+
 PLACE = """([part, draw]) => {
     const all = [...document.querySelectorAll(part)];
     const found = all[Math.floor(draw * all.length)];

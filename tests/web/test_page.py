@@ -16,6 +16,7 @@ from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.cli.main import main
 from referee.harness.record.exports import export
 from referee.harness.record.frames import frames
+from referee.harness.record.lines import Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
 from referee.harness.web.page import is_painted, lines
@@ -193,6 +194,22 @@ def test_what_was_answered_last_is_marked_on_the_board(game: str, paged: Played,
     page.wait_for_function("!document.querySelector('.board .last, .board .newest')")
 
 
+def test_where_an_ant_came_from_and_went_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
+    lines = [line for _, _, line in positions(Replay(played("reantics"))) if isinstance(line, Turn)]
+    page = opened(paged("reantics"), "")
+    seen = set()
+    for number, line in enumerate(lines, start=1):
+        (answer,) = line.answers.values()
+        move = isinstance(answer, dict)
+        path = (answer["coordList"] or []) if move else []
+        page.wait_for_function(f"() => document.querySelector('#turn').value == {number - 1}")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"() => document.querySelector('#turn').value == {number}")
+        assert page.locator(".board .last").count() == len({tuple(path[0]), tuple(path[-1])} if path else {}), line
+        seen.add(bool(path))
+    assert seen == {True, False}, "the placement has no mark, and a move has one"
+
+
 def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "")
     last = int(page.get_attribute("#turn", "max") or 0)
@@ -364,5 +381,5 @@ def test_a_record_without_a_position_says_so(tmp_path: Path, played: Played, bro
     (tmp_path / "page.html").write_bytes(page_of(Replay(tmp_path / "match.jsonl")))
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    assert page.locator(".refused").inner_text() == "line 2: missing: the match was not opened"
+    assert page.locator(".told").inner_text() == "line 2: missing: the match was not opened"
     page.close()

@@ -33,7 +33,7 @@ async function main(): Promise<void> {
     await painted();
   }
   await take(inflated("data"));
-  if (player.count.value === 0) return render(<p class="refused">{player.match.closing?.verified}</p>, root);
+  if (player.count.value === 0) return render(<p class="told">{player.match.closing?.verified}</p>, root);
   listen(player);
   follow(player);
   render(<App player={player} />, root);

@@ -33,15 +33,17 @@ export async function served(root: Element): Promise<void> {
 async function listed(root: Element): Promise<Entry[] | undefined> {
   for (;;) {
     const answer = await ask("/matches");
-    if (!answer.ok) return void refused(root, await answer.text());
+    if (!answer.ok) return void told(root, await answer.text());
     const entries = (await answer.json()) as Entry[];
     if (entries.length > 0 || answer.headers.get("x-referee-waits") === null) return entries;
+    told(root, "The match has not begun yet: its bots are being started and greeted.");
     await new Promise((go) => setTimeout(go, AGAIN_MS / 4));
   }
 }
 
-function refused(root: Element, why: string): void {
-  render(<p class="refused">{why}</p>, root);
+/** One sentence, in place of a match. */
+function told(root: Element, what: string): void {
+  render(<p class="told">{what}</p>, root);
 }
 
 async function watch(root: Element, number: number): Promise<void> {
@@ -66,7 +68,7 @@ async function watch(root: Element, number: number): Promise<void> {
     await seen();
     try {
       const answer = await ask(`/matches/${number}?from=${reader.taken}`);
-      if (answer.status >= 400 && answer.status < 500) return refused(root, await answer.text());
+      if (answer.status >= 400 && answer.status < 500) return told(root, await answer.text());
       player.lost.value = false;
       await lines(answer, reader, (live) => heard(live, number, player), grown);
     } catch {
@@ -77,7 +79,7 @@ async function watch(root: Element, number: number): Promise<void> {
     if (closing) reader = new Reader(); // at the end there is everything to see
     else await new Promise((go) => setTimeout(go, AGAIN_MS));
   }
-  if (!begun) refused(root, reader.match.closing?.verified ?? "");
+  if (!begun) told(root, reader.match.closing?.verified ?? "");
 }
 
 /** What the server says of the table; the next match of a series follows this one. */

@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import type { Json } from "../patch";
+import { last } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Ant, Construction, Everything as View, Inventory } from "./types/reantics";
@@ -63,6 +64,7 @@ export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (!Array.isArray(view?.inventories)) return <Plain {...props} />;
   const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
+  const acted = last(props.step, (answer) => (Array.isArray(answer) && Array.isArray(answer[0]) ? [] : targets(answer)));
   return (
     <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
       {tiles.map(([x, y]) => (
@@ -87,6 +89,12 @@ export function Board(props: BoardProps) {
       ))}
       {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />))}
       {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} />))}
+      {tiles.map(
+        ([x, y]) =>
+          acted.has(`${x},${y}`) && (
+            <rect key={`.${x},${y}`} class="last" x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />
+          ),
+      )}
       {tiles.map(([x, y]) => {
         const target = hot(props.pick, `${x},${y}`, `tile ${x},${y}`);
         return target && <rect key={`!${x},${y}`} {...target} x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />;
