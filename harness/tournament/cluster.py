@@ -35,6 +35,8 @@ from referee.harness.tournament.plan import Entry, Plan
 CONNECT_S = 10.0
 RECONNECT_S = 60.0
 """So long a scheduler that is gone is waited for."""
+FETCH_S = 30.0
+"""So long what came of a job may be on its way here, before its games are open again."""
 LOOK_S = 0.5
 QUEUED = 2
 SETTINGS = {
@@ -263,10 +265,15 @@ class ClusterCrew(Crew):
         future.add_done_callback(lambda done: self._soon(job.number, done))
 
     def _soon(self, number: int, future: Any) -> None:
-        """In a thread of Dask's: fetches what came and takes it over into ours."""
+        """In the one thread that Dask has for all who want to hear: what came is fetched in another. With a scheduler
+        that is gone a fetch may last for ever, its own limit of time included."""
+        threading.Thread(target=self._fetch, args=(number, future), daemon=True).start()
+
+    def _fetch(self, number: int, future: Any) -> None:
+        """Takes what came over into our thread."""
         result: Any
         try:
-            result = _answer(future.result())
+            result = _answer(future.result(FETCH_S))
         except BaseException as error:
             result = error
         with suppress(trio.RunFinishedError):

@@ -131,6 +131,7 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
             command(*start, "--ledger", there, "--cluster", cluster.address),
             cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
         )  # fmt: skip
+        cluster.processes.append(driver)
         wait_for_lines(there, 60, driver)
         children = psutil.Process(first.pid).children(recursive=True)
         first.kill()  # with its lane in the middle of a job
