@@ -187,6 +187,7 @@ def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: 
             driver = subprocess.Popen(
                 command(*arguments), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log
             )
+        cluster.processes.append(driver)
         while driver.poll() is None and time.monotonic() < deadline:
             try:
                 driver.wait(dice.uniform(0.5, 3.0))

@@ -11,6 +11,7 @@ import { visible as readable } from "./views/words";
 
 const LIVE = '{"live":';
 const AGAIN_MS = 1000;
+const NOT_BEGUN = "The match has not begun yet: its bots are being started and greeted.";
 
 /** Asks our server; the token goes in a header of its own. */
 export function ask(path: string, more: RequestInit = {}): Promise<Response> {
@@ -36,7 +37,7 @@ async function listed(root: Element): Promise<Entry[] | undefined> {
     if (!answer.ok) return void told(root, await answer.text());
     const entries = (await answer.json()) as Entry[];
     if (entries.length > 0 || answer.headers.get("x-referee-waits") === null) return entries;
-    told(root, "The match has not begun yet: its bots are being started and greeted.");
+    told(root, NOT_BEGUN);
     await new Promise((go) => setTimeout(go, AGAIN_MS / 4));
   }
 }
@@ -54,7 +55,11 @@ async function watch(root: Element, number: number): Promise<void> {
   const grown = () => {
     // What is read again from the first line takes the place of what is shown once there is as much of it.
     if (reader.match.steps.length >= player.count.peek()) player.replace(reader.match);
-    if (begun || reader.match.steps.length === 0) return;
+    if (begun) return;
+    if (reader.match.steps.length === 0) {
+      if (player.live.value) told(root, NOT_BEGUN);
+      return;
+    }
     begun = true;
     const { live, eyes } = reader.match.about;
     if (live && place().get("turn") === null) player.newest();
