@@ -1,6 +1,5 @@
 import type { BoardProps } from ".";
 import type { Json } from "../patch";
-import { last } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Ant, Construction, Everything as View, Inventory } from "./types/reantics";
@@ -60,11 +59,22 @@ export const measures: Record<string, (view: Json) => (number | undefined)[]> = 
   "health of the anthill": (view) => sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
 };
 
+/** The tiles from and to which an ant went in this step, or on which it was built. An answer names those of its own seat's
+ * board, so what is shown is compared. */
+function moves({ match, step, seat }: BoardProps, view: View): Set<Key> {
+  const before = match.steps[match.steps.indexOf(step) - 1];
+  const earlier = (seat === null || !before?.seats ? before?.view : before.seats[seat]) as unknown as View | undefined;
+  const were = new Map(earlier?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? []);
+  if (were.size === 0) return new Set();
+  const ants = view.inventories.flatMap((inventory) => inventory.ants).filter((ant) => were.get(ant.id) !== String(ant.coords));
+  return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
+}
+
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (!Array.isArray(view?.inventories)) return <Plain {...props} />;
   const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
-  const acted = last(props.step, (answer) => (Array.isArray(answer) && Array.isArray(answer[0]) ? [] : targets(answer)));
+  const moved = moves(props, view);
   return (
     <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
       {tiles.map(([x, y]) => (
@@ -91,7 +101,7 @@ export function Board(props: BoardProps) {
       {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} />))}
       {tiles.map(
         ([x, y]) =>
-          acted.has(`${x},${y}`) && (
+          moved.has(`${x},${y}`) && (
             <rect key={`.${x},${y}`} class="last" x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />
           ),
       )}
