@@ -211,6 +211,19 @@ def test_where_an_ant_came_from_and_went_is_marked_on_the_board(played: Played, 
     assert marked > 0
 
 
+def test_where_a_player_came_from_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
+    views = [state.view(None) for _, state, _ in positions(Replay(played("aiarena21")))]
+    page = opened(paged("aiarena21"), "#turn=1")
+    for number in range(1, len(views)):
+        page.wait_for_function(f"() => document.querySelector('#turn').value == {number}")
+        ends = page.locator(".board line.last").evaluate_all(
+            "all => all.map(e => ['y1', 'x1', 'y2', 'x2'].map(name => (e.getAttribute(name) / 20) - 0.5))"
+        )
+        before, now = ([player.location for player in views[at].players] for at in (number - 1, number))
+        assert ends == [[*was, *there] for was, there in zip(before, now, strict=True)]
+        page.keyboard.press("ArrowRight")
+
+
 def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "")
     last = int(page.get_attribute("#turn", "max") or 0)

@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import type { Json } from "../patch";
+import { earlier } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything, Player } from "./types/aiarena21";
@@ -17,6 +18,7 @@ export const legend = [
   ...Object.entries(FRUIT).map(([fruit, name]) => ({ drawing: <g transform="scale(1.6)">{picture(fruit)}</g>, meaning: name.replace("-", " ") })),
   { drawing: <rect class="block" x={-10} y={-10} width={SIZE} height={SIZE} />, meaning: "blocked" },
   { drawing: <rect class="heat" x={-10} y={-10} width={SIZE} height={SIZE} opacity={0.6} />, meaning: "fruit will come near" },
+  { drawing: <line class="last" x1={-12} y1={8} x2={12} y2={-8} />, meaning: "from where to where a player went in this turn" },
 ];
 
 /** A fruit, or the worth of a pile, around the middle. */
@@ -62,6 +64,7 @@ export function Board(props: BoardProps) {
   const view = shown(props.view, props.seat);
   if (!view?.game_map) return <Plain {...props} />;
   const { rows, cols, cells } = view.game_map;
+  const before = shown(earlier(props) ?? null, props.seat);
   const most = Math.max(1, ...view.heatmap.flat());
   return (
     <svg viewBox={`-2 -2 ${cols * SIZE + 4} ${rows * SIZE + 4}`} class="aiarena21">
@@ -109,8 +112,11 @@ export function Board(props: BoardProps) {
       {view.players.map((player, seat) => {
         const [row, col] = player.location;
         const label = `${player.name} on ${row},${col}, ${player.score} points${player.bike ? ", on a bike" : ""}`;
+        const [fromRow, fromCol] = before?.players[seat]?.location ?? player.location;
+        const way = [fromCol, fromRow, col, row].map((at) => (at + 0.5) * SIZE);
         return (
           <g key={seat} role="img" aria-label={label}>
+            <line class="last" x1={way[0]} y1={way[1]} x2={way[2]} y2={way[3]} />
             <circle
               class={`piece seat-${seat}`}
               cx={(col + 0.5) * SIZE}

@@ -1,5 +1,6 @@
 import type { BoardProps } from ".";
 import type { Json } from "../patch";
+import { earlier } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Ant, Construction, Everything as View, Inventory } from "./types/reantics";
@@ -59,12 +60,11 @@ export const measures: Record<string, (view: Json) => (number | undefined)[]> = 
   "health of the anthill": (view) => sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
 };
 
-/** The tiles from and to which an ant went in this step, or on which it was built. An answer names those of its own seat's
- * board, so what is shown is compared. */
-function moves({ match, step, seat }: BoardProps, view: View): Set<Key> {
-  const before = match.steps[match.steps.indexOf(step) - 1];
-  const earlier = (seat === null || !before?.seats ? before?.view : before.seats[seat]) as unknown as View | undefined;
-  const were = new Map(earlier?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? []);
+/** The tiles from and to which an ant went in this step, or on which it was built. The answers of seat 1 name those of
+ * a board that is turned around, so what is shown is compared. */
+function moves(props: BoardProps, view: View): Set<Key> {
+  const before = earlier(props) as unknown as View | undefined;
+  const were = new Map(before?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? []);
   if (were.size === 0) return new Set();
   const ants = view.inventories.flatMap((inventory) => inventory.ants).filter((ant) => were.get(ant.id) !== String(ant.coords));
   return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
