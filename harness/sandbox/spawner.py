@@ -261,9 +261,9 @@ class Spawner:
             rlimits=dict(rlimits),
             launcher=list(launcher),
             groups=list(groups),
-            again=not groups,  # which the spawner has to know of, who removes them if the referee is killed
+            again=True,
         )
-        if request["again"] and (process := await self._run_again(request)) is not None:
+        if (process := await self._run_again(request)) is not None:
             return process
         reason, asked = "no answer", None
         for _ in range(2):

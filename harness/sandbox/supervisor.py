@@ -68,7 +68,8 @@ class Request(TypedDict):
     launcher: list[str]
     """A program, with its arguments, that becomes the bot: it is given `argv` as further arguments. [] = none."""
     groups: list[str]
-    """The folders of control groups that the launcher makes the bot a member of."""
+    """The folders of control groups that the launcher makes the bot a member of: `…/NAME-1`. Other bots of the referee
+    are in groups that have another number."""
     again: bool
     """Whether the supervisor may be used for another program of the same `rlimits` later."""
 
@@ -110,7 +111,8 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
     adopt_orphans()
     supervisors: dict[int, int] = {}  # by the descriptor that tells of its end
-    groups: list[str] = []
+    referee = os.getppid()
+    groups: set[str] = set()
     poll = select.poll()
     poll.register(requests, select.POLLIN)
     while True:
@@ -129,9 +131,10 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
             end_all()
             if folder is not None:
                 remove(folder)
-            remove_groups(groups)  # the referee has done so, unless it was killed
+            if os.getppid() != referee:  # else it is there to do so itself
+                remove_groups(groups)
             return
-        groups += request["groups"]
+        groups.update(group.rpartition("-")[0] for group in request["groups"])
         pid = os.fork()
         if pid == 0:
             for descriptor in (requests.detach(), *supervisors):
@@ -498,13 +501,20 @@ def remove(folder: str | os.PathLike[str]) -> None:
         pass
 
 
-def remove_groups(folders: list[str]) -> None:
-    """Removes control groups whose processes have ended; they hold nothing but the kernel's own files."""
-    for folder in folders:
+def remove_groups(names: Collection[str]) -> None:
+    """Removes control groups of these names, whatever their numbers, whose processes have ended; they hold nothing but
+    the kernel's own files."""
+    for name in names:
+        folder, _, start = name.rpartition("/")
         try:
-            os.rmdir(folder)
+            numbered = [each for each in os.listdir(folder) if each.startswith(f"{start}-")]
         except OSError:
-            pass
+            continue
+        for each in numbered:
+            try:
+                os.rmdir(f"{folder}/{each}")
+            except OSError:
+                pass
 
 
 def _remove_inside(top: int, name: str) -> None:

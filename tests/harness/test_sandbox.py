@@ -59,6 +59,41 @@ def test_a_referee_that_is_ended_leaves_no_process_and_no_scratch_folder(tmp_pat
     assert not folder.exists()
 
 
+IN_GROUPS = """
+import sys, trio
+from pathlib import Path
+from referee.harness.sandbox.spawner import open_spawner
+
+async def main(folder):
+    async with open_spawner() as spawner:
+        for number in range(3):
+            group = folder / f"referee-{number}"
+            group.mkdir()
+            bot = await spawner.start(["sleep", "100"], folder, {"PATH": sys.argv[2]}, groups=[str(group)])
+            if number < 2:
+                await bot.end()
+                group.rmdir()
+        print("ready", flush=True)
+        await trio.sleep_forever()
+
+trio.run(main, Path(sys.argv[1]))
+"""
+
+
+def test_a_referee_that_is_killed_leaves_no_control_group(tmp_path: Path) -> None:
+    """Nor that of a bot that was not its supervisor's first. A group is a folder, and removed as one."""
+    command = [sys.executable, "-c", IN_GROUPS, str(tmp_path), os.environ["PATH"]]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as referee:
+        assert referee.stdout is not None
+        assert referee.stdout.readline() == b"ready\n"
+        assert [folder.name for folder in tmp_path.iterdir()] == ["referee-2"]
+        referee.kill()
+    until = time.monotonic() + 2
+    while (tmp_path / "referee-2").exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not (tmp_path / "referee-2").exists()
+
+
 @pytest.mark.trio
 async def test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
