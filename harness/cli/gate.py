@@ -126,7 +126,7 @@ def gate(
                 games=terms.max_games // seats * seats,
                 options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
             )
-            plan = held.enter_context(organise.arranged(wanted, folder, resume))
+            plan = held.enter_context(organise.arranged(wanted, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
             with progress() as told:
                 plan, programs = organise.programs(plan, folder, told=told)

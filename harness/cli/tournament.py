@@ -139,7 +139,7 @@ def tournament(
     ledger
         The tournament's folder. Default: a new one in ./tournaments.
     resume
-        Go on with the tournament in that folder.
+        Go on with the tournament in that folder; more games or bots may be asked for.
     cluster
         Play on the workers of a Dask cluster, such as tls://HOST:8786; needs the extra referee[cluster].
     tls_ca
@@ -174,22 +174,26 @@ def tournament(
     if resume and ledger is None:
         raise UsageError("--resume: needs --ledger, the folder of the tournament")
     with ExitStack() as held:
+        chosen = Seating.ALTERNATE if alternate and seating is None else seating
+        given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
+        changes = {name: value for name, value in given.items() if value is not None}
         if resume and ledger is not None and not bots and game is None:
             folder = ledger
-            plan = held.enter_context(organise.resumed(folder))
-            _check_shard(part, plan.format)
+            if own or absent or (rules, times, uses) != (RuleOptions(), TimeOptions(), LimitOptions()):
+                raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
+            _check_shard(part, read_plan(folder / PLAN).format)
+            changes |= {} if seed is None else {"seed": seed}
+            plan = held.enter_context(organise.resumed(folder, changes))
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
-            chosen = Seating.ALTERNATE if alternate and seating is None else seating
             if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
                 wanted = _from_file(Path(bots[0]), before)
             else:
                 if game is None:
                     raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
                 wanted = asked_for(find_game(game), bots, rules, times, uses, own, before, seed)
-            given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
-            changes = {name: value for name, value in given.items() if value is not None}
             wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
+            wanted = wanted if before is None else wanted.over(before)
             _check_shard(part, wanted.format)
             folder = _new_folder(wanted) if ledger is None else ledger
             plan = held.enter_context(organise.arranged(wanted, folder, resume))
@@ -289,6 +293,7 @@ def merge(folder: Path, *others: Path) -> int:
         if (other / PLAN).exists():
             for what in differences(plan, read_plan(other / PLAN)):
                 raise UsageError(f"{other} is part of another tournament than {there.parent}: {what}")
+        ledgers.check_files(other, plan)
     if there.parent != folder:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PLAN).write_bytes(there.read_bytes())
@@ -454,7 +459,7 @@ def _shard(text: str | None) -> Shard:
     return Shard(int(number), int(of))
 
 
-def _check_shard(shard: Shard, format: str) -> None:
+def _check_shard(shard: Shard, format: str | None) -> None:
     if shard.of > 1 and format in BY_RESULTS:
         raise UsageError(f"--shard: in {format} all results decide what is played next; it is played in one place")
 
@@ -488,7 +493,7 @@ def asked_for(
 
 def _new_folder(wanted: organise.Wanted) -> Path:
     """A folder in ./tournaments that is not there yet."""
-    stem = FOLDER / f"{wanted.game}-{wanted.format}-{wanted.seed}"
+    stem = FOLDER / f"{wanted.game}-{wanted.format or 'round-robin'}-{wanted.seed}"
     folder, number = stem, 1
     while folder.exists():
         number += 1
@@ -507,7 +512,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
     game: str
     bots: list[str | _BotLine]
-    format: str = "round-robin"
+    format: str | None = None
     games: int | None = None
     seed: int | None = None
     seating: Seating | None = None

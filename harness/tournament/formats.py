@@ -166,11 +166,16 @@ def judged(field: Field, results: Results) -> Slots:
 # A series: whoever first wins so many games.
 
 
+def wins_of_series(games: int, first_to: int | None) -> int:
+    """How many wins decide a series."""
+    return first_to or games // 2 + 1
+
+
 def series(field: Field, results: Results) -> Slots:
     """Every pair plays until one has won `first_to` games; seats alternate, each game has its own seed (cardgame.md
     10). Only games that are certain to be needed are named: nothing is played for nothing, at any number of lanes."""
     bots = present(field)
-    first_to = field.first_to or field.games // 2 + 1
+    first_to = wins_of_series(field.games, field.first_to)
     alternating = Field(field.bots, field.seats, field.games, field.seed, Seating.ALTERNATE)
     open_series = [_Series(alternating, table, first_to) for table in _of(bots, pairings(len(bots)))]
     while open_series:
@@ -249,12 +254,17 @@ def _equals(bots: Sequence[int], worth: Sequence[float]) -> list[list[int]]:
 # Swiss: pairs of about equal score.
 
 
+def swiss_rounds(bots: int, rounds: int | None) -> int:
+    """Of a Swiss tournament, if so many were asked for: no more than there are opponents."""
+    return min(rounds or math.ceil(math.log2(bots)) + 2, bots - 1 + bots % 2)
+
+
 def swiss(field: Field, results: Results) -> Slots:
     """Rounds of orbits between bots of about equal score that have not met. Without colours, for an orbit has both
     seats; a bye is a won orbit. Rounds: ⌈log2 n⌉ + 2 unless said otherwise. Where a rematch cannot be avoided, it
     consists of further orbits."""
     bots = present(field)
-    rounds = min(field.rounds or math.ceil(math.log2(len(bots))) + 2, len(bots) - 1 + len(bots) % 2)
+    rounds = swiss_rounds(len(bots), field.rounds)
     score = dict.fromkeys(bots, 0.0)
     met: dict[Table, int] = {}
     byes: set[int] = set()
@@ -508,3 +518,5 @@ BY_NAME_FIXED = frozenset({"list-order", "two-player", "play-all"})
 """Formats of ReAntics, where seats stay unless alternating starts were asked for."""
 BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder"})
 """Formats in which results decide what is played next: no part of them can be played apart."""
+NO_FURTHER = frozenset({"self", "play-self", "two-player", "judged", "groups"})
+"""Formats whose bots are fixed when they begin."""

@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.tournament.plan import Plan, read_plan
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """What a tournament's folder holds."""
@@ -132,6 +133,12 @@ class _Brief(Struct, gc=False):
     forfeit: bool = False
     ledger: int = 0
     """Of a head, which is no game."""
+
+
+class _Origin(Struct):
+    """Of a head, which tournament it is of."""
+
+    plan: dict[str, Any] = {}
 
 
 class _Seat(Struct, gc=False):
@@ -246,10 +253,12 @@ def lines(file: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
 def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None) -> Book:
     """Every game of a tournament's folder. With the `book` and `ends` of an earlier reading only what has been added.
 
-    RunError names a line that is damaged; nothing is left out in silence.
+    RunError names a line that is damaged, UsageError a file of another tournament; nothing is left out in silence.
     """
     book = Book() if book is None else book
     ends = {} if ends is None else ends
+    if (folder / PLAN).exists():
+        check_files(folder, read_plan(folder / PLAN))
     for file in files(folder):
         for end, block in _blocks(file, ends.get(file, 0)):
             try:
@@ -259,6 +268,22 @@ def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = 
                 raise
             ends[file] = end
     return book
+
+
+def check_files(folder: Path, plan: Plan) -> None:
+    """UsageError for a file of lines that another tournament wrote, with another seed or game: its keys may be those of
+    this one, its games are not."""
+    decode = msgspec.json.Decoder(_Origin).decode
+    for file in files(folder):
+        first = next(lines(file), None)
+        try:
+            origin = decode(first[1]).plan if first else {}
+        except ValueError:  # damaged: whoever reads it in full tells
+            continue
+        for name in ("game", "seed"):
+            was, now = origin.get(name), getattr(plan, name)
+            if was not in (None, now):
+                raise UsageError(f"{file} is of another tournament: its {name} is {was}, not {now}; move it away")
 
 
 def _blocks(file: Path, start: int) -> Iterator[tuple[int, bytes]]:

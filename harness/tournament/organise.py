@@ -15,8 +15,8 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
 from referee.harness.tournament import wire
 from referee.harness.tournament.bundle import finding, program, store
-from referee.harness.tournament.formats import Seating
-from referee.harness.tournament.ledger import PLAN, claimed
+from referee.harness.tournament.formats import NO_FURTHER, Seating
+from referee.harness.tournament.ledger import PLAN, check_files, claimed
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
@@ -28,6 +28,7 @@ from referee.harness.tournament.plan import (
     read_plan,
     write_plan,
 )
+from referee.harness.tournament.resume import continued
 
 COPY = "@@"
 """Behind the name of a program's second self, as ReAntics has it (reantics.md 10)."""
@@ -39,7 +40,8 @@ class Wanted(Struct, frozen=True):
     game: str
     bots: tuple[str, ...]
     """As for a match, or zip files."""
-    format: str = "round-robin"
+    format: str | None = None
+    """None = round-robin."""
     games: int | None = None
     seed: int = 0
     seating: Seating | None = None
@@ -54,11 +56,19 @@ class Wanted(Struct, frozen=True):
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
 
+    def over(self, before: Plan) -> "Wanted":
+        """What was not said is as in that plan, if its format is meant."""
+        if self.format not in (None, before.format):
+            return self
+        names = ("format", "games", "seating", "first_to", "rounds")
+        return msgspec.structs.replace(self, **{n: getattr(before, n) for n in names if getattr(self, n) is None})
+
 
 @contextmanager
-def arranged(wanted: Wanted, folder: Path, resume: bool = False) -> Iterator[Plan]:
+def arranged(wanted: Wanted, folder: Path, resume: bool = False, fewer: bool = False) -> Iterator[Plan]:
     """The plan, when it and the bots are in the folder, which is claimed: for whoever plays. UsageError for what cannot
-    be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there."""
+    be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there, and `fewer`
+    games may be asked for."""
     game = find_game(wanted.game)
     check_seats([spec.rpartition("=")[2] for spec in wanted.bots], game.name, every_seat=True)
     with ExitStack() as held:
@@ -68,7 +78,9 @@ def arranged(wanted: Wanted, folder: Path, resume: bool = False) -> Iterator[Pla
                 folder.mkdir(parents=True, exist_ok=True)
                 held.enter_context(claimed(folder))
                 if resume:
-                    _check_that_it_goes_on(plan, read_plan(folder / PLAN), folder)
+                    before = read_plan(folder / PLAN)
+                    check_files(folder, before)
+                    plan = checked(continued(before, plan, folder, fewer))
                 elif (folder / PLAN).exists():
                     raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
                 for each in found:
@@ -80,22 +92,30 @@ def arranged(wanted: Wanted, folder: Path, resume: bool = False) -> Iterator[Pla
 
 
 @contextmanager
-def resumed(folder: Path) -> Iterator[Plan]:
-    """The plan that is in the folder, which is claimed. UsageError if there is none."""
+def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
+    """The plan that is in the folder, which is claimed, with more games or rounds if the `changes`, fields of the plan,
+    say so. UsageError if there is none, and for other changes."""
     read_plan(folder / PLAN)  # a folder that holds no tournament is left as it is
     with claimed(folder):
-        yield read_plan(folder / PLAN)
+        before = read_plan(folder / PLAN)
+        check_files(folder, before)
+        asked = before.replaced(**changes, version=find_game(before.game).version)
+        plan = checked(continued(before, asked, folder))
+        if plan != before:
+            write_plan(plan, folder / PLAN)
+        yield plan
 
 
 def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
     """What was asked for, with these bots. UsageError for what cannot be."""
     seats = game.seats.start
-    if wanted.format in ("self", "play-self"):
+    format = wanted.format or "round-robin"
+    if format in ("self", "play-self"):
         if len(entries) != 1:
-            raise UsageError(f"{wanted.format} takes one bot, played against itself; {len(entries)} were named")
+            raise UsageError(f"{format} takes one bot, played against itself; {len(entries)} were named")
         one = entries[0]
         entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
-    if wanted.format == "judged":
+    if format == "judged":
         entries += [_guest(case.name, game.name) for case in course(game.name).cases]
     bots = identified(entries)
     unknown = set(wanted.absent) - {entry.name for entry in bots}
@@ -103,17 +123,17 @@ def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
         raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
     bots = tuple(msgspec.structs.replace(entry, absent=entry.name in wanted.absent) for entry in bots)
     options = dict(wanted.options)
-    if wanted.format == "judged":
+    if format == "judged":
         options = dict(course(game.name).options) | options
     return checked(
         Plan(
             game=game.name,
-            format=wanted.format,
+            format=format,
             seed=wanted.seed,
             bots=bots,
-            games=default_games(wanted.format, seats) if wanted.games is None else wanted.games,
+            games=default_games(format, seats) if wanted.games is None else wanted.games,
             seats=seats,
-            seating=default_seating(wanted.format) if wanted.seating is None else wanted.seating,
+            seating=default_seating(format) if wanted.seating is None else wanted.seating,
             first_to=wanted.first_to,
             rounds=wanted.rounds,
             options=options,
@@ -126,26 +146,6 @@ def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
     )
 
 
-def _check_that_it_goes_on(plan: Plan, before: Plan, folder: Path) -> None:
-    """UsageError where games that are played would have no place any more, or be taken for those of another seed."""
-    idents, names = {entry.ident for entry in plan.bots}, {entry.name for entry in plan.bots}
-    gone = [entry.name for entry in before.bots if entry.ident not in idents]
-    changed = [name for name in gone if name in names]
-    for what, was, now in (("game", before.game, plan.game), ("seed", before.seed, plan.seed)):
-        if was != now:
-            raise UsageError(
-                f"{folder} holds a tournament whose {what} is {was}, not {now}; another one needs a folder"
-            )
-    if changed:
-        raise UsageError(
-            f"{folder} holds games of {', '.join(changed)} as it was before it was changed; "
-            "a changed bot is another one, for a tournament of its own or under another name"
-        )
-    if gone:
-        alone = "--resume with --ledger alone goes on with the bots that are there"
-        raise UsageError(f"{folder} holds games of {', '.join(gone)}, not named now; {alone}")
-
-
 def _guest(case: str, game: str) -> Entry:
     with finding([f"@{case}"], game) as (found,):
         return msgspec.structs.replace(found.entry, guest=True)
@@ -154,7 +154,7 @@ def _guest(case: str, game: str) -> Entry:
 def add(folder: Path, specs: Sequence[str]) -> Plan:
     """Puts further bots on the list of a tournament. Nobody's games change by it."""
     plan = read_plan(folder / PLAN)
-    if plan.format in ("self", "play-self", "two-player", "judged", "groups"):
+    if plan.format in NO_FURTHER:
         raise UsageError(f"{plan.format} takes no further bots")
     with finding(specs, plan.game) as found:
         guests = [entry for entry in plan.bots if entry.guest]

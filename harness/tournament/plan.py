@@ -35,6 +35,7 @@ from referee.harness.tournament.formats import (
     Slot,
     Slots,
     draw,
+    swiss_rounds,
 )
 
 NONE = "none"
@@ -265,8 +266,7 @@ def due_games(plan: Plan) -> int | None:
     if plan.format in ("ladder", "swiss", "series"):
         if plan.format == "swiss":
             bots = field.bots - len(field.absent)
-            rounds = min(field.rounds or math.ceil(math.log2(bots)) + 2, bots - 1 + bots % 2)
-            return rounds * (bots // 2) * field.games
+            return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
         return field.games or None if plan.format == "ladder" else None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games

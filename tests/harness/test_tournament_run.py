@@ -167,6 +167,61 @@ def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list
     assert len(games(folder)) == 12
 
 
+def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots[:2]]
+    tournament(tmp_path, *start, "--games", "4", "--seed", "3", "--call-time", "3s", "--ledger", folder)
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    resume = ["--resume", "--ledger", folder]
+    slow = [*start, "--call-time", "3s"]
+    for arguments, words in (
+        ([*slow, "--games", "2"], "games are 4, not 2"),
+        ([*slow, "--format", "swiss"], "format is round-robin, not swiss"),
+        ([*slow, "--alternate"], "seating is orbit, not alternate"),
+        ([*slow, "--memory", "64MiB"], "limit memory_bytes is 268435456, not 67108864"),
+        ([*slow, "--flip", "auto"], "option flip is manual, not auto"),
+        (start, "time per_call_s is 3.0, not "),
+        ([*start, "--call-time", "3s", "--seed", "4", "--games", "2"], "whose seed is 3, not 4, and whose games are 4"),
+        (["--games", "2"], "games are 4, not 2"),
+        (["--seed", "4"], "seed is 3, not 4"),
+        (["--format", "gauntlet"], "format is round-robin, not gauntlet"),
+        (["--memory", "64MiB"], "need the whole command"),
+        (["--games", "0"], "--games 0: there must be one at least"),
+    ):
+        said = tournament(tmp_path, *arguments, *resume, code=2)
+        assert words in said and said.count("\n") == 1, said
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+    tournament(tmp_path, *slow, *resume)  # what is not said is as it was
+    tournament(tmp_path, "--games", "6", *resume)
+    assert len(games(folder)) == 6
+
+
+def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: list[str], tmp_path: Path) -> None:
+    for format in ("round-robin", "gauntlet"):
+        start = ["--game", "tictactoe", "--format", format, "--seed", "3", "--ledger", tmp_path / format]
+        tournament(tmp_path, *start, *bots[:2])
+        code = 2 if format == "gauntlet" else 0
+        said = tournament(tmp_path, *start, "--resume", bots[2], bots[1], bots[0], code=code)
+        assert code == 0 or "whose bots are, in this order, ann, bob; name them so" in said
+    assert len(games(tmp_path / "round-robin")) == 6
+
+
+def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2]]
+    for name, seed in (("one", "3"), ("other", "4")):
+        tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
+    (foreign,) = (tmp_path / "other" / "ledger").iterdir()
+    (tmp_path / "other" / "tournament.toml").unlink()  # merge has nothing but the lines to go by
+    assert "its seed is 4, not 3" in tournament(tmp_path, "merge", tmp_path / "one", tmp_path / "other", code=2)
+    assert len(games(tmp_path / "one")) == 2
+    (tmp_path / "one" / "ledger" / foreign.name).write_bytes(foreign.read_bytes())
+    files = sorted((tmp_path / "one").rglob("*"))
+    for arguments in (["--resume", "--ledger"], ["show"], ["page"]):
+        said = tournament(tmp_path, *arguments, tmp_path / "one", code=2)
+        assert f"{foreign.name} is of another tournament: its seed is 4, not 3" in said and said.count("\n") == 1
+    assert sorted((tmp_path / "one").rglob("*")) == files
+
+
 def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
