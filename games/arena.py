@@ -31,6 +31,8 @@ from referee.games.dice import Dice, derive_seed
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
 FLIP_ALIAS = "flipTable"
+"""Of the flip, on standard input and output alone (A4): whoever hosts a client over HTTP refuses it."""
+UNKNOWN_ACTION = "unknown action type"
 
 
 class Play(Struct, frozen=True):
@@ -114,11 +116,11 @@ class Battle(State):
     def params(self, player: Player) -> Play:
         return self.play
 
-    def refusal(self, player: Player, answer: Any) -> str | None:
-        """The reasons in words, in the order of A4, joined with line feeds."""
+    def refusal(self, player: Player, answer: Any, alias: bool = True) -> str | None:
+        """The reasons in words, in the order of A4, joined with line feeds. `alias`: the flip's is known."""
         if not isinstance(answer, dict):
             return "the answer is not an object; wanted one with an action"
-        if answer.get("action") in (FLIP, FLIP_ALIAS):
+        if answer.get("action") in ((FLIP, FLIP_ALIAS) if alias else (FLIP,)):
             return "You are not supposed to flip the table now" if self.pending is None else None
         malformed = self.malformed(answer)
         forbidden = None if malformed else self.forbidden(player, answer)
@@ -133,7 +135,8 @@ class Battle(State):
                 return [self.show(player, answer), *self._flipped(player, self.pending_reason)]
             return self.move(player, answer)
         if answer.kind is FaultKind.ILLEGAL and isinstance(answer.answer, dict):
-            return [self.show(player, answer.answer), *self._invalid(player, answer)]
+            alias = not answer.detail.startswith(UNKNOWN_ACTION)
+            return [self.show(player, answer.answer, alias), *self._invalid(player, answer)]
         return [self.rule(player, answer, "loses"), *self._flip_by_rival(player, _reason(answer))]
 
     def stop(self, reason: str) -> list[Event]:
@@ -218,11 +221,11 @@ class Battle(State):
         trial.step({player: answer})
         return trial.result is None
 
-    def show(self, player: Player, answer: Mapping[str, Any]) -> Notice:
+    def show(self, player: Player, answer: Mapping[str, Any], alias: bool = True) -> Notice:
         """The answer as both players see it: members as sent, `player` ours, a flip always in kaomoji (B1)."""
         shown = {"player": self.SIDES[player], **answer}
         shown["player"] = self.SIDES[player]
-        if answer.get("action") == FLIP_ALIAS:
+        if alias and answer.get("action") == FLIP_ALIAS:
             shown["action"] = FLIP
         self.shown += (shown,)
         return Notice("event", shown, _BOTH)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
 from referee.games.dice import Dice
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
@@ -103,7 +103,7 @@ class ConnectFour(Battle):
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         if answer.get("action") != "putToken":
-            return "unknown action type"
+            return UNKNOWN_ACTION
         column = answer.get("column", UNSET)
         if not isinstance(column, str) or column not in COLUMN_OF:
             return f"{as_printed(column)} is not a valid column"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
 from referee.games.dice import Dice
 
 BOARD_LENGTH = 9
@@ -201,7 +201,7 @@ class Quoridor(Battle):
         elif action == "putWall":
             known = isinstance(position, str) and position in _WALL_OF
         else:
-            return "unknown action type"
+            return UNKNOWN_ACTION
         return None if known else f"{as_printed(position)} is not a valid position"
 
     def forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:

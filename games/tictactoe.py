@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.arena import FLIP, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
 from referee.games.dice import Dice
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
@@ -93,7 +93,7 @@ class TicTacToe(Battle):
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         if answer.get("action") != "putSymbol":
-            return "unknown action type"
+            return UNKNOWN_ACTION
         position = answer.get("position", UNSET)
         if not isinstance(position, str) or position not in INDEX:
             return f"{as_printed(position)} is not a valid position"

@@ -67,7 +67,7 @@ def playing(path: str, find: Find) -> list[Route]:
         client = find(request.path_params["battle"])
         if client is None:
             return reply(404, {"error": "Battle not found"}, ANYBODY)
-        action = await members(request)
+        action = await members(request, arrays=True)
         left_ms = await client.post(action, heard_at(request))
         if left_ms is None:
             return reply(423, {"error": "Battle already ended"}, ANYBODY)

@@ -12,7 +12,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
-from referee.games.arena import Battle
+from referee.games.arena import FLIP_ALIAS, Battle
 from referee.harness.bell import Bell
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.seat import OutOfTurn, Seat, Table, no_answer
@@ -96,7 +96,7 @@ class RemotePlayer(Seat):
 
     async def greet(self, match: Initialize, table: Table) -> Fault | None:
         self._table, self.player = table, match.seat
-        self._increment_ms = match.limits.increment_ms
+        self._increment_ms = match.limits.increment_ms if match.limits.initial_ms is not None else 0
         self.clock_ms = match.limits.initial_ms or match.limits.call_ms or 0
         self.greeted, self.calls = True, 0
         return None
@@ -131,6 +131,8 @@ class RemotePlayer(Seat):
         if not in_time:
             self._line({"player": self.side, **move.action, **{"player": self.side}})  # noqa: PIE800 - it stays first
             return no_answer(limit_s)
+        if move.action.get("action") == FLIP_ALIAS and (why := self._battle.refusal(self.player, move.action, False)):
+            return Fault(FaultKind.ILLEGAL, why, move.action)
         return move.action
 
     def tell(self, notice: Notice) -> None:
@@ -282,6 +284,8 @@ class RemotePlayer(Seat):
         if not self._posted:
             return []
         move = self._posted.popleft()
+        if may_answer:  # before any start it costs nothing, and has its increment as the referee books it
+            self.clock_ms += self._increment_ms
         self._hear(move)
         return OutOfTurn([move.action], TOO_SOON if self._last_by_client else NOT_YOUR_TURN)
 

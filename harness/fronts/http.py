@@ -48,10 +48,11 @@ def reply(status: int, value: Any, headers: Mapping[str, str] | None = None) -> 
     return Response(_encode(value), status, headers, "application/json")
 
 
-async def members(request: Request) -> dict[str, Any]:
+async def members(request: Request, arrays: bool = False) -> dict[str, Any]:
     """The members of a body: of a JSON object, of a form, or none of anything else. HTTPException 400 for broken JSON.
 
-    A form's text without a `=` is a member without a value.
+    A form's text without a `=` is a member without a value. `arrays`: a JSON array's members are called 0, 1, …;
+    otherwise it is refused too, as a lone text, number, true, false and null always are.
     """
     text = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -62,15 +63,17 @@ async def members(request: Request) -> dict[str, Any]:
             raise HTTPException(400, "the body is no form") from None
     if kind != "application/json" and not kind.endswith("+json"):
         return {}
-    return json_object(text) if text.strip() else {}
+    return json_object(text, arrays) if text.strip() else {}
 
 
-def json_object(text: bytes) -> dict[str, Any]:
+def json_object(text: bytes, arrays: bool = False) -> dict[str, Any]:
     """A JSON object, as strictly read as a bot's answer. HTTPException 400 for anything else."""
     try:
         value = JSON.decode(b" ".join(text.split(b"\n")))
     except RemoteProtocolError:
         raise HTTPException(400, f"the body is no JSON object: {_why_not(text)}") from None
+    if arrays and isinstance(value, list):
+        return {str(number): member for number, member in enumerate(value)}
     if not isinstance(value, dict):
         raise HTTPException(400, "the body is JSON, but no object")
     return value

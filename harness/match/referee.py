@@ -344,6 +344,8 @@ class _Referee(Loop):
         if isinstance(said, Fault):
             self.forfeit({player: said})
         elif isinstance(said, OutOfTurn):
+            if player in self.state.awaited:  # in turn after all, only before it was asked: in time
+                self.clocks[player].charge(0.0)
             self._inject(player, said)
         return bool(said)
 

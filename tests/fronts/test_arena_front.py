@@ -322,6 +322,53 @@ async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> N
     assert await again.rest() == [{"youAre": "X", "id": battle}], "also when all is over"
 
 
+async def test_an_array_is_nonsense_and_a_lone_value_is_no_move(front: Front) -> None:
+    """Nonsense is answered with 200 and judged (C3); the original's parser took arrays and objects alone."""
+    (battle,) = await front.order("BASE_AI_X")
+    events = await front.listen(battle)
+    await events.next()
+    headers = {"Content-Type": "application/json"}
+    for body in ("1", "null", "true", '"putSymbol"'):
+        answer = await front.play(battle, None, data=body, headers=headers)
+        assert (answer.status_code, answer.json()) == (400, {"error": "the body is JSON, but no object"}), body
+    assert (await front.play(battle, ["putSymbol", {"position": "C"}])).status_code == 200
+    echo = {"player": "O", "0": "putSymbol", "1": {"position": "C"}}
+    assert await events.rest() == [echo, {"player": "X", "action": FLIP}]
+    assert (await front.view(battle))["flippedReason"] == "unknown action type"
+
+
+async def test_the_alias_of_the_flip_is_none_over_http(front: Front) -> None:
+    """It is for standard input and output (A4); echoed as it was sent."""
+    for case, reason in (
+        ("BASE_AI_X", "unknown action type"),
+        ("C_AI_X_FIRST", "unknown action type\nYou should have flipped the table now"),
+    ):
+        (battle,) = await front.order(case, run=case)
+        events = await front.listen(battle)
+        await events.next()
+        if case == "C_AI_X_FIRST":
+            assert await events.next() == {"player": "X", **put("NW")}
+        assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
+        assert await events.next() == {"player": "O", "action": "flipTable"}
+        assert await events.rest() == [{"player": "X", "action": FLIP}]
+        view = await front.view(battle)
+        assert (view["flippedReason"], view["score"]) == (reason, 0)
+        assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("front", [{"compat": "original"}, {"compat": "seed"}], indirect=True, ids=str)
+async def test_a_move_before_the_start_is_free_and_has_its_increment(front: Front) -> None:
+    """No event was sent, so no clock runs (C4); the increment is kept."""
+    (battle,) = await front.order("BASE_AI_X")
+    assert (await front.play(battle, put("C"))).json()["clock"] == 20_000
+    events = await front.listen(battle)
+    assert await events.next() == {"youAre": "O", "id": battle}
+    while (await front.view(battle))["clock"] != 20_000 or len(front.arena.battles[battle].client.lines) < 2:
+        await trio.sleep(0.01)
+    left_ms = (await front.play(battle, put("E"))).json()["clock"]
+    assert 20_000 < left_ms <= 22_000
+
+
 async def test_what_a_body_is_called_never_changes_who_is_who(front: Front) -> None:
     """The members of events mean nothing in an answer: it is echoed with them, and judged without."""
     (battle,) = await front.order("BASE_AI_X")
