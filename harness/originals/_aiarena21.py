@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Tuple
 
-from _shared import Settings, here, integer, work_in
+from _shared import Settings, here, integer, what_is_missing, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
@@ -57,13 +57,19 @@ class Agent(Bot):
             return super().call(method, params)
         grid = params["game_map"]
         shown = [params["items"], params["new_items"], params["heatmap"]]
-        answer = getattr(self.module, method)(
-            Map(grid["rows"], grid["cols"], grid["cells"]),
-            player_of(params["me"]),
-            player_of(params["opponent"]),
-            *deepcopy(shown),
-            params["remaining_turns"],
-        )
+        try:
+            answer = getattr(self.module, method)(
+                Map(grid["rows"], grid["cols"], grid["cells"]),
+                player_of(params["me"]),
+                player_of(params["opponent"]),
+                *deepcopy(shown),
+                params["remaining_turns"],
+            )
+        except FileNotFoundError as error:
+            line = what_is_missing(error)
+            if line is None:
+                raise
+            raise FileNotFoundError(line) from error
         answer = integer(answer)
         if isinstance(answer, str) or (method == "play_auction" and type(answer) is int):
             return answer

@@ -9,7 +9,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash, here, integer, work_in
+from _shared import Settings, crash, here, integer, tell_what_is_missing, work_in
 from referee_kit.wire import Bot
 
 METHODS = ("start", "play", "end")
@@ -36,8 +36,9 @@ class Agent(Bot):
         if method == "play":
             try:
                 return action_of(self.agent.play(self.shown(params["state"]), *self.terminal))
-            except Exception:
+            except Exception as error:
                 traceback.print_exc()
+                tell_what_is_missing(error)
                 return None  # no action: the turn ends
         if method not in METHODS:
             return super().call(method, params)

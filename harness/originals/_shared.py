@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -29,6 +30,7 @@ class Settings(argparse.Namespace):
 def crash() -> NoReturn:
     """What an exception is in the originals, where they do not say otherwise: the end of the bot."""
     traceback.print_exc()
+    tell_what_is_missing(sys.exc_info()[1])
     sys.stderr.flush()
     os._exit(1)
 
@@ -44,11 +46,18 @@ _copied: Optional[Tuple[Path, Path, float]] = None
 """The folder that was wanted, the copy that is the working one instead, and when it was made."""
 
 
+_worked_in = Path()
+"""The folder that was wanted."""
+HIGH = 3
+"""So many folders above that one a missing file is looked for."""
+
+
 def work_in(folder: Path, own: Path) -> None:
     """Makes a folder the working one. Agents write files by relative names: where isolation forbids that, in a copy of
     the folder, in the scratch folder, which goes with the process. `own`: where the agent lies, which can be read.
     `here` tells where it is to be loaded from: some agents write beside their own file."""
-    global _copied
+    global _copied, _worked_in
+    _worked_in = folder
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -65,6 +74,46 @@ def here(path: Path) -> Path:
         return path
     wanted, copied, _ = _copied
     return copied / path.relative_to(wanted) if path == wanted or wanted in path.parents else path
+
+
+def what_is_missing(error: Optional[BaseException]) -> Optional[str]:
+    """A line for a file that is not where the agent looks for it, since another folder was its competition's working
+    one, or since it lies beside the folder that was copied. None: nothing of that kind is wrong."""
+    seen: List[BaseException] = []
+    while error is not None and not isinstance(error, FileNotFoundError) and error not in seen:
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    name = getattr(error, "filename", None)
+    if not isinstance(error, FileNotFoundError) or not isinstance(name, str) or not name:
+        return None
+    beside = "of which isolation gives the agent a copy"
+    if os.path.isabs(name):
+        place = Path(os.path.normpath(name))
+        if _copied is None or _copied[1] in place.parents or _copied[1].parent not in place.parents:
+            return None  # no folder would help
+        name = str(place.relative_to(_copied[1].parent))
+        both = f"original:'{_option(_worked_in.parent)} …' copies both"
+        return f"{name!r} is looked for beside {_worked_in}, {beside}; {both}"
+    if os.path.normpath(name).startswith(".."):
+        if _copied is None:
+            return None
+        return f"{name!r} is looked for beside {_worked_in}, {beside}; with --isolation off it has the folder itself"
+    found = next((above for above in list(_worked_in.parents)[:HIGH] if os.path.exists(above / name)), None)
+    where = (
+        "--folder DIR …' has it work in another" if found is None else f"{_option(found)} …' has it work where that is"
+    )
+    return f"{name!r} is not in {_worked_in}, the agent's working folder; original:'{where}"
+
+
+def _option(folder: Path) -> str:
+    return f"--folder {shlex.quote(str(folder))}"
+
+
+def tell_what_is_missing(error: Optional[BaseException]) -> None:
+    """On standard error, behind the traceback."""
+    line = what_is_missing(error)
+    if line is not None:
+        sys.stderr.write(line + "\n")
 
 
 def writable_copy(source: Path, target: Path, own: Path) -> Path:

@@ -1,6 +1,7 @@
 """Bots written for the original competitions play as they are (reantics.md 11, aiarena21.md 12, cardgame.md 13)."""
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -226,6 +227,56 @@ async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolati
     assert (first, last) == ("games 2\n", f"games 3\n{gone}")
     assert sorted(path.name for path in folder.iterdir()) == ["data", "sample.py", "seen.txt"]
     assert (folder / "seen.txt").read_text() == "1"
+
+
+@pytest.mark.trio
+@pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
+@pytest.mark.parametrize(
+    ("file", "isolation", "line"),
+    [
+        (
+            "'AI/weights.txt'",
+            OFF,
+            "'AI/weights.txt' is not in {0}/AI, the agent's working folder; {1} has it work where",
+        ),
+        ("'AI/gone.txt'", OFF, "'AI/gone.txt' is not in {0}/AI, the agent's working folder; original:'--folder DIR …'"),
+        (
+            "__file__ + '/../../w.txt'",
+            Isolation(),
+            "'w.txt' is looked for beside {0}/AI, of which isolation gives the ",
+        ),
+        (
+            "'../w.txt'",
+            Isolation(),
+            "'../w.txt' is looked for beside {0}/AI, of which isolation gives the agent a copy; ",
+        ),
+        ("__file__ + '.txt'", OFF, "FileNotFoundError: "),
+    ],
+)
+async def test_a_file_that_another_working_folder_has_is_told_in_the_last_line(
+    arena: Arena, file: str, isolation: Isolation, line: str
+) -> None:
+    folder = arena.folder / "AI"
+    folder.mkdir()
+    (folder / "weights.txt").write_text("1")
+    (arena.folder / "w.txt").write_text("1")
+    init = f"import os; open(os.path.normpath({file}))"
+    match = arena.match(
+        original("reantics", agent(folder, __init__=init)), entrant("@random"), game="reantics", draw_after=4
+    )
+    (verdict,) = (await play_series(Series(match, games=1), Limits(isolation=isolation))).matches
+    last = said(verdict, 0).splitlines()[-1]
+    assert last.startswith(line.format(arena.folder, f"original:'--folder {arena.folder} …'")), last
+
+
+def test_a_file_that_is_missing_in_a_call_is_told_in_the_fault(arena: Arena) -> None:
+    (arena.folder / "late.py").write_text(
+        "def play_powerup(*a): return ''\ndef play_turn(*a): return open('AI/w').read()\n"
+        "def play_auction(*a): return 0\ndef play_transport(*a): return ''\n"
+    )
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "aiarena21", "late.py", "@greedy"]
+    done = subprocess.run([*command, "--no-replay"], cwd=arena.folder, capture_output=True, text=True, check=True)
+    assert "answered error -32000: 'AI/w' is not in" in done.stdout and "--folder DIR" in done.stdout
 
 
 @pytest.mark.trio
