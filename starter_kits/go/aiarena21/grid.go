@@ -46,16 +46,20 @@ func (g *Grid) Neighbours(cell Location) []Location {
 	return found
 }
 
-// Distances is a table: how many steps each cell is from the nearest of starts, or FAR.
+// Distances is a table: how many steps each cell is from the nearest of starts, or FAR. A start that is not free counts
+// for nothing.
 func (g *Grid) Distances(starts ...Location) [][]int {
 	table := make([][]int, g.Rows)
 	for row := range table {
 		table[row] = slices.Repeat([]int{FAR}, g.Cols)
 	}
+	queue := []Location{}
 	for _, cell := range starts {
-		table[cell.Row][cell.Col] = 0
+		if g.IsFree(cell) {
+			table[cell.Row][cell.Col] = 0
+			queue = append(queue, cell)
+		}
 	}
-	queue := slices.Clone(starts)
 	for next := 0; next < len(queue); next++ {
 		cell := queue[next]
 		for _, beside := range g.Neighbours(cell) {
@@ -72,7 +76,7 @@ func (g *Grid) Distances(starts ...Location) [][]int {
 func (g *Grid) Path(start, target Location) []Location {
 	table := g.Distances(start)
 	steps := func(cell Location) int { return table[cell.Row][cell.Col] }
-	if steps(target) == FAR {
+	if !g.IsFree(target) || steps(target) == FAR {
 		return nil
 	}
 	path := []Location{target}

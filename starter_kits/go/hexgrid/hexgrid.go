@@ -86,7 +86,7 @@ func LineOfFire(shooter, target Cell) (line []Cell) {
 	return line
 }
 
-// rounded is the cell nearest to (q / steps, r / steps); the worst rounded coordinate gives way.
+// rounded is the cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
 func rounded(q, r, steps int) Cell {
 	nearQ, nearR, nearS := quotient(q, steps), quotient(r, steps), quotient(-q-r, steps)
 	errorQ, errorR, errorS := abs(nearQ*steps-q), abs(nearR*steps-r), abs(nearS*steps+q+r)
@@ -99,9 +99,13 @@ func rounded(q, r, steps int) Cell {
 	return Cell{nearQ, nearR}
 }
 
-// quotient is part / steps as a whole number, halves upwards. SIZE keeps the dividend positive: Go rounds towards 0.
+// quotient is part / steps as a whole number, halves upwards.
 func quotient(part, steps int) int {
-	return (2*(part+aibg5.SIZE*steps)+steps)/(2*steps) - aibg5.SIZE
+	whole, rest := (2*part+steps)/(2*steps), (2*part+steps)%(2*steps)
+	if rest < 0 { // Go rounds towards 0
+		whole--
+	}
+	return whole
 }
 
 // Move is the answer that goes there.
@@ -159,19 +163,20 @@ func (b *Board) Tile(cell Cell) *aibg5.Tile {
 // Type is that of the tile's entity: "EMPTY", "ASTEROID", …
 func (b *Board) Type(cell Cell) string { return b.Tile(cell).Entity.Type }
 
-// MayEnter: nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
+// MayEnter: nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board.
 func (b *Board) MayEnter(cell Cell) bool {
-	return b.Tile(cell).TileType == "NORMAL" && b.Type(cell) != "WORMHOLE" && b.PlayerOn(cell) == nil
+	return IsOnBoard(cell) && b.Tile(cell).TileType == "NORMAL" && b.Type(cell) != "WORMHOLE" && b.PlayerOn(cell) == nil
 }
 
-// IsTarget: a player, an asteroid or the boss is there.
+// IsTarget: a player, an asteroid or the boss is there; false off the board, too.
 func (b *Board) IsTarget(cell Cell) bool {
-	return b.PlayerOn(cell) != nil || b.Type(cell) == "ASTEROID" || b.Type(cell) == "BOSS"
+	return IsOnBoard(cell) && (b.PlayerOn(cell) != nil || b.Type(cell) == "ASTEROID" || b.Type(cell) == "BOSS")
 }
 
 // Hit is the cell that an attack on target really hits; false if the attack is not legal.
 func (b *Board) Hit(shooter, target Cell) (Cell, bool) {
-	if steps := Distance(shooter, target); steps == 0 || steps > aibg5.ATTACK_RANGE || !b.IsTarget(target) {
+	steps := Distance(shooter, target)
+	if !IsOnBoard(shooter) || steps == 0 || steps > aibg5.ATTACK_RANGE || !b.IsTarget(target) {
 		return Cell{}, false
 	}
 	for _, cell := range LineOfFire(shooter, target) {

@@ -30,16 +30,17 @@ export class Grid {
         return this.#isFree[row]?.[col] ?? false;
     }
 
-    /** The free cells above, to the left, to the right and below. `cell` is free. */
+    /** The free cells above, to the left, to the right and below. */
     neighbours(cell: Location): readonly Location[] {
-        return this.#neighbours.get(cell)!;
+        return this.#neighbours.get(cell) ?? this.#beside(cell);
     }
 
-    /** A table: how many steps each cell is from the nearest of `starts`, or FAR. */
+    /** A table: how many steps each cell is from the nearest of `starts`, or FAR. A start that is not free counts for
+     * nothing. */
     distances(starts: readonly Location[]): number[][] {
         const table = Array.from({ length: this.rows }, () => Array<number>(this.cols).fill(FAR));
-        for (const { row, col } of starts) table[row][col] = 0;
-        const queue = [...starts];
+        const queue = starts.filter((start) => this.isFree(start));
+        for (const { row, col } of queue) table[row][col] = 0;
         for (const cell of queue) {
             for (const beside of this.neighbours(cell)) {
                 if (table[beside.row][beside.col] !== FAR) continue;
@@ -54,7 +55,7 @@ export class Grid {
     path(start: Location, target: Location): Location[] {
         const table = this.distances([start]);
         const steps = ({ row, col }: Location) => table[row][col];
-        if (steps(target) === FAR) return [];
+        if (!this.isFree(target) || steps(target) === FAR) return [];
         const path = [target];
         while (path[0] !== start) {
             path.unshift(this.neighbours(path[0]).find((cell) => steps(cell) < steps(path[0]))!);

@@ -132,20 +132,23 @@ export class Board {
         return this.players.find((player) => isSame(player, cell));
     }
 
-    /** Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked. */
+    /** Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board. */
     mayEnter(cell: Cell): boolean {
+        if (!isOnBoard(cell)) return false;
         return this.tile(cell).tileType === "NORMAL" && this.type(cell) !== "WORMHOLE" && !this.playerOn(cell);
     }
 
-    /** A player, an asteroid or the boss is there. */
+    /** A player, an asteroid or the boss is there; false off the board, too. */
     isTarget(cell: Cell): boolean {
+        if (!isOnBoard(cell)) return false;
         return this.playerOn(cell) !== undefined || this.type(cell) === "ASTEROID" || this.type(cell) === "BOSS";
     }
 
     /** The cell that an attack on `target` really hits; undefined if the attack is not legal. */
     hit(shooter: Cell, target: Cell): Cell | undefined {
         const steps = distance(shooter, target);
-        if (steps === 0 || steps > ATTACK_RANGE || !this.isTarget(target)) return undefined;
+        const isInRange = isOnBoard(shooter) && 0 < steps && steps <= ATTACK_RANGE;
+        if (!isInRange || !this.isTarget(target)) return undefined;
         for (const cell of lineOfFire(shooter, target)) {
             if (this.isTarget(cell)) return cell;
             if (this.type(cell) === "BLACKHOLE" || this.type(cell) === "WORMHOLE") return undefined;

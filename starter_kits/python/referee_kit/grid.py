@@ -26,15 +26,16 @@ class Grid:
         return 0 <= row < self.rows and 0 <= col < self.cols and self._is_free[row][col]
 
     def neighbours(self, cell: Location) -> list[Location]:
-        """The free cells above, to the left, to the right and below. `cell` is free."""
-        return self._neighbours[cell]
+        """The free cells above, to the left, to the right and below."""
+        return self._neighbours[cell] if cell in self._neighbours else self._beside(cell)
 
     def distances(self, starts: list[Location]) -> list[list[int]]:
-        """A table: how many steps each cell is from the nearest of `starts`, or FAR."""
+        """A table: how many steps each cell is from the nearest of `starts`, or FAR. A start that is not free counts
+        for nothing."""
         table = [[FAR] * self.cols for _ in range(self.rows)]
-        for row, col in starts:
+        queue = [start for start in starts if self.is_free(start)]
+        for row, col in queue:
             table[row][col] = 0
-        queue = list(starts)
         for cell in queue:
             steps = table[cell[0]][cell[1]] + 1
             for beside in self._neighbours[cell]:
@@ -46,7 +47,7 @@ class Grid:
     def path(self, start: Location, target: Location) -> list[Location]:
         """A shortest path, both ends included; empty if there is none."""
         steps = self.distances([start])
-        if steps[target[0]][target[1]] == FAR:
+        if not self.is_free(target) or steps[target[0]][target[1]] == FAR:
             return []
         path = [target]
         while path[-1] != start:

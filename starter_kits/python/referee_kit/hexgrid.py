@@ -87,17 +87,22 @@ class Board:
         return next((player for player in self.players if (player.q, player.r) == cell), None)
 
     def may_enter(self, cell: Cell) -> bool:
-        """Nobody and nothing is in the way; False for a wormhole too, whose exit may be blocked."""
+        """Nobody and nothing is in the way; False for a wormhole too, whose exit may be blocked, and off the board."""
+        if not is_on_board(cell):
+            return False
         tile = self.tile(cell)
         return tile.tileType == "NORMAL" and tile.entity.type != "WORMHOLE" and self.player_on(cell) is None
 
     def is_target(self, cell: Cell) -> bool:
-        """A player, an asteroid or the boss is there."""
+        """A player, an asteroid or the boss is there; False off the board, too."""
+        if not is_on_board(cell):
+            return False
         return self.player_on(cell) is not None or self.tile(cell).entity.type in ("ASTEROID", "BOSS")
 
     def hit(self, shooter: Cell, target: Cell) -> Cell | None:
         """The cell that an attack on `target` really hits; None if the attack is not legal."""
-        if not 0 < distance(shooter, target) <= ATTACK_RANGE or not self.is_target(target):
+        is_in_range = is_on_board(shooter) and 0 < distance(shooter, target) <= ATTACK_RANGE
+        if not is_in_range or not self.is_target(target):
             return None
         for cell in line_of_fire(shooter, target):
             if self.is_target(cell):

@@ -37,13 +37,14 @@ impl Grid {
         around.into_iter().map(Location::from).filter(|&beside| self.is_free(beside)).collect()
     }
 
-    /// A table: how many steps each cell is from the nearest of `starts`, or FAR.
+    /// A table: how many steps each cell is from the nearest of `starts`, or FAR. A start that is not free counts for
+    /// nothing.
     pub fn distances(&self, starts: &[Location]) -> Vec<Vec<i64>> {
         let mut table = vec![vec![FAR; self.cols as usize]; self.rows as usize];
-        for cell in starts {
+        let mut queue: Vec<Location> = starts.iter().copied().filter(|&start| self.is_free(start)).collect();
+        for cell in &queue {
             table[cell.row as usize][cell.col as usize] = 0;
         }
-        let mut queue = starts.to_vec();
         let mut next = 0;
         while next < queue.len() {
             let cell = queue[next];
@@ -62,7 +63,7 @@ impl Grid {
     pub fn path(&self, start: Location, target: Location) -> Vec<Location> {
         let steps = self.distances(&[start]);
         let mut path = Vec::new();
-        let mut next = Some(target).filter(|&cell| at(&steps, cell) != FAR);
+        let mut next = Some(target).filter(|&cell| self.is_free(cell) && at(&steps, cell) != FAR);
         while let Some(cell) = next {
             path.push(cell);
             next = self.neighbours(cell).into_iter().find(|&beside| at(&steps, beside) < at(&steps, cell));

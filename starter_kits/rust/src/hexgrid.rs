@@ -144,20 +144,27 @@ impl<'a> Board<'a> {
         self.tile(cell).entity.r#type
     }
 
-    /// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
+    /// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board.
     pub fn may_enter(&self, cell: Cell) -> bool {
+        if !is_on_board(cell) {
+            return false;
+        }
         let is_open = self.tile(cell).tile_type == TileType::Normal && self.kind(cell) != EntityType::Wormhole;
         is_open && self.player_on(cell).is_none()
     }
 
-    /// A player, an asteroid or the boss is there.
+    /// A player, an asteroid or the boss is there; false off the board, too.
     pub fn is_target(&self, cell: Cell) -> bool {
+        if !is_on_board(cell) {
+            return false;
+        }
         self.player_on(cell).is_some() || matches!(self.kind(cell), EntityType::Asteroid | EntityType::Boss)
     }
 
     /// The cell that an attack on `target` really hits; none if the attack is not legal.
     pub fn hit(&self, shooter: Cell, target: Cell) -> Option<Cell> {
-        if !(1..=ATTACK_RANGE).contains(&distance(shooter, target)) || !self.is_target(target) {
+        let is_in_range = is_on_board(shooter) && (1..=ATTACK_RANGE).contains(&distance(shooter, target));
+        if !is_in_range || !self.is_target(target) {
             return None;
         }
         for cell in line_of_fire(shooter, target) {

@@ -60,7 +60,8 @@ static inline aiarena21_neighbour_list aiarena21_neighbours(const aiarena21_grid
     return found;
 }
 
-// A table: how many steps each cell is from the nearest of `starts`, or AIARENA21_FAR.
+// A table: how many steps each cell is from the nearest of `starts`, or AIARENA21_FAR. A start that is not free counts
+// for nothing.
 static inline aiarena21_int_list_list aiarena21_distances(referee_match* match, const aiarena21_grid* grid,
                                                           aiarena21_location_list starts) {
     const size_t rows = (size_t)grid->map->rows, cols = (size_t)grid->map->cols;
@@ -71,6 +72,7 @@ static inline aiarena21_int_list_list aiarena21_distances(referee_match* match, 
     }
     aiarena21_location_list queue = aiarena21_new_cells(match, grid->map);
     for (size_t i = 0; i < starts.count; ++i) {
+        if (!aiarena21_is_free(grid, starts.items[i])) continue;
         int* steps = &table.items[starts.items[i].row].items[starts.items[i].col];
         if (*steps == AIARENA21_FAR) queue.items[queue.count++] = starts.items[i];
         *steps = 0;
@@ -99,6 +101,7 @@ static inline aiarena21_location_list aiarena21_path_to(referee_match* match, co
                                                         aiarena21_location start, aiarena21_location target) {
     const aiarena21_int_list_list steps = aiarena21_distances_from(match, grid, start);
     aiarena21_location_list path = aiarena21_new_cells(match, grid->map);
+    if (!aiarena21_is_free(grid, target)) return path;
     const int length = steps.items[target.row].items[target.col];
     if (length == AIARENA21_FAR) return path;
     path.count = (size_t)length + 1;

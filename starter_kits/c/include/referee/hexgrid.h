@@ -52,7 +52,7 @@ static inline bool aibg5_is_on_board(aibg5_cell cell) { return aibg5_distance(AI
 
 // The cells of the board at most so far from this one, row by row; with AIBG5_CENTRE and AIBG5_RADIUS, all of them.
 static inline aibg5_cell_list aibg5_within(referee_match* match, aibg5_cell middle, int steps) {
-    aibg5_cell_list cells = aibg5_new_cells(match, (2 * steps + 1) * (2 * steps + 1));
+    aibg5_cell_list cells = aibg5_new_cells(match, steps < 0 ? 0 : (2 * steps + 1) * (2 * steps + 1));
     for (int r = middle.r - steps; r <= middle.r + steps; ++r) {
         for (int q = middle.q - steps; q <= middle.q + steps; ++q) {
             const aibg5_cell cell = {q, r};
@@ -74,7 +74,7 @@ static inline aibg5_cell_list aibg5_neighbours(referee_match* match, aibg5_cell 
 
 // The cells of a ring around the centre, clockwise from (0, -radius).
 static inline aibg5_cell_list aibg5_ring(referee_match* match, int radius) {
-    aibg5_cell_list cells = aibg5_new_cells(match, 6 * radius + 1);
+    aibg5_cell_list cells = aibg5_new_cells(match, radius < 0 ? 0 : 6 * radius + 1);
     aibg5_cell cell = {0, -radius};
     if (radius == 0) cells.items[cells.count++] = cell;
     for (int i = 0; i < 6; ++i) {
@@ -86,13 +86,13 @@ static inline aibg5_cell_list aibg5_ring(referee_match* match, int radius) {
     return cells;
 }
 
-// part / steps as a whole number, halves upwards. AIBG5_SIZE keeps the dividend positive: division here rounds towards
-// 0.
+// part / steps as a whole number, halves upwards.
 static inline int aibg5_rounded_part(int part, int steps) {
-    return (2 * (part + AIBG5_SIZE * steps) + steps) / (2 * steps) - AIBG5_SIZE;
+    const div_t quotient = div(2 * part + steps, 2 * steps);
+    return quotient.rem < 0 ? quotient.quot - 1 : quotient.quot;  // division here rounds towards 0
 }
 
-// The cell nearest to (q / steps, r / steps); the worst rounded coordinate gives way.
+// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
 static inline aibg5_cell aibg5_rounded_cell(int q, int r, int steps) {
     const aibg5_cell near = {aibg5_rounded_part(q, steps), aibg5_rounded_part(r, steps)};
     const int s = aibg5_rounded_part(-q - r, steps);
@@ -127,10 +127,10 @@ static inline aibg5_action aibg5_attack_at(referee_match* match, aibg5_cell cell
 
 // What a call shows.
 
-// The player of that number; NULL: it is disqualified.
+// The player of that number; NULL: it is disqualified, or there is no such number.
 static inline const aibg5_player* aibg5_player_of(const aibg5_game_state* state, int playerIdx) {
     const aibg5_player* players[AIBG5_SEATS] = {state->player1, state->player2, state->player3, state->player4};
-    return players[playerIdx - 1];
+    return 1 <= playerIdx && playerIdx <= AIBG5_SEATS ? players[playerIdx - 1] : NULL;
 }
 
 // Who stands there; NULL: nobody.
@@ -153,22 +153,25 @@ static inline bool aibg5_is_type(const aibg5_game_state* state, aibg5_cell cell,
     return strcmp(aibg5_tile_on(state, cell)->entity.type, type) == 0;
 }
 
-// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
+// Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board.
 static inline bool aibg5_may_enter(const aibg5_game_state* state, aibg5_cell cell) {
-    return strcmp(aibg5_tile_on(state, cell)->tileType, "NORMAL") == 0 && !aibg5_is_type(state, cell, "WORMHOLE") &&
-           !aibg5_player_on(state, cell);
+    return aibg5_is_on_board(cell) && strcmp(aibg5_tile_on(state, cell)->tileType, "NORMAL") == 0 &&
+           !aibg5_is_type(state, cell, "WORMHOLE") && !aibg5_player_on(state, cell);
 }
 
-// A player, an asteroid or the boss is there.
+// A player, an asteroid or the boss is there; false off the board, too.
 static inline bool aibg5_is_target(const aibg5_game_state* state, aibg5_cell cell) {
-    return aibg5_player_on(state, cell) || aibg5_is_type(state, cell, "ASTEROID") || aibg5_is_type(state, cell, "BOSS");
+    return aibg5_is_on_board(cell) && (aibg5_player_on(state, cell) || aibg5_is_type(state, cell, "ASTEROID") ||
+                                       aibg5_is_type(state, cell, "BOSS"));
 }
 
 // Whether an attack on `target` is legal; `hit` is then the cell that it really hits.
 static inline bool aibg5_find_hit(referee_match* match, const aibg5_game_state* state, aibg5_cell shooter,
                                   aibg5_cell target, aibg5_cell* hit) {
     const int steps = aibg5_distance(shooter, target);
-    if (steps == 0 || steps > AIBG5_ATTACK_RANGE || !aibg5_is_target(state, target)) return false;
+    if (!aibg5_is_on_board(shooter) || steps == 0 || steps > AIBG5_ATTACK_RANGE || !aibg5_is_target(state, target)) {
+        return false;
+    }
     const aibg5_cell_list line = aibg5_line_of_fire(match, shooter, target);
     for (size_t i = 0; i < line.count; ++i) {
         *hit = line.items[i];

@@ -51,11 +51,16 @@ class Grid {
         return found;
     }
 
-    // A table: how many steps each cell is from the nearest of `starts`, or FAR.
+    // A table: how many steps each cell is from the nearest of `starts`, or FAR. A start that is not free counts for
+    // nothing.
     Table<int> distances(const std::vector<Location>& starts) const {
         Table<int> table(rows, std::vector<int>(cols, FAR));
-        std::vector<Location> queue = starts;
-        for (const auto cell : starts) table[cell.row][cell.col] = 0;
+        std::vector<Location> queue;
+        for (const auto cell : starts) {
+            if (!isFree(cell)) continue;
+            table[cell.row][cell.col] = 0;
+            queue.push_back(cell);
+        }
         for (std::size_t next = 0; next < queue.size(); ++next) {
             const auto cell = queue[next];
             for (const auto beside : neighbours(cell)) {
@@ -70,7 +75,7 @@ class Grid {
     // A shortest path, both ends included; empty if there is none.
     std::vector<Location> path(Location start, Location target) const {
         const auto steps = distances({start});
-        if (steps[target.row][target.col] == FAR) return {};
+        if (!isFree(target) || steps[target.row][target.col] == FAR) return {};
         std::vector<Location> path{target};
         while (path.back() != start) {
             const auto cell = path.back();

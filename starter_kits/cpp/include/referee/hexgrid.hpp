@@ -74,10 +74,13 @@ inline std::vector<Cell> ring(int radius) {
     return cells;
 }
 
-// part / steps as a whole number, halves upwards. SIZE keeps the dividend positive: division here rounds towards 0.
-inline int roundedPart(int part, int steps) { return (2 * (part + SIZE * steps) + steps) / (2 * steps) - SIZE; }
+// part / steps as a whole number, halves upwards.
+inline int roundedPart(int part, int steps) {
+    const auto quotient = std::div(2 * part + steps, 2 * steps);
+    return quotient.rem < 0 ? quotient.quot - 1 : quotient.quot;  // division here rounds towards 0
+}
 
-// The cell nearest to (q / steps, r / steps); the worst rounded coordinate gives way.
+// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
 inline Cell rounded(int q, int r, int steps) {
     const Cell near{roundedPart(q, steps), roundedPart(r, steps)};
     const int s = roundedPart(-q - r, steps);
@@ -123,19 +126,22 @@ class Board {
         return nullptr;
     }
 
-    // Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked.
+    // Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board.
     bool mayEnter(Cell cell) const {
+        if (!isOnBoard(cell)) return false;
         const Tile& there = tile(cell);
         return there.tileType == TileType::NORMAL && there.entity.type != EntityType::WORMHOLE && !playerOn(cell);
     }
 
-    // A player, an asteroid or the boss is there.
-    bool isTarget(Cell cell) const { return playerOn(cell) || isOneOf(cell, {EntityType::ASTEROID, EntityType::BOSS}); }
+    // A player, an asteroid or the boss is there; false off the board, too.
+    bool isTarget(Cell cell) const {
+        return isOnBoard(cell) && (playerOn(cell) || isOneOf(cell, {EntityType::ASTEROID, EntityType::BOSS}));
+    }
 
     // The cell that an attack on `target` really hits; none if the attack is not legal.
     std::optional<Cell> hit(Cell shooter, Cell target) const {
         const int steps = distance(shooter, target);
-        if (steps == 0 || steps > ATTACK_RANGE || !isTarget(target)) return std::nullopt;
+        if (!isOnBoard(shooter) || steps == 0 || steps > ATTACK_RANGE || !isTarget(target)) return std::nullopt;
         for (const auto cell : lineOfFire(shooter, target)) {
             if (isTarget(cell)) return cell;
             if (isOneOf(cell, {EntityType::BLACKHOLE, EntityType::WORMHOLE})) return std::nullopt;

@@ -59,14 +59,16 @@ public final class Grid {
         return beside;
     }
 
-    /** By row and column: how many steps each cell is from the nearest of `starts`, or FAR. */
+    /** By row and column: how many steps each cell is from the nearest of `starts`, or FAR. A start that is not free
+     * counts for nothing. */
     public int[][] distances(List<Location> starts) {
         int[][] table = new int[map.rows()][map.cols()];
         for (int[] row : table) {
             Arrays.fill(row, FAR);
         }
         List<Location> queue = new ArrayList<>(starts);
-        starts.forEach(cell -> table[cell.row()][cell.col()] = 0);
+        queue.removeIf(cell -> !isFree(cell));
+        queue.forEach(cell -> table[cell.row()][cell.col()] = 0);
         for (int next = 0; next < queue.size(); next++) {
             Location cell = queue.get(next);
             for (Location beside : neighbours(cell)) {
@@ -83,7 +85,7 @@ public final class Grid {
     public List<Location> path(Location start, Location target) {
         int[][] steps = distances(List.of(start));
         List<Location> path = new ArrayList<>();
-        if (steps[target.row()][target.col()] == FAR) {
+        if (!isFree(target) || steps[target.row()][target.col()] == FAR) {
             return path;
         }
         path.add(target);

@@ -161,21 +161,22 @@ public final class Hexgrid {
             return tile(cell).entity().type();
         }
 
-        /** Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked. */
+        /** Nobody and nothing is in the way; false for a wormhole too, whose exit may be blocked, and off the board. */
         public boolean mayEnter(Cell cell) {
-            return tile(cell).tileType() == TileType.NORMAL && type(cell) != EntityType.WORMHOLE
+            return isOnBoard(cell) && tile(cell).tileType() == TileType.NORMAL && type(cell) != EntityType.WORMHOLE
                 && playerOn(cell) == null;
         }
 
-        /** A player, an asteroid or the boss is there. */
+        /** A player, an asteroid or the boss is there; false off the board, too. */
         public boolean isTarget(Cell cell) {
-            return playerOn(cell) != null || type(cell) == EntityType.ASTEROID || type(cell) == EntityType.BOSS;
+            return isOnBoard(cell)
+                && (playerOn(cell) != null || type(cell) == EntityType.ASTEROID || type(cell) == EntityType.BOSS);
         }
 
         /** The cell that an attack on `target` really hits; null if the attack is not legal. */
         public Cell hit(Cell shooter, Cell target) {
             int steps = distance(shooter, target);
-            if (steps == 0 || steps > AIBG5Bot.ATTACK_RANGE || !isTarget(target)) {
+            if (!isOnBoard(shooter) || steps == 0 || steps > AIBG5Bot.ATTACK_RANGE || !isTarget(target)) {
                 return null;
             }
             for (Cell cell : lineOfFire(shooter, target)) {

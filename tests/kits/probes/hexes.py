@@ -1,0 +1,38 @@
+"""Answers every position with what the kit's functions for AIBG 5 make of it.
+
+Player 1 stands on the shooter's cell; its kills and deaths are the target's q and r, its level is a radius.
+"""
+
+from referee_kit.aibg5 import *
+from referee_kit.hexgrid import *
+
+
+class Hexes(AIBG5Bot):
+    def doAction(self, playerIdx, gameState, message):
+        board, me = Board(gameState), gameState.player1
+        here, there, steps = (me.q, me.r), (me.kills, me.deaths), me.level
+        hit = board.hit(here, there)
+        says = [
+            str(distance(here, there)),
+            flag(is_on_board(here)) + flag(is_on_board(there)),
+            listed(neighbours(here)),
+            listed(within(here, steps)),
+            listed(ring(steps)),
+            listed(line_of_fire(here, there)),
+            flag(board.may_enter(there)) + flag(board.is_target(there)),
+            "-" if hit is None else listed([hit]),
+            listed(board.targets(here)),
+        ]
+        return Action(";".join(says))
+
+
+def flag(value):
+    return "yes " if value else "no "
+
+
+def listed(cells):
+    return " ".join(f"{q},{r}" for q, r in cells)
+
+
+if __name__ == "__main__":
+    run(Hexes)
