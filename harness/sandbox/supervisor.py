@@ -158,19 +158,22 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
     """
     data = b""
     descriptors: list[int] = []
-    while not data:
-        data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
-        if not data:
-            return None, []
-        data = data.lstrip(KILL)
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)
-    length = LENGTH.unpack_from(data)[0]
-    while len(data) < LENGTH.size + length:
-        more = requests.recv(REQUEST_BYTES)
-        if not more:
-            return None, descriptors
-        data += more
+    try:
+        while not data:
+            data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
+            if not data:
+                return None, []
+            data = data.lstrip(KILL)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        length = LENGTH.unpack_from(data)[0]
+        while len(data) < LENGTH.size + length:
+            more = requests.recv(REQUEST_BYTES)
+            if not more:
+                return None, descriptors
+            data += more
+    except ConnectionResetError:  # it has gone without having read what we said last
+        return None, descriptors
     request: Request = json.loads(data[LENGTH.size :])
     return request, descriptors
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -138,3 +139,12 @@ async def test_without_the_kernels_lists_of_children_psutil_finds_them(monkeypat
     with tree("os.fork()") as pids:
         meter = Meter(*pids)
         assert (await meter.read()).processes == 1 + len(psutil.Process(pids[0]).children(recursive=True))
+
+
+def test_a_referee_that_went_without_reading_what_was_said_is_gone_and_no_error() -> None:
+    """The kernel tells of that by another word than the end of the stream."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        supervisor.say(ours.fileno(), {"rests": True})
+        theirs.close()
+        assert supervisor.receive(ours) == (None, [])
