@@ -119,6 +119,8 @@ class Process:
 
         The bot itself is killed by us: it may have stopped its supervisor.
         """
+        if self.closed:
+            return  # its number may be somebody else's by now
         if self.group is not None:
             self.group.kill()
         with suppress(OSError):

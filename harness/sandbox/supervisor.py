@@ -35,9 +35,14 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypedDict
 
 PR_SET_DUMPABLE = 4
+PR_GET_TIMERSLACK = 30
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
+CALLS = {"x86_64": (315, 252), "aarch64": (275, 31)} if sys.maxsize > 1 << 32 else {}
+"""`sched_getattr` and `ioprio_get`, for which the C library has no functions."""
+SCHED_ATTR_BYTES = 64
+IOPRIO_WHO_PROCESS = 1
 KILL = b"k"
 """The byte that ends a bot. Several may come for one, and the last of them ahead of the next request."""
 LENGTH = struct.Struct(">I")
@@ -108,11 +113,13 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
     """Serves requests until the referee closes its end."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # from a bot it comes: Python would print a traceback
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
     adopt_orphans()
     supervisors: dict[int, int] = {}  # by the descriptor that tells of its end
     referee = os.getppid()
     groups: set[str] = set()
+    passed_on = inherited()
     poll = select.poll()
     poll.register(requests, select.POLLIN)
     while True:
@@ -139,6 +146,8 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
         if pid == 0:
             for descriptor in (requests.detach(), *supervisors):
                 os.close(descriptor)
+            if inherited() != passed_on:
+                os._exit(0)  # without a word: the referee has another spawner take our place
             supervisor(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -202,8 +211,9 @@ def supervisor(request: Request, descriptors: list[int]) -> None:
             set_rlimits(following["rlimits"])
             now = inherited()
         except (OSError, ValueError) as error:
-            say(control.fileno(), {"supervisor": os.getpid()})
-            say(control.fileno(), {"error": str(error)})
+            if before is None:  # else a bot has taken it away since, and another supervisor can
+                say(control.fileno(), {"supervisor": os.getpid()})
+                say(control.fileno(), {"error": str(error)})
             break
         if before not in (None, now) or not supervised(control.fileno(), woken, following, descriptors):
             break
@@ -214,12 +224,21 @@ def supervisor(request: Request, descriptors: list[int]) -> None:
 
 def inherited() -> tuple[object, ...]:
     """What a bot has from us. One of the same account can change it from outside: then no other bot has us above it."""
-    return (
-        [resource.getrlimit(number) for number in RLIMITS],
-        os.getpriority(os.PRIO_PROCESS, 0),
-        os.sched_getscheduler(0),
-        os.sched_getaffinity(0),
-    )
+    found: list[object] = [resource.getrlimit(number) for number in RLIMITS]
+    found += os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
+    found.append(LIBC.prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0))
+    if (calls := CALLS.get(os.uname().machine)) is not None:
+        attributes = ctypes.create_string_buffer(SCHED_ATTR_BYTES)
+        LIBC.syscall(calls[0], 0, attributes, SCHED_ATTR_BYTES, 0)
+        found += attributes.raw, LIBC.syscall(calls[1], IOPRIO_WHO_PROCESS, 0)
+    for name in ("cgroup", "oom_score_adj", "coredump_filter"):
+        try:
+            file = os.open(f"/proc/self/{name}", os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # a kernel without it
+        found.append(os.read(file, 1 << 16))
+        os.close(file)
+    return tuple(found)
 
 
 def supervised(control: int, woken: int, request: Request, streams: list[int]) -> bool:
@@ -567,4 +586,7 @@ def say(control: int, message: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    spawner(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])
+    try:
+        spawner(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])
+    except (OSError, MemoryError):
+        os._exit(1)  # a bot took our descriptors or our memory away: the referee has another take our place

@@ -109,6 +109,7 @@ async def test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on(tm
             await process.end()
 
 
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="nobody but root can do so")
 RUNS_AGAIN = pytest.mark.skipif(FLOOR, reason="the portable floor has a supervisor for each bot")
 
 
@@ -179,8 +180,11 @@ async def test_a_supervisor_that_somebody_has_ended_while_it_waited_is_not_misse
         lambda pid: psutil.Process(pid).nice(5),
         lambda pid: psutil.Process(pid).rlimit(psutil.RLIMIT_CPU, (1, 1)),
         lambda pid: os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0)),
+        lambda pid: psutil.Process(pid).ionice(psutil.IOPRIO_CLASS_IDLE),
+        pytest.param(lambda pid: Path(f"/proc/{pid}/oom_score_adj").write_text("900"), marks=AS_ROOT),
+        pytest.param(lambda pid: Path(f"/proc/{pid}/timerslack_ns").write_text("900000000"), marks=AS_ROOT),
     ],
-    ids=["slower", "limited", "idle"],
+    ids=["slower", "limited", "idle", "slow disk", "first to be killed", "late timers"],
 )
 async def test_what_a_bot_does_to_its_supervisor_no_other_bot_has(
     tmp_path: Path, change: Callable[[int], object]
@@ -193,6 +197,56 @@ async def test_what_a_bot_does_to_its_supervisor_no_other_bot_has(
         second = await spawner.start(["sleep", "100"], tmp_path, env)
         assert second.supervisor != first.supervisor
         await second.end()
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+async def test_what_a_bot_does_to_the_spawner_no_later_bot_has(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start(["sleep", "100"], tmp_path, env)
+        parent = psutil.Process(first.supervisor).parent()
+        assert parent is not None
+        parent.ionice(psutil.IOPRIO_CLASS_IDLE)
+        parent.nice(os.getpriority(os.PRIO_PROCESS, 0) + 1)
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        bot = psutil.Process(second.pid)
+        assert (bot.ionice(), bot.nice()) == (psutil.Process().ionice(), psutil.Process().nice())
+        assert psutil.pid_exists(first.pid), "whoever plays comes to no harm"
+        for process in (first, second):
+            await process.end()
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda process: process.send_signal(signal.SIGINT),
+        lambda process: process.rlimit(psutil.RLIMIT_AS, (1 << 20, 1 << 20)),
+        lambda process: process.rlimit(psutil.RLIMIT_NOFILE, (4, 4)),
+    ],
+    ids=["interrupted", "no memory", "no descriptors"],
+)
+@pytest.mark.parametrize("spawners", [False, True], ids=["supervisor", "spawner"])
+async def test_no_traceback_of_ours_tells_of_what_a_bot_did(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], harm: Callable[[psutil.Process], object], spawners: bool
+) -> None:
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start(["sleep", "100"], tmp_path, env)
+        process = psutil.Process(first.supervisor)
+        parent = process.parent()
+        assert parent is not None
+        harm(parent if spawners else process)
+        if not spawners:
+            await first.end()
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert psutil.pid_exists(second.pid)
+        for bot in (first, second):
+            if not bot.closed:
+                await bot.end()
+    assert capfd.readouterr().err == ""
 
 
 @RUNS_AGAIN
