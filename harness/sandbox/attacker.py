@@ -19,6 +19,7 @@ MIB = 1 << 20
 SYSCALLS = {"x86_64": {"process_vm_readv": 310, "memfd": 319}, "aarch64": {"process_vm_readv": 270, "memfd": 279}}
 NEW_USER = 0x10000000
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17
+IPC_PRIVATE, IPC_RMID, IPC_CREAT = 0, 0, 0o1000
 
 
 class Targets(TypedDict):
@@ -195,6 +196,25 @@ def shared_memory(to: Targets) -> str:
     return f"held {held} MiB"
 
 
+def segments(to: Targets) -> str:
+    """holds more memory than it may in segments of System V, which stay when nobody is attached to them"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.shmat.restype = ctypes.c_void_p
+    held: list[int] = []
+    try:
+        for _ in range(to["bytes"] // (16 * MIB)):
+            held.append(libc.shmget(IPC_PRIVATE, ctypes.c_size_t(16 * MIB), IPC_CREAT | 0o600))
+            place = libc.shmat(held[-1], None, 0)
+            if held[-1] < 0 or place in (None, ctypes.c_void_p(-1).value):
+                raise OSError(ctypes.get_errno(), "no segment")
+            ctypes.memset(place, 1, 16 * MIB)
+            libc.shmdt(ctypes.c_void_p(place))
+    finally:
+        for segment in held:
+            libc.shmctl(segment, IPC_RMID, None)
+    return f"held {to['bytes'] // MIB} MiB"
+
+
 def priority(to: Targets) -> str:
     """takes the processor before everybody else"""
     reached = []
@@ -283,6 +303,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
     "memory": ("memory", memory),
     "memfd": ("hidden", memfd),
     "shared-memory": ("hidden", shared_memory),
+    "segments": ("hidden", segments),
     "priority": ("privileges", priority),
     "user-namespace": ("privileges", user_namespace),
     "daemon": ("kill", daemon),

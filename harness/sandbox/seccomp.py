@@ -21,7 +21,9 @@ DENIED = {
     "perf_event_open": {"x86_64": 298, "aarch64": 241},
     "userfaultfd": {"x86_64": 323, "aarch64": 282},
     "io_uring_setup": {"x86_64": 425, "aarch64": 425},
-    # Memory that stands in no process's account.
+    # Memory that stands in no process's account. System V's outlives the bot too, where it has no namespaces.
+    "shmget": {"x86_64": 29, "aarch64": 194},
+    "msgget": {"x86_64": 68, "aarch64": 186},
     "memfd_create": {"x86_64": 319, "aarch64": 279},
     "memfd_secret": {"x86_64": 447, "aarch64": 447},
 }
@@ -32,6 +34,11 @@ INSPECTING = {
     "pidfd_getfd": {"x86_64": 438, "aarch64": 438},
 }
 """Denied only where other bots are in sight: leak checkers of compilers trace their own process."""
+SHARED = {
+    "semget": {"x86_64": 64, "aarch64": 190},
+    "mq_open": {"x86_64": 240, "aarch64": 180},
+}
+"""Denied only without namespaces: what is made there outlives the bot, and any other may use it."""
 CLONE = {"x86_64": 56, "aarch64": 220}
 CLONE3 = {"x86_64": 435, "aarch64": 435}
 SOCKET = {"x86_64": 41, "aarch64": 198}
@@ -48,7 +55,8 @@ NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
 def filter_program(peers_in_sight: bool, network_in_sight: bool, local_sockets: bool) -> bytes | None:
     """The filter, as the kernel takes it; None for a processor whose system calls we do not know.
 
-    With the `network_in_sight` sockets are denied, but for those that stay on the machine if `local_sockets`.
+    With the `network_in_sight` (without namespaces, that is) sockets are denied, but for those that stay on the machine
+    if `local_sockets`.
     """
     machine = platform.machine()
     if machine not in AUDIT_ARCH:
@@ -60,7 +68,8 @@ def filter_program(peers_in_sight: bool, network_in_sight: bool, local_sockets: 
     ]
     if machine == "x86_64":
         code += [_word(AT_LEAST, X32, 0, 1), _word(RETURN, ERRNO | ENOSYS)]
-    for numbers in (DENIED | INSPECTING if peers_in_sight else DENIED).values():
+    denied = DENIED | (INSPECTING if peers_in_sight else {}) | (SHARED if network_in_sight else {})
+    for numbers in denied.values():
         code += [_word(EQUAL, numbers[machine], 0, 1), _word(RETURN, ERRNO | EPERM)]
     # Its flags lie in memory, where a filter cannot look: libraries take `clone` when there is no `clone3`.
     code += [_word(EQUAL, CLONE3[machine], 0, 1), _word(RETURN, ERRNO | ENOSYS)]
