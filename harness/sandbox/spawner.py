@@ -297,6 +297,7 @@ class Spawner:
                 continue
             if await self._has_started(process):
                 return process
+            self._dismiss()  # who ended or stopped it may have done so to all: they are not waited for in turn
         return None
 
     async def _has_started(self, process: Process) -> bool:

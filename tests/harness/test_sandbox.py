@@ -174,6 +174,25 @@ async def test_a_supervisor_that_somebody_has_ended_while_it_waited_is_not_misse
 
 @RUNS_AGAIN
 @pytest.mark.trio
+async def test_supervisors_that_were_all_stopped_are_not_waited_for_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.harness.sandbox.spawner.SPAWNER_S", 1.0)
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        bots = [await spawner.start(["sleep", "100"], tmp_path, env) for _ in range(4)]
+        for bot in bots:
+            await bot.end()
+            os.kill(bot.supervisor, signal.SIGSTOP)
+        begun = time.monotonic()
+        another = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert time.monotonic() - begun < 2
+        await another.end()
+    assert not any(psutil.pid_exists(bot.supervisor) for bot in bots)
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
 @pytest.mark.parametrize(
     "change",
     [
