@@ -5,13 +5,14 @@ from types import NoneType
 from typing import Any
 
 from referee.games.api import Call, Fault, Notice, Player, State
-from referee.harness.bots.seat import Seat, Table
+from referee.harness.bots.seat import Seat, Table, Withdrawn
 from referee.protocol.messages import Clock, Hello, Initialize
 
 Choose = Callable[[State, Player], Awaitable[Any]]
 """Shows a position, which it must not change, to whoever sits there, and waits for their answer: plain JSON values.
 
-A Fault instead of an answer: they have left (CRASH), and the game's rules go on from there.
+A Fault instead of an answer: they have left (CRASH), and the game's rules go on from there. Withdrawn: the match is to
+end without it.
 """
 WORD = "human"
 """What a person is named by on the command line, and what stands in the place of a command in records."""
@@ -49,6 +50,8 @@ class Person(Seat):
             answer = await self._choose(state, call.player)
             if isinstance(answer, Fault):
                 self.fault = answer if answer.fatal else None
+                return answer
+            if isinstance(answer, Withdrawn):
                 return answer
             refusal = state.check(call.player, answer)
             if refusal is None:

@@ -71,6 +71,10 @@ class OutOfTurn(Struct, frozen=True):
     offence: str = NOT_YOUR_TURN
 
 
+class Withdrawn(Struct, frozen=True):
+    """In the place of an answer: whoever watches has ended the match while a person thought."""
+
+
 def no_answer(limit_s: float) -> Fault:
     """Of a seat whose time has run out."""
     return Fault(FaultKind.TIMEOUT, f"no answer within {limit_s:g} s")

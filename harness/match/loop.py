@@ -83,6 +83,8 @@ class Loop:
                 answers = {call.player: await ask(call)}
             else:
                 answers = await self._ask_all(calls)
+            if self.interrupted and self.is_withdrawn(answers):
+                continue
             judged = state.judged(answers)
             for answer in judged.values():
                 if type(answer) is Fault:
@@ -105,6 +107,10 @@ class Loop:
 
     async def between(self) -> bool:
         """Before every turn of a game that may be interrupted: may change the position, and says whether it did."""
+        return False
+
+    def is_withdrawn(self, answers: Mapping[Player, Any]) -> bool:
+        """Whether a turn does not count, since a question of it was taken back: what did that comes `between`."""
         return False
 
     def at_fault(self) -> None:

@@ -36,6 +36,11 @@ class Pace:
         self.stopped, self.paused = True, False
         self._tell()
 
+    def begin(self) -> None:
+        """Another match begins: one that was ended too late, or twice, does not end this one. A pause lasts."""
+        self.stopped = False
+        self._tell()
+
     def stopping(self) -> bool:
         """Whether the match is to be ended now; asked once for each time that it was said."""
         stopped, self.stopped = self.stopped, False

@@ -30,7 +30,7 @@ from referee.harness.bots.launch import Entrant, player_of
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.roster import Roster
-from referee.harness.bots.seat import OutOfTurn, Seat, settle
+from referee.harness.bots.seat import OutOfTurn, Seat, Withdrawn, settle
 from referee.harness.errors import RunError, ungrouped
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.faults import report, rules_of
@@ -302,6 +302,9 @@ class _Referee(Loop):
             if await self._spoke(player):
                 return True
         return bool(self.cheats) and await self._cheat()
+
+    def is_withdrawn(self, answers: Mapping[Player, Any]) -> bool:
+        return any(type(answer) is Withdrawn for answer in answers.values())
 
     async def _held(self, pace: Pace) -> bool:
         """Waits for whoever watches; the time of the match waits with us. Whether they have ended it."""

@@ -19,7 +19,7 @@ from referee.games.api import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.person import Person
-from referee.harness.bots.seat import Seat
+from referee.harness.bots.seat import Seat, Withdrawn
 from referee.harness.errors import RunError
 from referee.harness.match.pace import Pace
 from referee.harness.record.lines import state_hash
@@ -52,6 +52,7 @@ class Beside:
     async def playing(self, record: Path, people: list[Player]) -> None:
         """The next match begins; `people`: their seats, in the order in which they were named."""
         self._queues.clear()
+        self.pace.begin()
         await self._send({"playing": str(record.absolute()), "people": people, "paused": self.pace.paused})
 
     def hold(self) -> None:
@@ -66,6 +67,9 @@ class Beside:
         while not queue:
             if self._gone:
                 return LEFT
+            if self.pace.stopped:
+                await self._send({"withdrawn": player})
+                return Withdrawn()
             await self._news.wait()
         return queue.pop(0)
 

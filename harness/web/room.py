@@ -23,7 +23,7 @@ from referee.harness.record.lines import state_hash
 from referee.harness.web import guard, server
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.draft import Draft
-from referee.harness.web.follow import Followed
+from referee.harness.web.follow import POLL_S, Followed
 from referee.harness.web.page import encoded
 from referee.harness.web.shelf import Entry, FileShelf
 
@@ -42,10 +42,14 @@ class Room(Viewer):
         self._seat_people([])
         self.stream_to_referee = stream
         self.current: int | None = None
+        self.shown: int | None = None
+        """The current match, once its record has begun: before that no page could show it."""
         self.paused = False
         self.over = False
         self.drafts: dict[Player, Draft] = {}
         self.question = 0
+        """Grows with all that changes on a desk."""
+        self._numbers: dict[Player, int] = {}  # seat -> its question
         self._asked: dict[Player, str] = {}  # seat -> hash of the position it is asked in
         self.app.router.routes += [
             Route("/live", self._steer, methods=["POST"]),
@@ -84,14 +88,28 @@ class Room(Viewer):
             self._asked.clear()
             self._seat_people(said["people"])
             self.paused = said["paused"]
+            assert self._nursery is not None
+            self._nursery.start_soon(self._show, self.current)
         elif "asked" in said:
             self._asked[said["asked"]] = said["hash"]
             assert self._nursery is not None
             self._nursery.start_soon(self._seat, said["asked"], said["hash"], said["wrong"])
+        elif "withdrawn" in said:
+            self.drafts.pop(said["withdrawn"], None)
+            self._asked.pop(said["withdrawn"], None)
+            self.question += 1
         elif "paused" in said:
             self.paused = said["paused"]
         elif "over" in said:
             self.over = True
+
+    async def _show(self, number: int) -> None:
+        """Waits until that match is on record, and sends pages there."""
+        while self.current == number and all(entry.number != number for entry in self.shelf.entries()):
+            await trio.sleep(POLL_S)
+        if self.current == number:
+            self.shown = number
+            self.bell.ring()
 
     def _seat_people(self, people: list[Player]) -> None:
         """Who may see and answer what: people change their seats between matches."""
@@ -110,10 +128,15 @@ class Room(Viewer):
             if followed.replay is not None and followed.state is not None and state_hash(followed.state) == position:
                 self.drafts[player] = draft = Draft(followed.replay.game.name, followed.state, player)
                 draft.wrong = wrong
-                self.question += 1
-                self.bell.ring()
+                self._put(player)
                 return
             await self.bell.wait()
+
+    def _put(self, player: Player) -> None:
+        """There is another question on that seat's desk, or none; those of others stay."""
+        self.question += 1
+        self._numbers[player] = self.question
+        self.bell.ring()
 
     async def _tell(self, message: dict[str, Any]) -> None:
         await self.stream_to_referee.send_all(json.dumps(message).encode() + b"\n")
@@ -123,9 +146,12 @@ class Room(Viewer):
     async def _steer(self, request: Request) -> Response:
         if not self.rights(request).steers:
             raise HTTPException(403, "this link only plays\n")
-        what = (await _body(request)).get("do")
+        said = await _body(request)
+        what = said.get("do")
         if what not in ("pause", "play", "step", "stop"):
             raise HTTPException(400, "do: wanted is pause, play, step or stop\n")
+        if self.over or said.get("match", self.current) != self.current:
+            raise HTTPException(409, "that match is over\n")
         await self._tell({"do": what})
         return Response(status_code=204)
 
@@ -135,7 +161,7 @@ class Room(Viewer):
             raise HTTPException(403, "this link is not for that seat\n")
         said = await _body(request)
         draft = self.drafts.get(seat)
-        if draft is None or said.get("number") != self.question:
+        if draft is None or said.get("number") != self._numbers.get(seat):
             raise HTTPException(409, "that question is no longer asked\n")
         if said.get("undo"):
             draft.undo()
@@ -149,8 +175,7 @@ class Room(Viewer):
                 del self.drafts[seat]
                 self._asked.pop(seat, None)
                 await self._tell({"seat": seat, "answers": answers})
-        self.question += 1
-        self.bell.ring()
+        self._put(seat)
         return Response(status_code=204)
 
     # What pages are told.
@@ -167,9 +192,9 @@ class Room(Viewer):
     def status(self, rights: Rights) -> bytes:
         """What is going on, as a line."""
         seats = sorted(player for player in self.drafts if player in (rights.eyes or ()))
-        choice = self.drafts[seats[0]].choice(self.question) if seats else None
+        choice = self.drafts[seats[0]].choice(self._numbers[seats[0]]) if seats else None
         live = {
-            "current": self.current,
+            "current": self.shown,
             "paused": self.paused,
             "steers": rights.steers and not self.over,
             "choice": choice,
@@ -187,11 +212,11 @@ class Room(Viewer):
                 at += len(pieces)
                 yield b"".join(pieces)
                 continue
-            state = self.current, self.paused, self.over, self.question
+            state = self.shown, self.paused, self.over, self.question
             if state != told:
                 told = state
                 yield self.status(rights)
-            elif followed.over and (self.over or rights.eyes is not None):
+            elif followed.over and (self.over or followed.eyes is not None):
                 return
             else:
                 await self.bell.wait()

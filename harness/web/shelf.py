@@ -152,9 +152,18 @@ class Folder(FileShelf):
         self.folder = folder
 
     def entries(self) -> list[Entry]:
+        self._find()
+        return super().entries()
+
+    def source(self, number: int) -> Source | None:
+        """An address may be older than this server, or than its last look."""
+        if super().source(number) is None:
+            self._find()
+        return super().source(number)
+
+    def _find(self) -> None:
         for path in sorted(_records(self.folder)):
             self.add(path)
-        return super().entries()
 
 
 def _records(folder: Path) -> list[Path]:

@@ -94,7 +94,7 @@ def visited(browser: Browser) -> Iterator[Visited]:
 
 def ours(text: str) -> bool:
     """Chromium tells of every request that failed; ours fail where a test ends their server."""
-    return not text.startswith("Failed to load resource")
+    return not text.startswith(("Failed to load resource", "WebSocket connection to"))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,27 @@ PASSWORD = "a password of everybody"
 
 
 @pytest.fixture
-def front(tmp_path: Path, viewer: None) -> Iterator[str]:
-    """The front's address; team1 may train, and there is a viewer."""
-    users = tmp_path / "users.json"
-    add_user(users, "team1", "player", PASSWORD)
-    add_user(users, "wall", "viewer", PASSWORD)
+def users(tmp_path: Path, viewer: None) -> Path:
+    """Team1 may train, and there is a viewer."""
+    file = tmp_path / "users.json"
+    add_user(file, "team1", "player", PASSWORD)
+    add_user(file, "wall", "viewer", PASSWORD)
+    return file
+
+
+@pytest.fixture
+def front(users: Path) -> Iterator[str]:
+    """The front's address."""
+    with serving(users) as address:
+        yield address
+
+
+@contextmanager
+def serving(users: Path, port: str = "0") -> Iterator[str]:
+    """A front for the length of the block, which has its address."""
     command = [sys.executable, "-m", "referee.harness.cli.main", "serve", "aibg", "--users", str(users)]
     process = subprocess.Popen(
-        [*command, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True, bufsize=1
+        [*command, "--bind", f"127.0.0.1:{port}", "--no-replay"], stdout=subprocess.PIPE, text=True, bufsize=1
     )
     try:
         assert process.stdout is not None
@@ -90,3 +104,15 @@ def test_a_link_may_hold_the_password_and_loses_it_and_a_game_that_is_not_there_
     assert page.evaluate("location.href") == f"{front}/?gameId=77"
     answer = requests.get(f"{front}/", timeout=10)
     assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_the_page_says_when_its_front_is_gone_and_shows_nothing_of_a_game_that_the_next_one_does_not_have(
+    users: Path, visited: Visited
+) -> None:
+    with serving(users) as first:
+        trainee = Trainee(first)
+        page = visited(f"{first}/?gameId={trainee.number}#password={PASSWORD.replace(' ', '%20')}", "svg.aibg5")
+    page.get_by_text("the server does not answer; trying again").wait_for()
+    with serving(users, first.rpartition(":")[2]):
+        page.get_by_text("there is no such game").wait_for()
+        assert page.locator("header").inner_text() == f"AIBG 5, game {trainee.number}"

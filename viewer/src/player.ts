@@ -44,6 +44,12 @@ export class Player {
   readonly following = signal(false);
   /** The server is not to be reached just now. */
   readonly lost = signal(false);
+  /** What became of the last question, if it was not this page that answered; "" = nothing to tell. */
+  readonly told = signal("");
+  /** The match that is played now, where it is another one than this. */
+  readonly elsewhere = signal<number | null>(null);
+  /** The question that this page has answered. */
+  private answered = 0;
   readonly step = computed(() => this.held.steps[this.at.value]!);
 
   constructor(match: Match) {
@@ -74,7 +80,10 @@ export class Player {
     batch(() => {
       const before = this.count.peek();
       this.count.value = this.held.steps.length;
-      for (let at = Math.max(1, before); at < this.held.steps.length; at++) if (this.following.peek() && this.isReached(at)) this.steer("pause");
+      const holds = this.following.peek();
+      for (let at = Math.max(1, before); at < this.count.value; at++) {
+        if (holds && this.isReached(at)) this.steer("pause");
+      }
       this.news.value += 1;
       if (this.following.value) this.at.value = this.last;
       if (this.wanted > this.at.value) this.at.value = Math.min(this.last, this.wanted);
@@ -113,9 +122,31 @@ export class Player {
   /** Answers what a person is asked just now: an answer, or one that is drawn, or the last one taken back. */
   answer(what: { answer: Json } | { sample: true } | { undo: true } | { leave: true }): void {
     const choice = this.live.value?.choice;
-    if (!choice) return;
+    if (!choice || this.lost.value || this.answered === choice.number) return;
+    this.answered = choice.number;
     this.chosen.value = [];
+    this.told.value = "";
     this.tell(`/seats/${choice.seat}`, { ...what, number: choice.number });
+  }
+
+  /** The server has not taken what this page said: it may be said again. */
+  refused(why: string): void {
+    this.answered = 0;
+    this.told.value = why;
+  }
+
+  /** The server tells how things stand at the table. */
+  heard(live: Live): void {
+    batch(() => {
+      const before = this.live.value?.choice;
+      const now = live.choice;
+      if (before?.number !== now?.number) {
+        this.chosen.value = [];
+        const gone = before && (!now || now.seat === before.seat) && this.answered !== before.number;
+        if (gone) this.told.value = "That question was answered on another page, or the match was ended.";
+      }
+      this.live.value = live;
+    });
   }
 
   undo(): void {
@@ -161,7 +192,7 @@ export class Player {
     this.playing.value = !this.playing.value;
   }
 
-  /** The next fault, or the one before; after the last comes the first. So the fatal one is a step back from the beginning. */
+  /** The next fault, or the one before; after the last comes the first: the fatal one is a step back from the start. */
   nextFault(back = false): void {
     const all = this.faults.value;
     const next = back

@@ -61,6 +61,7 @@ function listen(): void {
       refused = true;
       wrong.value = frame.message;
       entered.value = false;
+      latest.value = null; // of a game that this server does not have
       return;
     }
     told.value = "live";

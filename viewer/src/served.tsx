@@ -6,11 +6,12 @@ import { type Live, Reader } from "./match";
 import { follow, place, token } from "./place";
 import { Player } from "./player";
 import { App } from "./views/app";
-import { type Entry, List } from "./views/list";
+import { type Entry, List, gone } from "./views/list";
 import { visible as readable } from "./views/words";
 
 const LIVE = '{"live":';
 const AGAIN_MS = 1000;
+const LOST = "The server does not answer: it has ended, or cannot be reached. This page tries again.";
 const NOT_BEGUN = "The match has not begun yet: its bots are being started and greeted.";
 
 /** Asks our server; the token goes in a header of its own. */
@@ -27,17 +28,28 @@ export async function served(root: Element): Promise<void> {
   const only = entries.length === 1 ? entries[0] : undefined;
   if (only) return watch(root, only.number);
   render(<List first={entries} />, root);
-  addEventListener("hashchange", () => location.reload());
+  addEventListener("hashchange", () => void open());
+}
+
+/** Goes to the match that the address names. */
+async function open(): Promise<void> {
+  if (await isThere()) return location.reload();
+  gone.value = true;
+  history.replaceState(null, "", "#");
 }
 
 /** What there is to see; a match that is about to begin is waited for. */
 async function listed(root: Element): Promise<Entry[] | undefined> {
   for (;;) {
-    const answer = await ask("/matches");
-    if (!answer.ok) return void told(root, await answer.text());
-    const entries = (await answer.json()) as Entry[];
-    if (entries.length > 0 || answer.headers.get("x-referee-waits") === null) return entries;
-    told(root, NOT_BEGUN);
+    try {
+      const answer = await ask("/matches");
+      if (!answer.ok) return void told(root, await answer.text());
+      const entries = (await answer.json()) as Entry[];
+      if (entries.length > 0 || answer.headers.get("x-referee-waits") === null) return entries;
+      told(root, NOT_BEGUN);
+    } catch {
+      told(root, LOST);
+    }
     await new Promise((go) => setTimeout(go, AGAIN_MS / 4));
   }
 }
@@ -50,7 +62,7 @@ function told(root: Element, what: string): void {
 async function watch(root: Element, number: number): Promise<void> {
   let reader = new Reader();
   const player = new Player(reader.match);
-  player.tell = (path, what) => void ask(path, { method: "POST", body: JSON.stringify(what) });
+  player.tell = (path, what) => void say(player, path, { ...what, match: number });
   let begun = false;
   const grown = () => {
     // What is read again from the first line takes the place of what is shown once there is as much of it.
@@ -78,6 +90,7 @@ async function watch(root: Element, number: number): Promise<void> {
       await lines(answer, reader, (live) => heard(live, number, player), grown);
     } catch {
       player.lost.value = player.match.closing === undefined;
+      if (!begun) told(root, LOST);
     }
     const { closing, about } = reader.match;
     if (closing && about.eyes === null) break;
@@ -89,10 +102,29 @@ async function watch(root: Element, number: number): Promise<void> {
 
 /** What the server says of the table; the next match of a series follows this one. */
 function heard(live: Live, number: number, player: Player): void {
-  const asked = player.live.value?.choice;
-  if (asked?.number !== live.choice?.number || asked?.seat !== live.choice?.seat) player.chosen.value = [];
-  player.live.value = live;
-  if (live.current !== null && live.current !== number && player.following.value) location.hash = `#match=${live.current}`;
+  player.heard(live);
+  player.elsewhere.value = live.current === null || live.current === number ? null : live.current;
+}
+
+/** Tells the server what was chosen here. What it does not take is said on the page. */
+async function say(player: Player, path: string, what: object): Promise<void> {
+  try {
+    const answer = await ask(path, { method: "POST", body: JSON.stringify(what) });
+    if (!answer.ok) player.refused(`Not taken: ${await answer.text()}`);
+  } catch {
+    player.refused("");
+    player.lost.value = true;
+  }
+}
+
+/** Whether our server is still there: a page that is left when it is not cannot come back. */
+export async function isThere(): Promise<boolean> {
+  try {
+    await ask("/favicon.ico");
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads an answer line by line; a page that nobody sees leaves off, and goes on later. */

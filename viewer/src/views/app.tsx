@@ -1,6 +1,7 @@
 import { painter } from "../games";
 import type { Match } from "../match";
 import type { Player } from "../player";
+import { isThere } from "../served";
 import { CallPanel } from "./call";
 import { Charts } from "./charts";
 import { Conditions } from "./conditions";
@@ -10,6 +11,9 @@ import { Legend } from "./legend";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
 import { sentence, visible } from "./words";
+
+const LOST = "the server does not answer; trying again";
+const LEFT = "the server has ended; this page has the whole match";
 
 /** The whole page; while the match is being read the first position alone, in the place that it will have. */
 export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
@@ -35,7 +39,7 @@ function Heading({ player }: { player: Player }) {
       <span class="seed">{origin(match)}</span>
       <Badge player={player} />
       {location.protocol !== "file:" && match.about.eyes === null && (
-        <a class="to-list" href="#" onClick={() => setTimeout(() => location.reload())}>
+        <a class="to-list" href="#" onClick={(event) => void toList(event, player)}>
           all matches
         </a>
       )}
@@ -44,6 +48,14 @@ function Heading({ player }: { player: Player }) {
       </button>
     </header>
   );
+}
+
+/** To the list, if there is still a server to give it: this page would be lost for an error of the browser's. */
+async function toList(event: MouseEvent, player: Player): Promise<void> {
+  event.preventDefault();
+  if (!(await isThere())) return void (player.lost.value = true);
+  location.hash = "";
+  location.reload();
 }
 
 function Rest({ player }: { player: Player }) {
@@ -73,7 +85,7 @@ function origin({ about, header }: Match): string {
 /** What is known of the record: that it still grows, or how its end compares with the rules. */
 function Badge({ player }: { player: Player }) {
   const { closing } = player.match;
-  if (player.lost.value) return <span class="badge bad">the server does not answer; trying again</span>;
+  if (player.lost.value) return <span class="badge bad" role="alert">{closing ? LEFT : LOST}</span>;
   if (!closing) return <span class="badge live">{player.match.about.live ? "live" : "reading"}</span>;
   if (player.match.about.original && closing.verified === "as recorded") return <span class="badge">as recorded</span>;
   if (closing.verified !== "identical") return <span class="badge bad">{closing.verified}</span>;
@@ -104,11 +116,15 @@ function Boards({ player }: { player: Player }) {
   const views = sitting === null ? all : [sitting];
   return (
     <div class="beside">
-      {views.map((seat) => (
-        <section key={seat} class="board" aria-label={seat === null ? "the board" : `the board as seat ${seat} sees it`}>
-          <Board view={seat === null || !step.seats ? step.view : step.seats[seat]!} step={step} match={match} seat={seat} />
-        </section>
-      ))}
+      {views.map((seat) => {
+        const label = seat === null ? "the board" : `the board as seat ${seat} sees it`;
+        const view = seat === null || !step.seats ? step.view : step.seats[seat]!;
+        return (
+          <section key={seat} class="board" aria-label={label}>
+            <Board view={view} step={step} match={match} seat={seat} />
+          </section>
+        );
+      })}
     </div>
   );
 }
@@ -127,7 +143,11 @@ function Views({ player }: { player: Player }) {
           {seat === null ? "everything" : `seat ${seat}`}
         </button>
       ))}
-      <button type="button" aria-pressed={player.beside.value} onClick={() => (player.beside.value = !player.beside.value)}>
+      <button
+        type="button"
+        aria-pressed={player.beside.value}
+        onClick={() => (player.beside.value = !player.beside.value)}
+      >
         beside each other
       </button>
     </nav>

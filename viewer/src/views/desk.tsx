@@ -14,7 +14,7 @@ const seated = signal<number | null>(null);
 /** What is asked just now, where the page stands at the newest turn. */
 export function asked(player: Player): Choice | null {
   const choice = player.live.value?.choice ?? null;
-  return choice && player.at.value === player.last ? choice : null;
+  return choice && player.at.value === player.last && !player.lost.value ? choice : null;
 }
 
 /** Several people who see different things share the screen, while they play. */
@@ -62,8 +62,8 @@ function click(player: Player, all: Way[], key: Key): void {
   const chosen = on ? [...player.chosen.value, key] : [key];
   const rest = left(all, chosen);
   const [only] = rest;
-  if (only && rest.length === 1 && only.keys.length === chosen.length) player.answer({ answer: only.answer });
-  else if (rest.length === 1 && only && only.keys.slice(chosen.length).every((each) => each.startsWith("!"))) player.answer({ answer: only.answer });
+  const clear = only && rest.length === 1 && only.keys.slice(chosen.length).every((each) => each.startsWith("!"));
+  if (clear) player.answer({ answer: only.answer });
   else if (chosen.length === 1 && player.chosen.value[0] === key) player.chosen.value = [];
   else player.chosen.value = chosen;
 }
@@ -71,10 +71,17 @@ function click(player: Player, all: Way[], key: Key): void {
 /** A person's desk: what is asked, what may be answered, what can be taken back. */
 export function Desk({ player }: { player: Player }) {
   const live = player.live.value;
-  const { eyes, people } = player.match.about;
+  const { eyes } = player.match.about;
+  if (player.elsewhere.value !== null && !player.lost.value) return <Next number={player.elsewhere.value} />;
   if (!eyes || !live || live.over) return null;
   const choice = live.choice;
-  if (!choice) return <section class="desk waiting" aria-label="your turn" aria-live="polite">{people.length > 0 && "The others are thinking."}</section>;
+  if (!choice || player.lost.value)
+    return (
+      <section class="desk waiting" aria-label="your turn">
+        <Told player={player} />
+        <p aria-live="polite">{waiting(player)}</p>
+      </section>
+    );
   const who = `${name(player.match, choice.seat)}, seat ${choice.seat}`;
   if (curtained(player))
     return (
@@ -91,26 +98,59 @@ export function Desk({ player }: { player: Player }) {
         <strong>{who}</strong>: your answer to <code>{choice.method}</code>
         {choice.drafted > 0 && `, after ${choice.drafted} that still can be taken back`}
       </p>
+      <Told player={player} />
       {choice.wrong && <p class="bad" role="alert">{visible(choice.wrong)}</p>}
       {player.at.value !== player.last && (
         <button type="button" onClick={() => player.newest()}>
           to the position that is asked
         </button>
       )}
-      {choice.least !== null ? <NumberField player={player} choice={choice} /> : <Answers player={player} choice={choice} />}
+      {choice.least !== null && <NumberField player={player} choice={choice} />}
+      {choice.least === null && <Answers player={player} choice={choice} />}
       <p class="row">
         {choice.answers === null && (
           <button type="button" onClick={() => player.answer({ sample: true })}>
             {choice.least === null ? "place for me" : "any"}
           </button>
         )}
-        <button type="button" disabled={choice.drafted === 0 && player.chosen.value.length === 0} onClick={() => player.undo()}>
+        <button
+          type="button"
+          disabled={choice.drafted === 0 && player.chosen.value.length === 0}
+          onClick={() => player.undo()}
+        >
           undo
         </button>
-        <button type="button" onClick={() => confirm("Leave the table? The match is lost then.") && player.answer({ leave: true })}>
+        <button
+          type="button"
+          onClick={() => confirm("Leave the table? The match is lost then.") && player.answer({ leave: true })}
+        >
           leave the table
         </button>
       </p>
+    </section>
+  );
+}
+
+/** What a person waits for who is not asked. */
+function waiting(player: Player): string {
+  if (player.lost.value) return "The server does not answer: nothing can be answered here until it does.";
+  if (player.match.closing) return "";
+  return player.live.value?.paused ? "The match is held." : "The others are thinking.";
+}
+
+/** What became of the last question, where that was not done here. */
+function Told({ player }: { player: Player }) {
+  return player.told.value ? <p role="status">{visible(player.told.value)}</p> : null;
+}
+
+/** The way to the next match of a series. The end of this one is to be seen first, so nobody is taken there. */
+function Next({ number }: { number: number }) {
+  return (
+    <section class="desk" aria-label="the next match">
+      <p aria-live="polite">This match is over; another one is played now.</p>
+      <button type="button" class="main" onClick={() => (location.hash = `#match=${number}`)}>
+        to the match that is played
+      </button>
     </section>
   );
 }
@@ -164,7 +204,12 @@ function Answers({ player, choice }: { player: Player; choice: Choice }) {
       >
         <label>
           by its name{" "}
-          <input id="answer" autocomplete="off" value={typed.value} onInput={(event) => (typed.value = event.currentTarget.value)} />
+          <input
+            id="answer"
+            autocomplete="off"
+            value={typed.value}
+            onInput={(event) => (typed.value = event.currentTarget.value)}
+          />
         </label>{" "}
         <small>
           {found.length} of {all.length}; Enter takes the first

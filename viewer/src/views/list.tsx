@@ -18,7 +18,10 @@ export interface Entry {
 
 const AGAIN_MS = 2000;
 const SHOWN = 500;
+const NONE = "No match is recorded here yet; each appears as soon as it begins.";
 const entries = signal<Entry[]>([]);
+/** The server does not answer. */
+export const gone = signal(false);
 const wanted = signal("");
 const game = signal("");
 const kind = signal<"all" | "live" | "fault" | "draw">("all");
@@ -51,7 +54,12 @@ export function List({ first }: { first: Entry[] }) {
       <header>
         <h1>Matches</h1>
         <label>
-          bot <input type="search" value={wanted.value} onInput={(event) => (wanted.value = event.currentTarget.value)} />
+          bot{" "}
+          <input
+            type="search"
+            value={wanted.value}
+            onInput={(event) => (wanted.value = event.currentTarget.value)}
+          />
         </label>
         <label>
           game{" "}
@@ -74,6 +82,7 @@ export function List({ first }: { first: Entry[] }) {
         <span class="seed" role="status">
           {found.length} of {all.length}
         </span>
+        {gone.value && <span class="badge bad" role="alert">the server does not answer; trying again</span>}
       </header>
       <table>
         <thead>
@@ -93,7 +102,7 @@ export function List({ first }: { first: Entry[] }) {
           ))}
         </tbody>
       </table>
-      {found.length === 0 && <p>{all.length === 0 ? "No match is recorded here yet; each appears as soon as it begins." : "No match is like that."}</p>}
+      {found.length === 0 && <p>{all.length === 0 ? NONE : "No match is like that."}</p>}
       {found.length > SHOWN && <p>The newest {SHOWN} are shown; narrow them down for others.</p>}
     </main>
   );
@@ -135,7 +144,8 @@ async function refresh(): Promise<void> {
   try {
     const answer = await ask("/matches");
     if (answer.ok) entries.value = (await answer.json()) as Entry[];
+    gone.value = false;
   } catch {
-    // the server is gone for now; the list stays
+    gone.value = true; // the list stays
   }
 }

@@ -77,7 +77,7 @@ export function Timeline({ player }: { player: Player }) {
 /** Holds the match that is played: between turns, where no clock runs. */
 function Steering({ player }: { player: Player }) {
   const live = player.live.value;
-  if (!live?.steers || live.over || player.match.closing) return null;
+  if (!live?.steers || live.over || player.match.closing || player.lost.value) return null;
   return (
     <span class="steering" role="group" aria-label="the match that is played">
       <button type="button" aria-pressed={live.paused} onClick={() => player.steer(live.paused ? "play" : "pause")}>
