@@ -193,6 +193,36 @@ def test_what_was_answered_last_is_marked_on_the_board(game: str, paged: Played,
     page.wait_for_function("!document.querySelector('.board .last, .board .newest')")
 
 
+def test_who_acted_who_has_come_and_who_is_hurt_is_marked_among_the_cards(
+    paged: Played, played: Played, opened: Opened
+) -> None:
+    traders = (entrant("@trader"), entrant("@trader"))
+    steps = [(step, state.view(None)) for _, state, step in positions(Replay(played("cardgame", *traders)))]
+    page = opened(paged("cardgame", *traders), "")
+    marked = {"came": 0, "hurt": 0, "acted": 0}
+    for number in range(1, len(steps)):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"() => document.querySelector('#turn').value == {number}")
+        before, now = steps[number - 1][1], steps[number][1]
+        answers = getattr(steps[number][0], "answers", {})
+        for seat, (was, side) in enumerate(zip(before.players, now.players, strict=True)):
+            half = page.get_by_role("region", name=f"side of seat {seat}")
+            assert half.locator(".hero.newest").count() == (was.health != side.health), number
+            marks = half.locator(".minion").evaluate_all("all => all.map(e => e.classList.contains('newest'))")
+            if len(side.board) == len(was.board) + 1 and answers.get(seat, [None])[0] == 1:
+                assert any(marks), number
+                marked["came"] += 1
+            if len(side.board) == len(was.board):
+                hurt = [one.health < other.health for one, other in zip(side.board, was.board, strict=True)]
+                assert all(mark for mark, found in zip(marks, hurt, strict=True) if found), number
+                marked["hurt"] += sum(hurt)
+                action, numbers = answers.get(seat) or (None, ())
+                if action == 3:
+                    assert marks[numbers[0] - 1], number
+                    marked["acted"] += 1
+    assert all(marked.values()), marked
+
+
 def test_where_an_ant_came_from_and_went_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
     """Whoever moved it: the answers of seat 1 name the tiles of a board that is turned around."""
     views = [state.view(None) for _, state, _ in positions(Replay(played("reantics")))]

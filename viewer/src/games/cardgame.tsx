@@ -1,6 +1,7 @@
 import type { BoardProps } from ".";
 import type { Match } from "../match";
 import type { Json } from "../patch";
+import { earlier, last } from "./last";
 import { type Key, type Pick, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything, Minion } from "./types/cardgame";
@@ -70,7 +71,8 @@ function shown(view: Json, seat: number | null): View | undefined {
   if (!Array.isArray(seen.player_target)) return undefined;
   const hidden = { max_mana: null, power_used: false, deck: null };
   const own = { ...hidden, health: seen.hero_health, mana: seen.player_mana, board: seen.player_target.slice(1) };
-  const theirs = { ...hidden, health: seen.opponent_health, mana: seen.opponent_mana, board: seen.opponent_target.slice(1) };
+  const board = seen.opponent_target.slice(1);
+  const theirs = { ...hidden, health: seen.opponent_health, mana: seen.opponent_mana, board };
   const me: Side = { ...own, hand: seen.player_hand.map((card) => card.id) };
   const rival: Side = { ...theirs, hand: Array<null>(seen.n_opponent_hand).fill(null) };
   return { active: null, players: seat === 0 ? [me, rival] : [rival, me] };
@@ -79,10 +81,21 @@ function shown(view: Json, seat: number | null): View | undefined {
 export function Board(props: BoardProps) {
   const view = shown(props.view, props.seat);
   if (!view) return <Plain {...props} />;
+  const before = shown(earlier(props) ?? null, props.seat);
   return (
     <div class="cardgame">
       {([1, 0] as const).map((seat) => (
-        <Half key={seat} seat={seat} side={view.players[seat]} active={view.active === seat} match={props.match} pick={props.pick} whose={props.seat === seat ? "own" : "enemy"} />
+        <Half
+          key={seat}
+          seat={seat}
+          side={view.players[seat]}
+          before={before?.players[seat]}
+          acted={seat in (props.step.line.answers ?? {}) ? last(props.step, targets) : undefined}
+          active={view.active === seat}
+          match={props.match}
+          pick={props.pick}
+          whose={props.seat === seat ? "own" : "enemy"}
+        />
       ))}
     </div>
   );
@@ -91,10 +104,22 @@ export function Board(props: BoardProps) {
 interface HalfProps {
   seat: number;
   side: Side;
+  /** What it was one step before. */
+  before: Side | undefined;
+  /** What the answer names, if it was this side's. */
+  acted: Set<Key> | undefined;
   active: boolean;
   match: Match;
   pick: Pick | undefined;
   whose: "own" | "enemy";
+}
+
+function labelled(match: Match, id: number | null): string {
+  return [title(match, id), printed(match, id)].filter(Boolean).join(": ");
+}
+
+function kinds(minion: Minion, isNew: boolean | undefined): string {
+  return `minion ${minion.can_attack ? "ready" : ""} ${isNew ? "newest" : ""}`;
 }
 
 /** A thing on the table: a button where it may be clicked. */
@@ -103,13 +128,29 @@ function thing(pick: Pick | undefined, key: Key, label: string, kind: string) {
   return target ? { ...target, class: `${kind} ${target.class}` } : { class: kind };
 }
 
-function Half({ seat, side, active, match, pick, whose }: HalfProps) {
+/** Which minions have come, or are not what they were: the answer names places, and those shift as minions die. */
+function changed(board: Minion[], before: Minion[]): boolean[] {
+  const what = ({ id, atk, health, max_health, poisonous }: Minion) => [id, atk, health, max_health, poisonous].join();
+  if (board.length === before.length) return board.map((minion, index) => what(minion) !== what(before[index]!));
+  const left = before.map(what);
+  return board.map((minion) => {
+    const at = left.indexOf(what(minion));
+    if (at >= 0) left.splice(0, at + 1); // they keep their order
+    return at < 0;
+  });
+}
+
+function Half({ seat, side, before, acted, active, match, pick, whose }: HalfProps) {
+  const news = before ? changed(side.board, before.board) : [];
+  const stays = before?.board.length === side.board.length; // else places have shifted
+  if (stays) news.forEach((_, at) => (news[at] ||= acted?.has(`own ${at + 1}`) ?? false));
+  const hit = before && before.health !== side.health ? "newest" : "";
   const mine = whose === "own" ? pick : undefined;
   const hand = (
     <ul class="hand" aria-label={`hand of seat ${seat}`}>
       {side.hand.map((id, index) => (
         <li key={index}>
-          <div {...thing(mine, `hand ${index}`, [title(match, id), printed(match, id)].filter(Boolean).join(": "), "card")}>
+          <div {...thing(mine, `hand ${index}`, labelled(match, id), "card")}>
             {title(match, id)}
             {printed(match, id) && <small>{printed(match, id)}</small>}
           </div>
@@ -121,7 +162,7 @@ function Half({ seat, side, active, match, pick, whose }: HalfProps) {
     <section class={`half seat-${seat} ${active ? "active" : ""}`} aria-label={`side of seat ${seat}`}>
       {seat === 1 && hand}
       <div class="row">
-        <div {...thing(pick, `${whose} 0`, `the hero of seat ${seat}`, "hero")}>
+        <div {...thing(pick, `${whose} 0`, `the hero of seat ${seat}`, `hero ${hit}`)}>
           <span class={`mark seat-${seat}`} aria-hidden="true">{seat}</span> <strong>{side.health}</strong> health
           <br />
           {side.mana}
@@ -132,7 +173,7 @@ function Half({ seat, side, active, match, pick, whose }: HalfProps) {
         <ul class="minions" aria-label={`minions of seat ${seat}`}>
           {side.board.map((minion, index) => (
             <li key={index}>
-              <div {...thing(pick, `${whose} ${index + 1}`, title(match, minion.id), `minion ${minion.can_attack ? "ready" : ""}`)}>
+              <div {...thing(pick, `${whose} ${index + 1}`, title(match, minion.id), kinds(minion, news[index]))}>
                 <span>{title(match, minion.id)}</span>
                 <span>
                   <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>
