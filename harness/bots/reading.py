@@ -27,10 +27,11 @@ class Answers:
         self.all = len(self.legal) <= MOST
         """Every legal answer is among them."""
         del self.legal[MOST:]
-        self.words = [self._told(answer) for answer in self.legal]
+        self.words = [self.told(answer) for answer in self.legal]
         self._split = [_split(words) for words in self.words]
 
-    def _told(self, answer: Any) -> str:
+    def told(self, answer: Any) -> str:
+        """An answer in words, or as JSON where the game has none for it."""
         told = self.game.notation.told(self.call, answer) if self.game.notation is not None else None
         return msgspec.json.encode(answer).decode() if told is None else told
 

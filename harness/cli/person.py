@@ -20,6 +20,8 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err
 
 LISTED = 40
+DRAWN = 3
+"""So many answers are drawn as examples where there are more than can be listed: the first ones are nearly the same."""
 """Of more answers only so many are listed; words narrow them down."""
 HELP = "words of an answer choose it, or its number with #; ? lists those that a word leaves, as in ? e4; * plays any"
 CLEAN = "\x1b[2J\x1b[3J\x1b[H"
@@ -33,7 +35,7 @@ class Hands:
         self.game = game
         self.several = several
         """More than one person: what one may see is taken away before the other looks."""
-        self._dice = Dice(seed)
+        self._dice, self._examples = Dice(seed), Dice(seed)
         self._begun = False
         self._said: list[str] = []
 
@@ -53,7 +55,9 @@ class Hands:
             if line is None:
                 return Fault(FaultKind.CRASH, "left the table")
             text = line.strip()
-            if text.startswith("?"):
+            if text.startswith("?") and not answers.all:  # words narrow only what is listed
+                self._draw(state, player, answers, DRAWN)
+            elif text.startswith("?"):
                 self._list(answers, text[1:])
             elif text == "*":
                 return state.sample(player, self._dice)
@@ -85,6 +89,14 @@ class Hands:
         err.print(Text(f"{method.name}: {method.doc}", style="dim"))
         if len(answers.words) <= LISTED:
             self._list(answers, "")
+        elif not answers.all:
+            self._draw(state, player, answers, 1)
+
+    def _draw(self, state: State, player: Player, answers: Answers, count: int) -> None:
+        """Some answers out of more than can be listed, as they may be written."""
+        err.print(Text("  more answers than can be listed; write one of your own, such as", style="dim"))
+        for _ in range(count):
+            err.print(Text(f"  {printable(answers.told(state.sample(player, self._examples)))}"))
 
     def _list(self, answers: Answers, text: str) -> None:
         """In columns, by number."""
@@ -98,8 +110,8 @@ class Hands:
         )
         for row in rows:
             err.print(Text("  " + "".join(cell.ljust(width) for cell in row).rstrip()))
-        if len(found) > LISTED or not answers.all:
-            more = f"{len(found) - len(shown)} more" if answers.all else "many more"
+        if len(found) > LISTED:
+            more = f"{len(found) - len(shown)} more"
             err.print(Text(f"  … {more}; words leave fewer, as in ? {answers.words[0].split()[0]}", style="dim"))
         if not found:
             err.print(Text("  no legal answer has these words", style="dim"))

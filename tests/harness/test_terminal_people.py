@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -169,3 +170,18 @@ def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> Non
         process.kill()
         process.wait()
         os.close(ours)
+
+
+def test_answers_that_are_too_many_for_a_list_are_shown_by_examples_that_differ_and_may_be_written(
+    tmp_path: Path,
+) -> None:
+    """ReAntics: the first placements of all are the same but for a tile or two."""
+    game = ("--game", "reantics", "human", "@random", "--draw-after", "4")
+    _, shown = play(tmp_path, ["?", "? anthill 9,3"], *game)
+    examples = [line.strip() for line in shown.splitlines() if line.startswith("  anthill")]
+    assert len(examples) == len(set(examples)) == 7, "one to begin with, three for each question"
+    assert len({line.partition(",")[2] for line in examples}) == 7
+    assert "#1 anthill" not in shown and "no legal answer" not in shown
+    play(tmp_path, [examples[0]], *game)
+    tiles = [int(part) for part in re.findall(r"\d", examples[0])]
+    assert [part for tile in moves(tmp_path)[0]["0"] for part in tile] == tiles
