@@ -41,6 +41,8 @@ __all__ = [
 # Notebooks ask values to show themselves. The page stands above matches and records, so it is given to them from here.
 setattr(Verdict, "_repr_html_", notebook.verdict_html)  # noqa: B010 - no attribute that their types have
 setattr(Replay, "_repr_html_", notebook.replay_html)  # noqa: B010
+for _kind in (UsageError, RunError):
+    setattr(_kind, "_render_traceback_", notebook.error_lines)  # noqa: B010 - IPython asks for it
 
 Bot = str | os.PathLike[str]
 """As on the command line: a path, `@random` and the like, `cmd:COMMAND LINE`; `NAME=` in front names it."""
@@ -240,7 +242,7 @@ def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs)
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
-        raise (_ours(group) or _single(group)) from group
+        raise (_ours(group) or _single(group)) from None  # the group says nothing more, in many lines
 
 
 def _single(error: BaseException) -> BaseException:

@@ -54,10 +54,18 @@ def verdict_html(verdict: Verdict) -> str:
         parts.append(f"<p><b>fault:</b> {_text(f'{where}: {fault.detail}; {fault.penalty}')}</p>")
     if verdict.replay is not None:
         try:
-            parts.append(replay_html(Replay(Path(verdict.replay))))
+            replay = Replay(Path(verdict.replay))
+            if (replay.header.game, replay.header.setup.seed) != (verdict.game, verdict.seed):
+                raise UsageError(f"{verdict.replay} holds another match by now")
+            parts.append(replay_html(replay))
         except (UsageError, RunError) as error:  # it was moved or removed meanwhile
             parts.append(f"<p>{_text(str(error))}</p>")
     return "".join(parts)
+
+
+def error_lines(error: Exception) -> list[str]:
+    """What stands below a cell that ended with an error of ours: its line, without where in our code it was found."""
+    return [f"{type(error).__name__}: {printable(str(error))}"]
 
 
 def _and(names: list[str]) -> str:

@@ -24,6 +24,46 @@ def shown(cell: Any) -> str:
     return str(output.data["text/html"])
 
 
+ODD = (
+    "import referee\nreferee.play('tictactoe', ['./crash.py', '@random'], seed=5)",
+    "referee.play('tictactoe', ['./no-bot.py', '@random'])",
+    "referee.read_replay('no-record.jsonl')",
+    "import _thread, threading\nthreading.Timer(1, _thread.interrupt_main).start()\n"
+    "referee.play('tictactoe', ['./slow.py', '@random'], seed=5, replay='broken-off.jsonl')",
+    "referee.read_replay('broken-off.jsonl')",
+    "referee.play('tictactoe', ['@random', '@random'], seed=5)",
+)
+SLOW = """
+import json, sys, time
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        if call["method"] != "initialize":
+            time.sleep(60)
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": {"name": "slow", "version": "1"}}), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_goes_on_after_whatever_went_wrong_in_a_cell(tmp_path: Path) -> None:
+    """A bot that crashes, one and a record that are not there, a cell that is interrupted: told shortly."""
+    (tmp_path / "crash.py").write_text("import sys\nsys.exit('<b>boo</b>')\n")
+    (tmp_path / "slow.py").write_text(SLOW)
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ODD])
+    resources = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources=resources).execute()
+    crashed, no_bot, no_record, interrupted, record, after = book.cells
+    assert "<b>fault:</b>" in shown(crashed) and "<b>boo" not in shown(crashed)
+    for cell, told in ((no_bot, "no bot at './no-bot.py'"), (no_record, "the replay no-record.jsonl cannot be read")):
+        (error,) = cell.outputs
+        assert error.ename == "UsageError" and error.evalue.startswith(told)
+        assert error.traceback == [f"UsageError: {error.evalue}"]
+    words = "".join(str(each) for each in interrupted.outputs)
+    assert "KeyboardInterrupt" in words and "Group" not in words
+    assert "iframe" in shown(record) or "<pre>" in shown(record)
+    assert "<b>Tic-tac-toe" in shown(after)
+
+
 @pytest.mark.slow
 def test_a_notebook_shows_a_verdict_and_a_record(tmp_path: Path) -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
@@ -53,5 +93,8 @@ def test_the_frame_holds_the_page_and_no_name_gets_out_of_it(tmp_path: Path, mon
     assert html.unescape(document) == page.page(referee.read_replay(path)).decode()
     assert "<script>alert(1)" not in html.unescape(document)
     assert "allow-same-origin" not in content
+    referee.play("tictactoe", ["@random", "@random"], seed=6, replay=path)
+    other = verdict._repr_html_()  # type: ignore[attr-defined]
+    assert f"{path} holds another match by now" in other and "iframe" not in other
     path.unlink()
     assert "cannot be read" in verdict._repr_html_()  # type: ignore[attr-defined]
