@@ -54,6 +54,7 @@ toolchains:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@mkdir -p .venv/share/man/man1 && ln -sf ../../../../docs/referee.1 .venv/share/man/man1/referee.1
 	@touch $@
 
 clean:

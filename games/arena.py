@@ -4,7 +4,7 @@ A game adds its board and its moves: the abstract methods of `Battle`. `referee.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import UNSET, Meta, Struct, json
@@ -53,6 +53,8 @@ class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0
 
 
+DEAD_ENDS = 1000
+"""So many drawn plies after which the battle can only end are taken back, before an opening counts as impossible."""
 _BOTH = (0, 1)
 _FLIP_REASONS = {
     FaultKind.TIMEOUT: "You ran out of time",
@@ -206,14 +208,33 @@ class Battle(State):
     def draw_opening(self) -> None:
         """Plays the plies of the option `opening`, each drawn from all legal answers that do not end the battle.
 
-        Called once, when the board is set up. ValueError if there is no such answer any more.
+        Called once, when the board is set up. ValueError if no such opening is found.
         """
-        for ply in range(self.setup.options.opening):
+        plies = self.setup.options.opening
+        drawn = self._drawn(self.dice, plies, iter(range(DEAD_ENDS)))
+        if drawn is None:
+            raise ValueError(f"opening={plies}: no way was found to play so many plies without an end of the battle")
+        for answer in drawn:
             (player,) = self.awaited
-            going_on = [answer for answer in self.legal(player) if self._goes_on(player, answer)]
-            if not going_on:
-                raise ValueError(f"opening={self.setup.options.opening}: every ply after {ply} would end the battle")
-            self.drawn += self.step({player: self.dice.choice(going_on, "opening")})
+            self.drawn += self.step({player: answer})
+
+    def _drawn(self, dice: Dice, plies: int, dead_ends: Iterator[int]) -> list[Mapping[str, Any]] | None:
+        """So many answers one after the other, drawn from all that leave the battle undecided; where it goes on no
+        further, the last is drawn anew. None = there are none, or none were found before the dead ends ran out."""
+        if plies == 0:
+            return []
+        (player,) = self.awaited
+        going_on = [answer for answer in self.legal(player) if self._goes_on(player, answer)]
+        while going_on:
+            answer = dice.choice(going_on, "opening")
+            after = self.copy()
+            after.step({player: answer})
+            if (rest := after._drawn(dice, plies - 1, dead_ends)) is not None:
+                return [answer, *rest]
+            going_on.remove(answer)
+            if next(dead_ends, None) is None:
+                break
+        return None
 
     def _goes_on(self, player: Player, answer: Mapping[str, Any]) -> bool:
         """Whether the battle is undecided after that legal answer."""

@@ -139,6 +139,14 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
             raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")
 
 
+def refuse_people(spec: str) -> None:
+    """UsageError for a person, and for the script of one, whose seat is in single matches alone."""
+    if spec == WORD:
+        _person(False)
+    if spec.startswith(PREFIX):
+        _script(spec.removeprefix(PREFIX), False)
+
+
 def _find(spec: str, game: str | None, people: bool = False) -> Ready:
     name, rest = _split_name(spec)
     if rest == WORD:

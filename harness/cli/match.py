@@ -24,7 +24,7 @@ from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import UsageError
 from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, People, Series, numbered, play_series
-from referee.harness.match.setups import check_count
+from referee.harness.match.setups import begun, check_count
 from referee.harness.record import exports
 from referee.harness.record.recorder import claimed
 from referee.harness.record.replay import Replay
@@ -167,7 +167,7 @@ def _played(
     pages: WatchOptions,
 ) -> int:
     """Plays it, prints it, and returns the exit code."""
-    warnings = tuple(series.match.game.new(series.match.setup).warnings)
+    warnings = tuple(begun(series.match.game, series.match.setup).warnings)
     for warning in warnings:
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
     screen = Screen(series, json, verbose)

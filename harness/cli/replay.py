@@ -18,7 +18,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.record import exports
 from referee.harness.record.imported import read_record
 from referee.harness.record.imports import Original
-from referee.harness.record.replay import Replay
+from referee.harness.record.replay import Replay, kept_from
 from referee.harness.record.simulation import Difference, verify
 from referee.harness.web.page import page
 
@@ -162,6 +162,7 @@ def replay_html(replay: Path, file: Path) -> int:
     file
         Where the page goes.
     """
+    kept_from(replay, file)
     content = page(read_record(replay))
     try:
         file.write_bytes(content)

@@ -15,13 +15,17 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.seat import Seat, Table
 from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds
+from referee.harness.match.setups import begun
 from referee.harness.record.lines import Step
 from referee.protocol import messages
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
 
 
 class Loop:
-    """One game at its seats. Put seats into `seats`, open the game with each by `greet`, then `play`."""
+    """One game at its seats. Put seats into `seats`, open the game with each by `greet`, then `play`.
+
+    UsageError for a setup that makes no match.
+    """
 
     def __init__(
         self, game: Game, setup: Setup, time: TimeControl, log: Callable[[Player], Path | None] | None = None
@@ -29,7 +33,7 @@ class Loop:
         self.game = game
         self.setup = setup
         self.time = time
-        self.state = game.new(setup)
+        self.state = begun(game, setup)
         self.table = Table(self.state, log)
         self.seats: list[Seat] = self.table.seats
         self.clocks = [Clock(time) for _ in setup.names]

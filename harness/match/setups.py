@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Game, Setup
+from referee.games.api import Game, Setup, State
 from referee.harness.errors import UsageError
 
 
@@ -43,6 +43,14 @@ def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:
     except ValueError as error:  # msgspec's is one too
         raise UsageError(f"options of {game.name}: {error}{_meaning(game, error)}") from error
     return value
+
+
+def begun(game: Game, setup: Setup) -> State:
+    """The first position. UsageError for options of which this seed makes no match; most are refused by `options`."""
+    try:
+        return game.new(setup)
+    except ValueError as error:
+        raise UsageError(f"options of {game.name}, with the seed {setup.seed}: {error}") from error
 
 
 def _meaning(game: Game, error: ValueError) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from referee.harness.record.frames import Eyes, Framer, difference, framed
 from referee.harness.record.imports import Original, Told, form_of
-from referee.harness.record.replay import Replay
+from referee.harness.record.replay import Replay, contents
 from referee.harness.record.simulation import Difference
 
 _encode = msgspec.json.Encoder().encode
@@ -18,7 +18,7 @@ def read_record(path: Path, content: bytes | None = None) -> Replay | Original:
     """What can be looked at: a record, or a file of an original competition. `content`: what the file holds, or how it
     begins, if that is known already. UsageError if it is neither."""
     try:
-        lines = (path.read_bytes() if content is None else content).splitlines()
+        lines = (contents(path) if content is None else content).splitlines()
     except OSError:
         lines = []  # Replay says why
     form = form_of(lines[0]) if lines else None

@@ -1,7 +1,10 @@
 """Reads the record of a match."""
 
+import gzip
+import io
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -12,13 +15,41 @@ from referee.harness.record.imports import form_of
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
 
 
+GZIP = b"\x1f\x8b"
+"""How a file begins that gzip has packed."""
+
+
+def opened(path: Path) -> BinaryIO:
+    """A record for reading, also one that gzip has packed, as tournaments' pages hold them. OSError if it cannot be."""
+    file = path.open("rb")
+    if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
+        return file
+    with file:
+        try:
+            return io.BytesIO(gzip.decompress(file.read()))
+        except (EOFError, zlib.error) as error:
+            raise gzip.BadGzipFile(f"what gzip has packed is damaged: {error}") from error
+
+
+def contents(path: Path) -> bytes:
+    """All of a record. OSError likewise."""
+    with opened(path) as file:
+        return file.read()
+
+
+def kept_from(record: Path, file: Path) -> None:
+    """UsageError if what is about to be written to `file` would replace the record."""
+    if file.exists() and file.samefile(record):
+        raise UsageError(f"{file} is the record itself; what is made of it goes to another file")
+
+
 class Replay:
     """A replay that has been read. The lines themselves are decoded as they are asked for."""
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         """`content`: what the file holds, if that is known already."""
         try:
-            self.lines = (path.read_bytes() if content is None else content).splitlines()
+            self.lines = (contents(path) if content is None else content).splitlines()
         except OSError as error:
             raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
         if not self.lines:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from referee.harness.bots import bundle, cache
 from referee.harness.bots.bundle import Bundle
-from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants
+from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.originals import bot_in
 from referee.harness.check.archive import unpack
@@ -62,6 +62,7 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     name, equals, rest = spec.partition("=")
     if not equals or Path(spec).exists() or name.startswith(("@", *LOCAL)) or "/" in name:
         name, rest = "", spec
+    refuse_people(rest)
     if rest.startswith("@"):
         return Found(Entry(name or rest, "", _sha256(rest, metadata.version("referee")), rest))
     if rest.startswith(LOCAL):

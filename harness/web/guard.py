@@ -6,6 +6,7 @@ A token comes to the page in the fragment of an address, which no request, log o
 """
 
 import secrets
+import socket
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -13,11 +14,15 @@ from hmac import compare_digest
 from html import escape
 from pathlib import Path
 
+import psutil
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADER = "x-referee-token"
+EVERYWHERE = ("0.0.0.0", "::")
+LOCAL = ("127.", "::1", "fe80:")
+"""How addresses begin that mean something on one machine, or one cable, alone."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
@@ -38,8 +43,13 @@ def new_token() -> str:
 
 
 def allowed_hosts(host: str, port: int) -> frozenset[str]:
-    """What `Host` may say of a server that listens at `host`. Port 80 is left out by browsers."""
+    """What `Host` may say of a server that listens at `host`. Port 80 is left out by browsers.
+
+    At every address of this machine, it may say any of them, and the machine's own name.
+    """
     names = {"127.0.0.1", "localhost", "[::1]", bracketed(host)}
+    if host in EVERYWHERE:
+        names |= {socket.gethostname().lower(), *map(bracketed, _addresses())}
     return frozenset({f"{name}:{port}" for name in names} | (names if port == 80 else set()))
 
 
@@ -87,8 +97,17 @@ def bracketed(host: str) -> str:
 
 
 def link(host: str, port: int, token: str) -> str:
-    """To the page of a server that listens at `host`, for whoever may use that token."""
-    return f"http://{'127.0.0.1' if host == '0.0.0.0' else bracketed(host)}:{port}/#token={token}"
+    """To the page of a server that listens at `host`, for whoever may use that token; if it listens everywhere, by an
+    address that other machines know."""
+    if host in EVERYWHERE:
+        host = next((each for each in _addresses() if not each.startswith(LOCAL)), "127.0.0.1")
+    return f"http://{bracketed(host)}:{port}/#token={token}"
+
+
+def _addresses() -> list[str]:
+    """Of this machine, those of version 4 first."""
+    found = [each for named in psutil.net_if_addrs().values() for each in named]
+    return [each.address for kind in (socket.AF_INET, socket.AF_INET6) for each in found if each.family == kind]
 
 
 def bearer(request: Request, tokens: Mapping[str, object]) -> str | None:

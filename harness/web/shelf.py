@@ -14,6 +14,7 @@ from referee.harness.errors import UsageError
 from referee.harness.record.imported import read_record
 from referee.harness.record.imports import Form, form_of
 from referee.harness.record.recorder import is_written
+from referee.harness.record.replay import opened
 
 TAIL_BYTES = 1 << 16
 BEGINNING_BYTES = 64
@@ -79,7 +80,7 @@ class FileSource(Source):
         self.path = path
 
     def read(self, start: int) -> bytes:
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             file.seek(start)
             return file.read()
 
@@ -171,7 +172,7 @@ def _records(folder: Path) -> list[Path]:
     found = []
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(top, name) for name in files if name.endswith(".jsonl")]
+        found += [Path(top, name) for name in files if name.endswith((".jsonl", ".jsonl.gz"))]
         found += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
     return found
 
@@ -210,7 +211,7 @@ class _Ending(Struct):
 
 def read_entry(path: Path, number: int, at: float) -> Entry:
     """From the first line and the last ones. OSError, MsgspecError or ValueError if it is no record."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         first = file.readline(1 << 24)
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
@@ -272,7 +273,7 @@ def shelf_of(path: Path) -> Shelf:
         return Folder(path)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such file or folder")
-    with path.open("rb") as file:
+    with opened(path) as file:
         first = file.readline()
     if first.endswith(b"\n"):
         read_record(path, first)

@@ -270,6 +270,8 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         ),
         ((*FRUIT, "--turns"), "Parameter --turns requires an argument."),
         (("tournament", "show"), "tournament show: needs FOLDER; --help says what that is"),
+        (("tournament", "--game", "tictactoe", "human", "winner.py"), "human: people play single matches only"),
+        (("gate", "winner.py", "script:moves.txt", "--game", "tictactoe"), "scripts play single matches only"),
         (("gate", "winner.py", "--game", "tictactoe"), "gate: needs OLD; --help says what that is"),
         (("gate", "winner.py", "winner.py"), "gate: needs --game; --help says what that is"),
         ((*FRUIT, "--turn", "2"), "there is no option --turn; did you mean --turns?"),
@@ -277,6 +279,10 @@ def test_nothing_asked_for_shows_what_there_is(run: Run) -> None:
         ((*FRUIT, "--turns", "many"), "options of aiarena21: Expected `int`, got `str` - at `$.turns`"),
         ((*FRUIT, "--set", "turns=2147483648"), "--set turns=2147483648: wanted is a number up to 2147483647"),
         ((*MATCH, "--set", "flip=always"), "options of tictactoe: Invalid enum value 'always' - at `$.flip` (manual: "),
+        (
+            ("--game", "connectfour", "winner.py", "loser.py", "--opening", "35", "--seed", "15"),
+            "options of connectfour, with the seed 15: opening=35: no way was found to play so many plies",
+        ),
         ((*MATCH, "--map", "x.txt"), "--map x.txt: tictactoe has no maps"),
         (
             (*FRUIT, "-m", "x"),

@@ -1,6 +1,9 @@
 """The record of a match: what it holds, and that nobody can change it unnoticed."""
 
+import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
 from referee.harness.sandbox.tree import READ_BY
+from referee.harness.web.shelf import Folder, shelf_of
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
@@ -290,6 +294,33 @@ def test_another_file_is_refused(tmp_path: Path, text: bytes) -> None:
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"^the replay .* cannot be read: No such file"):
         Replay(tmp_path / "none")
+
+
+def referee(*argv: str) -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-m", "referee.harness.cli.main", *argv], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_record_that_gzip_has_packed_is_read_as_it_is(record: Path) -> None:
+    packed = record.with_name("packed.jsonl.gz")
+    packed.write_bytes(gzip.compress(record.read_bytes()))
+    for words in (("verify",), ("show", "--plain")):
+        told = referee("replay", *words, str(record))
+        assert told[0] == 0
+        assert referee("replay", *words, str(packed)) == (0, told[1].replace(str(record), str(packed)), told[2])
+    assert {entry.title for entry in Folder(packed.parent).entries()} == {"match.jsonl", "packed.jsonl.gz"}
+    assert shelf_of(packed).entries()[0].names == ("ours", "theirs")
+    packed.write_bytes(packed.read_bytes()[:-20])
+    with pytest.raises(UsageError, match=r"packed\.jsonl\.gz cannot be read: what gzip has packed is damaged"):
+        Replay(packed)
+
+
+def test_a_record_is_not_replaced_by_what_is_made_of_it(record: Path) -> None:
+    before = record.read_bytes()
+    same = record.parent / "." / ".." / record.parent.name / record.name
+    code, _, err = referee("replay", "html", str(record), str(same))
+    assert (code, record.read_bytes()) == (2, before)
+    assert "is the record itself" in err
 
 
 # As text.

@@ -44,10 +44,10 @@ def test_every_link_leads_to_a_file_and_every_record_verifies(contest: Path, tmp
             assert (page.parent / link).is_file(), link
             links += 1
     assert links > 3 * 8
-    for number, game in enumerate(sorted(site.glob("games/*.gz"))):
-        record = tmp_path / f"{number}.jsonl"
-        record.write_bytes(gzip.decompress(game.read_bytes()))
-        verify(Replay(record))
+    records = sorted(site.glob("games/*.gz"))
+    assert records
+    for record in records:
+        verify(Replay(record))  # as it stands there, packed
 
 
 def test_the_public_reads_nobodys_standard_error_and_no_commands(contest: Path, tmp_path: Path) -> None:

@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from socket import AF_INET, gethostname
 from urllib.parse import urlsplit
 
 import msgspec
+import psutil
+import pytest
 from pages import Played, Viewing, Visited
 
 from referee.games import registry
@@ -163,6 +166,27 @@ def test_nobody_without_the_token_sees_anything_but_the_page(tmp_path: Path, pla
         first = get("/matches/0").splitlines()
         assert json.loads(first[-1])["verified"] == "identical"
         assert get("/matches/0?from=3").splitlines() == first[3:]
+
+
+def test_from_another_machine_the_printed_link_works_where_it_was_asked_to_listen_everywhere(
+    tmp_path: Path, played: Played, viewing: Viewing
+) -> None:
+    found = [each.address for named in psutil.net_if_addrs().values() for each in named if each.family == AF_INET]
+    own = next((each for each in found if not each.startswith("127.")), None)
+    if own is None:
+        pytest.skip("this machine has no address that another one could know")
+    shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
+    with viewing(tmp_path, "--bind", "0.0.0.0") as url:
+        parts = urlsplit(url)
+        assert parts.hostname == own
+
+        def status(host: str) -> int:
+            connection = http.client.HTTPConnection(own, parts.port or 0, timeout=10)
+            connection.request("GET", "/", headers={"Host": f"{host}:{parts.port}"})
+            return connection.getresponse().status
+
+        assert [status(host) for host in (own, "127.0.0.1", gethostname())] == [200] * 3
+        assert [status(host) for host in ("evil.example", "192.0.2.1")] == [403] * 2
 
 
 def test_the_games_of_a_tournament_are_listed_by_their_bots_names(tmp_path: Path, played: Played) -> None:

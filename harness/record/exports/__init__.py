@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.record.exports import aiarena21
-from referee.harness.record.replay import Replay
+from referee.harness.record.replay import Replay, kept_from
 from referee.harness.record.simulation import verify
 
 
@@ -40,9 +40,11 @@ def find(name: str, game: str) -> Format:
 def export(name: str, replay: Replay, path: Path) -> None:
     """Writes a record to `path` in another form. Nothing is written unless the record verifies.
 
-    UsageError as in `find`, Difference as in `verify`, RunError if the file cannot be written.
+    UsageError as in `find` and where it would replace the record, Difference as in `verify`, RunError if the file
+    cannot be written.
     """
     found = find(name, replay.game.name)
+    kept_from(replay.path, path)
     verify(replay)
     content = found.content(replay)
     try:
