@@ -14,7 +14,6 @@ from referee.harness.errors import UsageError
 from referee.harness.record.imports import form_of
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
 
-
 GZIP = b"\x1f\x8b"
 """How a file begins that gzip has packed."""
 
