@@ -8,7 +8,7 @@ results alone, in whatever order these come in: so an interrupted tournament goe
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import Protocol
 
 from msgspec import Struct
@@ -290,6 +290,19 @@ def swiss(field: Field, results: Results) -> Slots:
             assert outcome is not None
             for bot, share in zip(slot.seats, shares(outcome.ranks), strict=True):
                 score[bot] += share
+
+
+def swiss_byes(field: Field, slots: Slots) -> dict[int, int]:
+    """How often each bot has rested, by the slots that a Swiss has come to: its rounds are named whole."""
+    bots = present(field)
+    byes = dict.fromkeys(bots, 0)
+    if len(bots) % 2:
+        named = takewhile(lambda slot: slot is not None, slots)
+        while games := list(islice(named, len(bots) // 2 * field.games)):
+            playing = {bot for slot in games if slot is not None for bot in slot.seats}
+            for bot in bots:
+                byes[bot] += bot not in playing
+    return byes
 
 
 def _round(

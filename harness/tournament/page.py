@@ -135,6 +135,7 @@ class _Site:
     def index(self) -> None:
         """Standings and crosstable."""
         order = [row.name for row in self.found.rows]
+        columns = table.headers(self.found)
         self._write(
             "index.html",
             "index.html",
@@ -142,17 +143,17 @@ class _Site:
             summary=table.summary(self.found),
             plan=self.plan,
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-            headers=table.HEADERS,
-            rows=[self._row(row, order) for row in self.found.rows],
+            headers=columns,
+            rows=[self._row(row, order, columns) for row in self.found.rows],
             notes=self.found.notes,
         )
 
-    def _row(self, row: Row, order: Sequence[str]) -> dict[str, Any]:
+    def _row(self, row: Row, order: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
         against = self.found.cross.get(row.name, {})
         return {
             "name": row.name,
             "rank": row.rank,
-            "cells": table.cells(row),
+            "cells": table.cells(row, columns),
             "ident_file": _file(row.ident),
             "bar": _bar(row),
             "cross": [_cell(row.name, other, against.get(other)) for other in order],
@@ -185,6 +186,7 @@ class _Site:
             "bot.html",
             f"bots/{_file(row.ident)}.html",
             title=f"{row.name}, {self.title}",
+            standings=not alone,
             row=row,
             elo=table.elo(row.elo),
             opponents=opponents,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from referee.games.dice import derive_seed
 from referee.harness.markdown import escaped
 from referee.harness.tournament import rating
-from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking
+from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
 from referee.harness.tournament.ledger import Book, Game, Kind
 from referee.harness.tournament.plan import Keys, Plan, due_games
 from referee.harness.tournament.rating import Tally
@@ -43,10 +43,11 @@ class Row(Struct):
     noise: int = 0
     """Of these, in how many the machine may have been: no core was free for the call that was late."""
     forfeits: int = 0
-    """Games that were not played, because it or a rival was out."""
+    """Games that it lost unplayed, because it was expelled; they are no faults."""
     different: int = 0
     """Games that are no copies of another one."""
     byes: int = 0
+    """Rounds of a Swiss in which it rested: each counts as a won orbit."""
     absent: bool = False
     elo: Interval | None = None
     """Against the average of the field, from all games at once; see `rating`."""
@@ -172,7 +173,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             paid[bot].append(kind.p[seat] * times)
             row.faults += (kind.faults >> seat & 1) * times
             row.noise += (kind.noise >> seat & 1) * times
-            row.forfeits += (kind.forfeit) * times
+            row.forfeits += (kind.forfeit and not kind.p[seat]) * times
             if kind.r[seat] > 1:
                 row.losses += times
             elif best > 1:
@@ -338,7 +339,7 @@ def _order(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, in
         for bot in bots:
             rows[bot].points = float(paid[bot])
     if plan.format == "swiss":
-        _byes(plan, book, rows, bots)
+        _byes(plan, book, rows)
     worth = {bot: _worth(plan, rows[bot]) for bot in bots}
     return [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
 
@@ -368,20 +369,11 @@ def _won(plan: Plan, book: Book) -> dict[tuple[int, int], Cell]:
     return won
 
 
-def _byes(plan: Plan, book: Book, rows: list[Row], bots: list[int]) -> None:
-    """A bye is a won orbit: every bot that has played fewer rounds than the most is given what it lacks."""
-    results = Results(Keys(plan), book)
-    games: dict[int, int] = dict.fromkeys(bots, 0)
-    for slot in plan.slots(results):
-        if slot is None:
-            break
-        for bot in slot.seats:
-            games[bot] += 1
-    most = max(games.values(), default=0)
-    for bot in bots:
-        if not plan.bots[bot].absent:
-            rows[bot].byes = (most - games[bot]) // plan.games
-            rows[bot].points += rows[bot].byes * plan.games
+def _byes(plan: Plan, book: Book, rows: list[Row]) -> None:
+    """Counts each bye as the orbit that it stands for."""
+    for bot, times in swiss_byes(plan.field, plan.slots(Results(Keys(plan), book))).items():
+        rows[bot].byes = times
+        rows[bot].points += times * plan.games
 
 
 def _groups(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
@@ -411,10 +403,17 @@ def _groups(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
 
 
 HEADERS = ("#", "bot", "Elo [low, high]", "P(#1)", "points", "games", "W", "D", "L", "different", "faults")
+RARE = ("forfeits", "byes")
+"""Columns that a table has only where a row has some."""
 
 
-def cells(row: Row) -> tuple[str, ...]:
-    """A row's texts, by HEADERS."""
+def headers(found: Standings) -> tuple[str, ...]:
+    """The columns."""
+    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in found.rows))
+
+
+def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    """A row's texts, by `headers`."""
     return (
         str(row.rank),
         f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
@@ -426,7 +425,8 @@ def cells(row: Row) -> tuple[str, ...]:
         str(row.draws),
         str(row.losses),
         str(row.different),
-        str(row.faults + row.forfeits),
+        str(row.faults),
+        *(str(getattr(row, name)) for name in columns[len(HEADERS) :]),
     )
 
 
@@ -451,15 +451,16 @@ def summary(found: Standings) -> str:
 
 def markdown(found: Standings) -> str:
     """For a page or a pull request."""
-    head = "| " + " | ".join(HEADERS) + " |"
-    rule = "| " + " | ".join("---" if column == 1 else "---:" for column in range(len(HEADERS))) + " |"
-    body = ["| " + " | ".join(_in_markdown(cells(row))) + " |" for row in found.rows]
+    columns = headers(found)
+    head = "| " + " | ".join(columns) + " |"
+    rule = "| " + " | ".join("---" if name == "bot" else "---:" for name in columns) + " |"
+    body = ["| " + " | ".join(_in_markdown(cells(row, columns), columns)) + " |" for row in found.rows]
     return "\n".join([summary(found), "", head, rule, *body, *(f"\n{note}" for note in found.notes)])
 
 
-def _in_markdown(row: tuple[str, ...]) -> list[str]:
+def _in_markdown(row: Sequence[str], columns: Sequence[str]) -> list[str]:
     """The figures are ours, the name is not."""
-    return [escaped(cell) if head == "bot" else cell for head, cell in zip(HEADERS, row, strict=True)]
+    return [escaped(cell) if head == "bot" else cell for head, cell in zip(columns, row, strict=True)]
 
 
 def as_csv(found: Standings) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -136,8 +137,38 @@ def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str
     assert found["bad"]["games"] == 30 and found["bad"]["rank"] == 4 and found["bad"]["points"] == 0
     assert found["bad"]["faults"] >= 5 and found["bad"]["forfeits"] > 0
     assert found["bad"]["faults"] + found["bad"]["forfeits"] == 30
+    assert all(row["faults"] == row["forfeits"] == 0 for name, row in found.items() if name != "bad")
+    text = tournament(tmp_path, "show", folder, "--form", "markdown")
+    (header,) = re.findall(r"^\| # \|.*$", text, re.MULTILINE)
+    assert header.endswith("| faults | forfeits |")
+    rest = {name: line for name in found for line in text.splitlines() if re.search(rf"\| {name}\W", line)}
+    rows = {name: line.split(" | ")[-2:] for name, line in rest.items()}
+    expected = {name: [str(row["faults"]), f"{row['forfeits']} |"] for name, row in found.items()}
+    assert rows == expected
+    assert "forfeits" in tournament(tmp_path, "show", folder)
+    tournament(tmp_path, "page", folder)
+    site = (folder / "page-public" / "index.html").read_text()
+    assert f"<td>{found['bad']['faults']}</td><td>{found['bad']['forfeits']}</td><td>" in site
     lines = [line for line in games(folder).values() if line.forfeit]
     assert all(line.z is None and line.why == "forfeit" for line in lines)
+
+
+def test_a_bye_once_given_stays_and_is_shown(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcde")]
+    start = ["--game", "tictactoe", *bots, "--format", "swiss", "--games", "2", "--seed", "3"]
+    before: dict[str, int] = dict.fromkeys("abcde", 0)
+    for rounds in range(1, 6):
+        folder = tmp_path / str(rounds)
+        tournament(tmp_path, *start, "--tables", str(rounds), "--ledger", folder)
+        rows = {row["name"]: row for row in table(folder)["rows"]}
+        byes = {name: row["byes"] for name, row in rows.items()}
+        assert sum(byes.values()) == rounds and all(byes[name] >= before[name] for name in byes)
+        before = byes
+        for row in rows.values():
+            assert row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"]
+            assert row["games"] == 2 * (rounds - row["byes"])
+    assert set(before.values()) == {1}
+    assert "| faults | byes |" in tournament(tmp_path, "show", tmp_path / "5", "--form", "markdown")
 
 
 def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[str], tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from rich.console import Group
 from rich.text import Text
 
 from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.tournament.table import HEADERS, Standings, cells, summary
+from referee.harness.tournament.table import Standings, cells, headers, summary
 
 
 def standings(found: Standings, most: int | None = None) -> Group:
     """With the best rows only, if it is said how many."""
-    sheet = Sheet(HEADERS[:2], HEADERS[2:])
+    columns = headers(found)
+    sheet = Sheet(columns[:2], columns[2:])
     for row in found.rows[:most]:
-        sheet.add(*cells(row))
+        sheet.add(*cells(row, columns))
     return Group(Text(summary(found)), sheet, *(Text(f"note: {note}") for note in found.notes))
