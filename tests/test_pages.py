@@ -105,3 +105,14 @@ def test_the_bot_of_the_page_on_writing_one_plays_and_passes_the_check(
     for command in re.findall(r"^referee (.*mybot\.pl.*)$", page, flags=re.MULTILINE):
         assert main([*shlex.split(command), "--seed", "1"]) == 0, capfd.readouterr()
     assert "passed: nothing found" in capfd.readouterr().out
+
+
+def test_the_gate_of_the_page_ends_as_it_says_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
+    (shown,) = re.findall(r"^```\n\$ referee (.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    command, _, told = shown.partition("\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out == told

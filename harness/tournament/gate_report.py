@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
-from referee.harness.tournament.stats import Interval
+from referee.harness.tournament.stats import Interval, Strength
 
 FAILED = "the run failed"
 """In place of a decision."""
@@ -17,6 +17,7 @@ def lines(run: Report) -> list[str]:
     if run.strength is not None:
         found.append(f"Elo   | {interval(run.strength.elo)} (95 %){_noted(run.strength.note)}")
         found.append(f"nElo  | {interval(run.strength.nelo)} (95 %)")
+        found.append(f"LOS   | {los(run.strength)}")
     if run.terms.unit is Unit.POINTS:
         found.append(f"Points| {100 * run.share:.2f} % of the points")
     bounds = f"[{run.terms.low:g}, {run.terms.high:g}] {run.terms.unit}"
@@ -51,6 +52,11 @@ def warnings(run: Report) -> list[str]:
 def interval(found: Interval) -> str:
     """`12.3 [3.1, 21.6]`; an end that nobody knows is a question mark."""
     return f"{_figure(found.value)} [{_figure(found.low)}, {_figure(found.high)}]"
+
+
+def los(found: Strength) -> str:
+    """How surely the one is better than the other: `97.52 %`, or a question mark without information."""
+    return "?" if found.los is None else f"{100 * found.los:.2f} %"
 
 
 def _figure(value: float | None) -> str:

@@ -5,7 +5,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from operator import itemgetter
@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.markdown import escaped
-from referee.harness.tournament import rating
+from referee.harness.tournament import gate_report, rating
 from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
 from referee.harness.tournament.ledger import Book, Game, Kind
 from referee.harness.tournament.plan import Keys, Plan, due_games
 from referee.harness.tournament.rating import Tally
 from referee.harness.tournament.run import Results
-from referee.harness.tournament.stats import FEW, Interval
+from referee.harness.tournament.stats import FEW, Interval, pentanomial, strength, trinomial
 
 
 class Row(Struct):
@@ -201,6 +201,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
     ranked = [rows[bot] for _, equal in _numbered(order) for bot in equal]
     different = sum(map(len, contents.values()))
+    superiority = [] if different < DISTINCT * total else _superiority(plan, ranked, cross)
     return Standings(
         game=plan.game,
         format=plan.format,
@@ -211,13 +212,22 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         copies_of_lines=book.doubles,
         rows=ranked,
         cross=cross,
-        notes=[*_noise(ranked, book.voids), *_notes(plan, total, different, ranked), *_surplus(own, book)],
+        notes=[
+            *superiority,
+            *_noise(ranked, book.voids),
+            *_notes(plan, total, different, ranked),
+            *_surplus(own, book),
+        ],
     )
+
+
+DISTINCT = 0.9
+"""Below this part of different games a table warns, and says nothing of who is surely better."""
 
 
 def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[str]:
     notes = []
-    if total and different < 0.9 * total:
+    if total and different < DISTINCT * total:
         notes.append(
             f"only {different} of {total} games are different: the rest are copies and prove nothing more; "
             "an option that varies the start, such as `opening`, makes them differ"
@@ -232,6 +242,20 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[
     if plan.format == "judged":
         notes.append("points are what the cases of the judged run paid, 100 a run")
     return notes
+
+
+def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
+    """Where two have played, and nobody else: how surely the one is better."""
+    played = [row for row in rows if row.games]
+    if len(played) != 2 or plan.seats != 2 or plan.format in ("self", "play-self", "judged"):
+        return []
+    one, two = played
+    penta = cross[one.name][two.name].penta
+    sample = pentanomial(penta) if any(penta) else trinomial(one.wins, one.draws, one.losses)
+    found = strength(sample)
+    return (
+        [] if found.los is None else [f"LOS {gate_report.los(found)}: how surely {one.name} is better than {two.name}"]
+    )
 
 
 def _surplus(own: Book, due: Book) -> list[str]:

@@ -277,6 +277,7 @@ def test_the_lines_are_those_that_testers_of_engines_read() -> None:
     assert lines(run) == [
         "Elo   | 120.4 [23.2, 240.9] (95 %) few",
         "nElo  | 173.7 [34.7, 312.7] (95 %)",
+        "LOS   | 99.28 %",
         f"Gate  | LLR {run.llr:.2f} (-2.94, 2.94) [0, 5] elo inconclusive",
         "Games | 24: W 12 L 4 D 8, 12 different; faults new 0, old 3",
         "Penta | [0, 0, 8, 0, 4]",

@@ -36,6 +36,8 @@ def test_a_better_bot_is_accepted_and_the_files_say_so(run: Run, tmp_path: Path)
     text = (tmp_path / "deep" / "pr.md").read_text()
     assert text.startswith("### New against Old at Tic\\-tac\\-toe: accepted\n")
     assert all(line in text for line in figures)
+    assert [line[:5] for line in figures[:3]] == ["Elo  ", "nElo ", "LOS  "] and figures[2] == "LOS   | 100.00 %"
+    assert figures[2] in (tmp_path / "gate.xml").read_text()
     assert ElementTree.parse(tmp_path / "gate.xml").getroot().get("failures") == "0"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "gate.xml"]  # the games are thrown away
 

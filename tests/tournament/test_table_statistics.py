@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from referee.harness.tournament import ledger, table
+from referee.harness.tournament import ledger, stats, table
 from referee.harness.tournament.formats import Slot
 from referee.harness.tournament.ledger import Book
 from referee.harness.tournament.plan import Entry, Keys, Plan, identified
@@ -52,9 +52,20 @@ def test_the_crosstable_has_the_pairs_as_each_of_both_sees_them() -> None:
 
 def test_few_orbits_are_noted() -> None:
     few = standings(2, [game for orbit in range(19) for game in pair(orbit, WON, DRAWN if orbit else LOST)])
-    assert few.notes == ["fewer than 20 orbits a bot: intervals are rough yet"]
+    assert few.notes[1:] == ["fewer than 20 orbits a bot: intervals are rough yet"]
     enough = standings(2, [game for orbit in range(20) for game in pair(orbit, WON, DRAWN if orbit else LOST)])
-    assert enough.notes == []
+    assert enough.notes[1:] == []
+
+
+def test_of_two_the_table_tells_how_surely_the_better_one_is() -> None:
+    games = [game for orbit in range(30) for game in pair(orbit, WON, DRAWN if orbit % 3 else LOST)]
+    surely = stats.strength(stats.pentanomial([0, 0, 10, 20, 0])).los
+    assert surely is not None
+    assert standings(2, games).notes == [f"LOS {100 * surely:.2f} %: how surely a is better than b"]
+    assert "LOS" in table.markdown(standings(2, games)) and "LOS" in table.as_json(standings(3, games))
+    more = pair(0, WON, LOST)
+    third = [((2 if one == 1 else one, 2 if two == 1 else two), *rest) for (one, two), *rest in more]
+    assert not [note for note in standings(3, [*games, *third]).notes if note.startswith("LOS")]  # type: ignore[list-item]
 
 
 def test_the_rating_without_faults_is_told_where_there_are_any() -> None:
