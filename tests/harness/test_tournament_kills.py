@@ -120,4 +120,4 @@ def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_two_hundred_kills_change_nothing(tmp_path: Path) -> None:
-    assert check(tmp_path, games_each=700, kills=200) >= 150
+    assert check(tmp_path, games_each=700, kills=200) == 200
