@@ -238,6 +238,8 @@ class Game(Struct, frozen=True):
     new: Callable[[Setup], State]
     view: Any = None
     """The type of `State.view(None)`."""
+    seat_view: Any = None
+    """The type of `State.view(player)`; None: the same."""
     rebuild: Callable[[Setup, Any], State] | None = None
     """The position that such a view shows, in that setup. Use `position`."""
     doc: str = ""

@@ -201,6 +201,7 @@ GAME = Game(
     time=TimeControl(initial_s=18.0, increment_s=2.0),
     new=ConnectFour,
     view=FullView,
+    seat_view=View,
     rebuild=position,
     vary={"opening": 4},
     legend={"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},

@@ -425,6 +425,7 @@ GAME = Game(
     time=TimeControl(initial_s=60.0, increment_s=2.0),
     new=Quoridor,
     view=FullView,
+    seat_view=View,
     rebuild=position,
     short={"max_turns": 30},
     vary={"opening": 4},

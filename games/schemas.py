@@ -1,7 +1,8 @@
 """The types of a game as one JSON Schema (2020-12), and its types in words for people.
 
 Every type stands under `$defs`, every function and event under `methods` (kind `viewer`: only the replay and its
-viewers hear it), the public constants under `constants`. Schemas, kits, pages and `referee games` are made from it.
+viewers hear it), the public constants under `constants`, what a position shows under `view` (everything) and
+`seatView`. Schemas, kits, pages and `referee games` are made from it.
 """
 
 import json
@@ -19,6 +20,9 @@ REF = "#/$defs/{name}"
 WORDS = {"string": "text", "boolean": "true or false"}
 RANGES = (("minimum", "≥ {}"), ("maximum", "≤ {}"), ("minItems", "{} or more"), ("maxItems", "{} at most"))
 
+VIEWS = ("view", "seatView")
+"""What a game shows of a position: everything, and what a seat may see. They cross no wire, but stand on every page."""
+
 Schema = dict[str, Any]
 
 
@@ -26,9 +30,11 @@ def game_schema(game: Game) -> Schema:
     """Everything that a bot's author needs to know about the shapes that cross the wire."""
     module = sys.modules[game.options.__module__]
     source = module.__name__.removeprefix("referee.").replace(".", "/")
+    views = [] if game.view is None else [game.view, game.seat_view or game.view]
     types = [game.options]
     for method in game.methods.values():
         types += [method.params] if method.result is None else [method.params, method.result]
+    types += views
     schemas, defs = msgspec.json.schema_components(types, ref_template=REF)
     named = {name: schema for name, schema in _named_types(module) if _references(schema) <= defs.keys()}
     schema_of = {repr(wanted): _with_names(schema, named) for wanted, schema in zip(types, schemas, strict=True)}
@@ -43,8 +49,32 @@ def game_schema(game: Game) -> Schema:
         "options": schema_of[repr(game.options)],
         "constants": dict(game.constants),
         "methods": {name: _method(method, schema_of) for name, method in game.methods.items()},
+        **{name: schema_of[repr(view)] for name, view in zip(VIEWS, views, strict=False)},
         "$defs": {**named, **{name: _with_names(schema, named) for name, schema in defs.items()}},
     }
+
+
+def on_the_wire(schema: Schema) -> set[str]:
+    """The names of the types that bots meet; those of views alone are not among them."""
+    found: set[str] = set()
+    waiting = [referred(part) for part in _referring([schema["options"], schema["methods"]])]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += [referred(part) for part in _referring(schema["$defs"][name])]
+    return found
+
+
+def _referring(part: Any) -> Iterator[Schema]:
+    """All parts that name a type."""
+    if isinstance(part, dict):
+        if "$ref" in part:
+            yield part
+        for inner in part.values():
+            yield from _referring(inner)
+    elif isinstance(part, list):
+        for inner in part:
+            yield from _referring(inner)
 
 
 def _method(method: Method, schema_of: Mapping[str, Schema]) -> Schema:

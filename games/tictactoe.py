@@ -161,6 +161,7 @@ GAME = Game(
     time=TimeControl(initial_s=18.0, increment_s=2.0),
     new=TicTacToe,
     view=FullView,
+    seat_view=View,
     rebuild=position,
     vary={"opening": 2},
     legend={"O": "seat 0", "X": "seat 1", ".": "an empty cell"},

@@ -13,7 +13,7 @@ from typing import Any
 from referee.games import registry
 from referee.games.api import Event, Game, Notice, Player, Setup, State
 from referee.games.dice import Dice
-from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
+from referee.games.schemas import Schema, game_schema, in_words, on_the_wire, referred, time_in_words
 from referee.protocol.codec import codec
 from referee.protocol.messages import Clock, Encoding
 from referee.tools import generated
@@ -99,9 +99,10 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
 def _types(schema: Schema) -> Iterator[str]:
     """Options and records; parameters stand with their functions."""
     shown = {referred(method["params"]) for method in schema["methods"].values()}
+    wanted = on_the_wire(schema) - shown
     yield from ("", "## Types")
     for name, part in schema["$defs"].items():
-        if name in shown:
+        if name not in wanted:
             continue
         yield from ("", f"### {name}", "")
         if description := part.get("description"):

@@ -13,7 +13,7 @@ from referee.games.aiarena21.positions import position
 from referee.games.aiarena21.rules import *
 from referee.games.aiarena21.rules import AIArena21
 from referee.games.aiarena21.types import *
-from referee.games.aiarena21.types import METHODS, Options, View
+from referee.games.aiarena21.types import METHODS, Options, Situation, View
 from referee.games.api import Game, TimeControl, named
 
 GAME = Game(
@@ -25,6 +25,7 @@ GAME = Game(
     time=TimeControl(per_call_s=2.0, opening_call_s=30.0),
     new=AIArena21,
     view=View,
+    seat_view=Situation,
     rebuild=position,
     short={"turns": 12},
     legend={

@@ -12,7 +12,7 @@ from referee.games.aibg5.positions import position
 from referee.games.aibg5.rules import *
 from referee.games.aibg5.rules import AIBG5
 from referee.games.aibg5.types import *
-from referee.games.aibg5.types import METHODS, SEATS, Options, View
+from referee.games.aibg5.types import METHODS, SEATS, GameState, Options, View
 from referee.games.api import Game, TimeControl, named
 
 GAME = Game(
@@ -24,6 +24,7 @@ GAME = Game(
     time=TimeControl(per_call_s=3.0, match_s=180.0),
     new=AIBG5,
     view=View,
+    seat_view=GameState,
     rebuild=position,
     legend={
         "0123": "the players, by seat",

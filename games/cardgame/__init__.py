@@ -13,7 +13,7 @@ from referee.games.cardgame.positions import position
 from referee.games.cardgame.rules import *
 from referee.games.cardgame.rules import CardGame
 from referee.games.cardgame.types import *
-from referee.games.cardgame.types import METHODS, Options, View
+from referee.games.cardgame.types import METHODS, GameState, Options, View
 
 GAME = Game(
     name="cardgame",
@@ -24,6 +24,7 @@ GAME = Game(
     time=TimeControl(per_call_s=1.0),  # assumed: the document leaves the limit to the harness (section 12, row 29)
     new=CardGame,
     view=View,
+    seat_view=GameState,
     rebuild=position,
     legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
     pieces={str(number): label for number, label in enumerate(board.LABELS)},

@@ -12,7 +12,7 @@ from referee.games.reantics.positions import position
 from referee.games.reantics.rules import *
 from referee.games.reantics.rules import ReAntics
 from referee.games.reantics.types import *
-from referee.games.reantics.types import METHODS, Options, View
+from referee.games.reantics.types import METHODS, GameState, Options, View
 
 GAME = Game(
     name="reantics",
@@ -23,6 +23,7 @@ GAME = Game(
     time=TimeControl(per_call_s=1.0),
     new=ReAntics,
     view=View,
+    seat_view=GameState,
     rebuild=position,
     short={"draw_after": 30},
     vary={"random_layout": (True, True)},
