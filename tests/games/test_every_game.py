@@ -7,6 +7,7 @@ from itertools import islice
 from types import NoneType
 from typing import Any
 
+import jsonschema
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,6 +27,7 @@ from playing import (
 from referee.games import registry
 from referee.games.api import FATAL, Event, Fault, FaultKind, Game, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice, ScriptedDice
+from referee.games.schemas import game_schema
 
 every_game = pytest.mark.parametrize("game", [registry.game(name) for name in registry.names()], ids=lambda g: g.name)
 SHARE = settings.default.max_examples / 100
@@ -150,6 +152,32 @@ def test_the_view_of_everything_gives_the_position_again(game: Game, seed: int, 
         assert (again.setup, again.in_opening, again.out) == (state.setup, state.in_opening, state.out)
         assert dict(again.awaited) == dict(state.awaited)
         _assert_same_future(state.copy(), again, seed)
+
+
+@every_game
+@few
+@given(seed=numbers, nth=numbers)
+def test_what_a_seat_sees_has_the_type_that_the_game_names(game: Game, seed: int, nth: int) -> None:
+    state = reached(game, seed, nth)
+    wanted = game.seat_view or game.view
+    for player in range(len(state.setup.names)):
+        view = state.view(player)
+        assert type(view) is wanted
+        assert plain(msgspec.convert(plain(view), wanted, str_keys=True)) == plain(view)
+
+
+@every_game
+@pytest.mark.parametrize("kind", range(3))
+def test_what_positions_show_and_events_tell_is_as_the_schema_says(game: Game, kind: int) -> None:
+    schema = game_schema(game)
+    state = reached(game, kind, 5)
+    shown = [("view", state.view(None)), ("seatView", state.view(0))]
+    checks = [(schema[name], plain(view)) for name, view in shown]
+    for _, events in islice(moments(state, kind), 20):
+        told = {event.method: event.params for event in events if isinstance(event, Notice)}
+        checks += [(schema["methods"][name]["params"], plain(params)) for name, params in told.items()]
+    for part, value in checks:
+        jsonschema.validate(value, {**part, "$defs": schema["$defs"]}, jsonschema.Draft202012Validator)
 
 
 @every_game

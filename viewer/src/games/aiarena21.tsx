@@ -3,7 +3,7 @@ import type { Json } from "../patch";
 import { earlier } from "./last";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything, Player } from "./types/aiarena21";
+import type { Everything, Seen } from "./types/aiarena21";
 
 /** What is drawn: all of it is in the view of everything. */
 type View = Pick<Everything, "game_map" | "players" | "items" | "heatmap">;
@@ -42,20 +42,11 @@ export function targets(answer: Json, _view: Json, method: string): Key[] {
   return [method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer)];
 }
 
-/** What a seat sees: itself and its opponent, and the worth of each pile in place of its fruit. */
-interface Situation {
-  game_map: View["game_map"];
-  me: Player;
-  opponent: Player;
-  items: number[][];
-  heatmap: number[][];
-}
-
 /** Either view in one form. */
 function shown(view: Json, seat: number | null): View | undefined {
   const everything = view as unknown as View;
   if (seat === null || !view) return everything?.players && everything;
-  const { game_map, me, opponent, items, heatmap } = view as unknown as Situation;
+  const { game_map, me, opponent, items, heatmap } = view as unknown as Seen;
   const worth = items?.map((line) => line.map((points) => (points ? String(points) : "")));
   return me && { game_map, players: seat === 0 ? [me, opponent] : [opponent, me], items: worth ?? [], heatmap };
 }

@@ -3,7 +3,7 @@ import type { BoardProps } from ".";
 import type { Json } from "../patch";
 import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { GameState, Player, Tile } from "./types/aibg5";
+import type { Events, Player, Seen, Tile } from "./types/aibg5";
 
 const RADIUS = 12;
 const WIDTH = RADIUS * Math.sqrt(3);
@@ -48,9 +48,9 @@ function centre(q: number, r: number): [x: number, y: number] {
 }
 
 /** Everybody sees the same state; in the view of everything it is a member. */
-function state(view: Json): GameState | undefined {
+function state(view: Json): Seen | undefined {
   const { gameState } = view as { gameState?: Json };
-  return (gameState ?? view) as unknown as GameState;
+  return (gameState ?? view) as unknown as Seen;
 }
 
 export function scores(view: Json): number[] | undefined {
@@ -100,7 +100,7 @@ export function Board(props: BoardProps) {
           return target && <circle key={`!${q},${r}`} {...target} cx={x} cy={y} r={RADIUS * 0.8} />;
         })}
       {shots.map((shot, index) => (
-        <Fire key={index} shot={shot.params as unknown as Shot} ships={ships} />
+        <Fire key={index} shot={shot.params as unknown as Events["shot"]} ships={ships} />
       ))}
     </svg>
   );
@@ -122,15 +122,8 @@ function hexagon(tile: Tile) {
   );
 }
 
-/** An attack, with the cell that was really hit. */
-interface Shot {
-  playerIdx: number;
-  q: number;
-  r: number;
-}
-
 /** The line of fire. Whoever shoots stays where they are. */
-function Fire({ shot, ships }: { shot: Shot; ships: Player[] }) {
+function Fire({ shot, ships }: { shot: Events["shot"]; ships: Player[] }) {
   const from = ships.find((ship) => ship.playerIdx === shot.playerIdx);
   if (!from) return null;
   const [x1, y1] = centre(from.q, from.r);

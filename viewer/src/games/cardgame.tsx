@@ -4,7 +4,7 @@ import type { Json } from "../patch";
 import { earlier, last } from "./last";
 import { type Key, type Pick, hot } from "./pick";
 import { Board as Plain } from "./plain";
-import type { Everything, Minion } from "./types/cardgame";
+import type { Everything, Hero, Minion, Seen } from "./types/cardgame";
 
 /** One player's side. Null: it is not seen. */
 interface Side {
@@ -39,18 +39,6 @@ function printed(match: Match, id: number | null): string {
   return id === null ? "" : (match.about.prints[String(id)] ?? "");
 }
 
-/** What a seat sees: its own side, and of the opponent the board, the health and the number of cards. */
-interface Seen {
-  player_hand: { id: number }[];
-  player_target: Minion[];
-  opponent_target: Minion[];
-  hero_health: number;
-  opponent_health: number;
-  player_mana: number;
-  opponent_mana: number;
-  n_opponent_hand: number;
-}
-
 const [POWER, PLACE, SPELL, ATTACK] = [0, 1, 2, 3];
 
 /** A card of the hand, one's own minions and the enemy's, by their place; heroes are number 0. */
@@ -64,14 +52,19 @@ export function targets(answer: Json): Key[] {
   return ["!end the turn"];
 }
 
+/** All but the hero. */
+function minions(targets: (Hero | Minion)[]): Minion[] {
+  return targets.filter((target) => target.type === "minion");
+}
+
 /** Either view in one form; what a seat does not see is left out. */
 function shown(view: Json, seat: number | null): View | undefined {
   if (seat === null || !view) return (view as unknown as Everything)?.players && (view as unknown as Everything);
   const seen = view as unknown as Seen;
   if (!Array.isArray(seen.player_target)) return undefined;
   const hidden = { max_mana: null, power_used: false, deck: null };
-  const own = { ...hidden, health: seen.hero_health, mana: seen.player_mana, board: seen.player_target.slice(1) };
-  const board = seen.opponent_target.slice(1);
+  const own = { ...hidden, health: seen.hero_health, mana: seen.player_mana, board: minions(seen.player_target) };
+  const board = minions(seen.opponent_target);
   const theirs = { ...hidden, health: seen.opponent_health, mana: seen.opponent_mana, board };
   const me: Side = { ...own, hand: seen.player_hand.map((card) => card.id) };
   const rival: Side = { ...theirs, hand: Array<null>(seen.n_opponent_hand).fill(null) };
