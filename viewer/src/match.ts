@@ -91,8 +91,26 @@ export interface GameEvent {
 export interface FaultReport {
   player: number;
   turn: number;
+  kind: string;
+  detail: string;
+  penalty: string;
+  /** What was asked; at a fault after the last turn `exit`. */
+  method: string;
   frame: string;
   last_words: string[];
+  /** The page and section that it was ruled by. */
+  rules?: string;
+}
+
+/** A fault wherever the record tells of it: at a turn, before the first one, or after the last one. */
+export interface Wrong {
+  player: number;
+  kind: string;
+  detail: string;
+  penalty: string;
+  /** Nobody was asked for an answer then: the bot could not begin, or the game was over. */
+  when: "turn" | "beginning" | "end";
+  report: FaultReport | undefined;
 }
 
 /** A line of the record after the header: what we read of it. Which members there are depends on its kind. */
@@ -219,6 +237,26 @@ export function said(match: Match, at: number, seat: number): string {
 /** Who was at fault at a step, with the ruling; the engine's word counts, and comes as an event. */
 export function rulings(line: Line): GameEvent[] {
   return (line.events ?? []).filter((event) => event.event === "ruling");
+}
+
+/** All faults of a step. Those after the last turn stand in the record's ending alone, and belong to the last position. */
+export function wrongs(match: Match, at: number): Wrong[] {
+  const { line } = match.steps[at]!;
+  const reports = match.ending?.reports ?? [];
+  const during = rulings(line).map(({ player, fault, penalty }): Wrong => {
+    const report = reports.find((each) => each.method !== "exit" && key(each) === key({ player: player!, turn: line.turn }));
+    const when = line.forfeit ? "beginning" : "turn";
+    return { player: player!, kind: fault!.kind, detail: fault!.detail, penalty: penalty ?? "", when, report };
+  });
+  if (at < match.steps.length - 1 || reports.length === 0) return during;
+  const ruled = new Set(match.steps.flatMap((step) => rulings(step.line).map(({ player }) => key({ player: player!, turn: step.line.turn }))));
+  const after = reports.filter((report) => report.method === "exit" || !ruled.has(key(report)));
+  return [...during, ...after.map((report): Wrong => ({ ...report, when: "end", report }))];
+}
+
+/** Reports name the turn of a fault; before the first one it is 0. */
+function key({ player, turn }: { player: number; turn: number | undefined }): string {
+  return `${player}@${turn ?? 0}`;
 }
 
 /** The function that a seat was asked at a step: what the position before it awaited. */

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { type Painter, painter } from "./games";
-import { type Live, type Match, rulings } from "./match";
+import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
 
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
@@ -163,9 +163,7 @@ export class Player {
 
   /** The steps at which somebody was at fault. */
   readonly faults = computed(() =>
-    this.held.steps
-      .slice(0, this.count.value)
-      .flatMap((step, at) => (rulings(step.line).length > 0 || step.line.forfeit ? [at] : [])),
+    this.match.steps.slice(0, this.count.value).flatMap((_, at) => (wrongs(this.held, at).length > 0 ? [at] : [])),
   );
 
   /** A seek stops what plays: nobody wants to run after what they looked for. */

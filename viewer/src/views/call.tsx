@@ -1,4 +1,4 @@
-import { type Match, asked, rulings, said, sent } from "../match";
+import { type Match, type Wrong, asked, said, sent, wrongs } from "../match";
 import type { Player } from "../player";
 import { compact, cut, milliseconds, name, visible } from "./words";
 
@@ -35,18 +35,35 @@ function Call({ player }: { player: Player }) {
   const at = player.at.value;
   const { line } = player.step.value;
   const all = [...new Set([...Object.keys(line.answers ?? {}), ...Object.keys(line.faults ?? {})])].map(Number);
-  const guilty = new Set(rulings(line).map((ruling) => ruling.player!));
+  const wrong = wrongs(match, at);
+  const during = wrong.filter(({ when }) => when === "turn");
+  const guilty = new Set(during.map(({ player }) => player));
   const seats = [...all.filter((seat) => guilty.has(seat)), ...all.filter((seat) => !guilty.has(seat))]; // what one looks for comes first
-  if (seats.length === 0) return <p>{line.opening ? "The beginning: nobody has been asked yet." : compact(line as never)}</p>;
+  if (seats.length === 0 && wrong.length === 0) return <p>{line.opening ? "The beginning: nobody has been asked yet." : compact(line as never)}</p>;
   return (
     <>
+      {wrong
+        .filter(({ when }) => when !== "turn")
+        .map((each, index) => (
+          <dl key={`!${index}`} class={`seat-${each.player}`}>
+            <dt>seat</dt>
+            <dd>
+              {each.player}, {name(match, each.player)}: {each.report && <code>{each.report.method}</code>}{" "}
+              {each.when === "end" ? "after the last turn" : "before the first turn"}
+            </dd>
+            <Ruled match={match} wrong={each} method={each.report?.method} />
+            <Asked match={match} wrong={each} />
+          </dl>
+        ))}
       {seats.map((seat) => (
         <dl key={seat} class={`seat-${seat}`}>
           <dt>seat</dt>
           <dd>
             {seat}, {name(match, seat)}: <code>{asked(match, at, seat)}</code>
           </dd>
-          <Ruled match={match} at={at} seat={seat} />
+          {during.filter(({ player }) => player === seat).map((each) => (
+            <Ruled key={each.kind} match={match} wrong={each} method={asked(match, at, seat)} />
+          ))}
           <Said match={match} at={at} seat={seat} />
           <Sent player={player} at={at} seat={seat} />
           <dt>answer</dt>
@@ -57,7 +74,9 @@ function Call({ player }: { player: Player }) {
           <dd>
             <Cost limit={limit(match, at, seat)} wall={line.wall_us?.[seat]} cpu={line.cpu_us?.[seat]} />
           </dd>
-          <Asked match={match} at={at} seat={seat} />
+          {during.filter(({ player }) => player === seat).map((each) => (
+            <Asked key={each.kind} match={match} wrong={each} />
+          ))}
         </dl>
       ))}
     </>
@@ -130,16 +149,14 @@ function Used({ what, us, limit }: { what: string; us: number | undefined; limit
   );
 }
 
-function Ruled({ match, at, seat }: { match: Match; at: number; seat: number }) {
-  const { line } = match.steps[at]!;
-  const ruling = rulings(line).find((event) => event.player === seat);
-  if (!ruling) return null;
-  const section = match.about.rules[asked(match, at, seat) ?? ""];
+/** What went wrong, and the rule: the referee's own word for it where the record has it. */
+function Ruled({ match, wrong, method }: { match: Match; wrong: Wrong; method: string | undefined }) {
+  const section = wrong.report?.rules || match.about.rules[method ?? ""];
   return (
     <>
-      <dt class="bad">{ruling.fault!.kind}</dt>
+      <dt class="bad">{wrong.kind}</dt>
       <dd class="bad">
-        {visible(ruling.fault!.detail)}; {ruling.penalty}
+        {visible(wrong.detail)}; {wrong.penalty}
       </dd>
       {section && (
         <>
@@ -152,10 +169,7 @@ function Ruled({ match, at, seat }: { match: Match; at: number; seat: number }) 
 }
 
 /** The rest of what is known of a fault: what the bot had been asked, its last words, and how to have it all again. */
-function Asked({ match, at, seat }: { match: Match; at: number; seat: number }) {
-  const { line } = match.steps[at]!;
-  if (!rulings(line).some((event) => event.player === seat)) return null;
-  const report = match.ending?.reports.find((fault) => fault.player === seat && fault.turn === line.turn);
+function Asked({ match, wrong: { report } }: { match: Match; wrong: Wrong }) {
   return (
     <>
       {report && (
@@ -216,7 +230,7 @@ function Calls({ player }: { player: Player }) {
           <li key={at}>
             <button type="button" aria-current={at === player.at.value} onClick={() => player.seek(at)}>
               {at} {answers.map(([seat, answer]) => `${name(match, Number(seat))} ${compact(answer, 40)}`).join(" · ")}
-              {rulings(step.line).length > 0 && " ✗"}
+              {wrongs(match, at).length > 0 && " ✗"}
             </button>
           </li>
         );

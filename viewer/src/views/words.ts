@@ -1,6 +1,6 @@
 // Words about a step, for lists, labels and screen readers.
 
-import { type Match, asked, rulings } from "../match";
+import { type Match, type Wrong, asked, wrongs } from "../match";
 import type { Json } from "../patch";
 
 /** A text of somebody's with what a page would obey or hide made visible: control and bidirectional characters. */
@@ -36,15 +36,20 @@ export function sentence(match: Match, at: number): string {
   if (line.opening) return "The beginning.";
   if (line.stop !== undefined) return `Stopped: ${visible(line.stop)}.`;
   if (line.inject !== undefined) return `${name(match, line.inject)} acts out of turn.`;
-  if (line.forfeit) return `${Object.keys(line.forfeit).map((seat) => name(match, Number(seat))).join(", ")} cannot play.`;
+  const ruled = wrongs(match, at).map((wrong) => fault(match, wrong));
+  if (line.forfeit) {
+    const who = Object.keys(line.forfeit).map((seat) => name(match, Number(seat)));
+    return `${[`${who.join(", ")} cannot play`, ...ruled].join("; ")}.`;
+  }
   const answers = Object.entries(line.answers ?? {}).map(
     ([seat, answer]) => `${name(match, Number(seat))} answers ${asked(match, at, Number(seat)) ?? ""} ${compact(answer, 60)}`,
   );
-  const ruled = rulings(line).map(
-    (ruling) => `${name(match, ruling.player!)} is at fault: ${visible(ruling.fault!.detail)}; ${ruling.penalty}`,
-  );
   const said = [...answers, ...ruled].join("; ");
   return `Turn ${line.turn}${said && `: ${said}`}.`;
+}
+
+function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
+  return `${name(match, player)} is at fault${when === "end" ? " after the last turn" : ""}: ${visible(detail)}; ${penalty}`;
 }
 
 export function milliseconds(us: number | undefined): string {

@@ -1,0 +1,60 @@
+"""What went wrong in a match is found on its page within three key presses, at whichever time it happened."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from pages import Opened, Played
+
+from referee.games import registry
+from referee.harness.bots.launch import Entrant, entrant
+
+DEAD = """
+import sys
+sys.stderr.write("import error: no module foo\\n")
+sys.stderr.flush()
+input()
+sys.exit(3)
+"""
+TWICE = """
+import json, sys
+for columns, line in enumerate(sys.stdin):
+    call = json.loads(line)
+    if call["method"] == "exit":
+        print(json.dumps({"jsonrpc": "2.0", "id": 99, "result": {}}), flush=True)
+    elif "id" in call:
+        hello = {"name": "twice", "version": "1"}
+        result = hello if call["method"] == "initialize" else {"action": "putToken", "column": "ABCDEFG"[columns % 7]}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": result}), flush=True)
+"""
+
+
+def bot(folder: Path, name: str, text: str) -> Entrant:
+    script = folder / f"{name}.py"
+    script.write_text(text, "utf-8")
+    return Entrant(name, (sys.executable, str(script)), folder)
+
+
+@pytest.mark.parametrize("game", registry.own_names())
+def test_a_bot_that_dies_before_the_first_turn_is_found_with_its_last_words_and_the_rule(
+    game: str, tmp_path: Path, paged: Played, opened: Opened
+) -> None:
+    others = [entrant("@random")] * (registry.game(game).seats.start - 1)
+    page = opened(paged(game, bot(tmp_path, "dead", DEAD), *others), "")
+    page.keyboard.press("f")
+    panel = page.locator(".panel").inner_text()
+    assert "0, dead: initialize" in panel and "ended by itself, exit code 3" in panel
+    assert "import error: no module foo" in panel
+    assert "SPEC.md, 17" in panel
+    assert '"method":"initialize"' in panel, "what it was asked"
+    assert "ended by itself" in page.locator(".sr-only[aria-live]").inner_text()
+
+
+def test_a_fault_after_the_last_turn_is_found_like_any_other(tmp_path: Path, paged: Played, opened: Opened) -> None:
+    page = opened(paged("connectfour", bot(tmp_path, "twice", TWICE), entrant("@random")), "")
+    assert page.locator("line.fault").count() == 1
+    page.get_by_role("button", name="next fault (1)").wait_for()
+    page.keyboard.press("f")
+    assert page.input_value("#turn") == page.get_attribute("#turn", "max")
+    panel = page.locator(".panel").inner_text()
+    assert "exit after the last turn" in panel and "no call is open" in panel and "SPEC.md, 16" in panel
