@@ -208,6 +208,7 @@ def tournament(
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = ledgers.read(folder)
             run = Run(plan, opened, book, part, expel)
+            run.said = _say
             if events:
                 run.told = _print_lines
             end = trio.run(_run, run, crew, max_minutes)
@@ -380,7 +381,7 @@ def _clustered(
         raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
     certificates = Tls(*tls)
     checked_address(address, certificates)
-    return open_cluster(contest, address, plan, folder, certificates)
+    return open_cluster(contest, address, plan, folder, certificates, _say)
 
 
 async def _run(run: Run, opening: Any, max_minutes: float | None) -> End:
@@ -393,6 +394,11 @@ async def _run(run: Run, opening: Any, max_minutes: float | None) -> End:
             end = await run.play(crew, stop, None if max_minutes is None else max_minutes * 60)
         nursery.cancel_scope.cancel()
     return end
+
+
+def _say(text: str) -> None:
+    """A line on standard error, above the table on a terminal."""
+    err.print(Text(printable(text)), soft_wrap=True)
 
 
 def _print_lines(lines: list[bytes]) -> None:

@@ -38,6 +38,8 @@ RECONNECT_S = 60.0
 FETCH_S = 30.0
 """So long what came of a job may be on its way here, before its games are open again."""
 LOOK_S = 0.5
+PATIENCE_S = 10.0
+"""After so long without a worker a run says what it waits for."""
 QUEUED = 2
 SETTINGS = {
     "distributed.worker.profile.enabled": False,  # samples every 10 ms, on the clock of whoever plays
@@ -223,9 +225,18 @@ class ClusterCrew(Crew):
     JOB_S = 1.5
 
     def __init__(
-        self, connect: Callable[[], Any], client: Any, contest: wire.Contest, plan: Plan, folder: Path
+        self,
+        connect: Callable[[], Any],
+        client: Any,
+        contest: wire.Contest,
+        plan: Plan,
+        folder: Path,
+        address: str,
+        said: Callable[[str], None],
     ) -> None:
+        """`said` hears, in a line, that there have been no workers at `address` for a while."""
         super().__init__()
+        self._address, self._said = address, said
         self.lanes = 0
         self._connect = connect
         self._client = client
@@ -234,6 +245,7 @@ class ClusterCrew(Crew):
         self._list = msgspec.msgpack.encode(list(self._entries.values()))
         self._folder = folder
         self._workers: set[str] = set()
+        self._came_once = False
         self._unable: dict[str, str] = {}
         """Workers that cannot play, and why."""
         self._jobs: dict[int, tuple[wire.Job, Any]] = {}
@@ -336,8 +348,15 @@ class ClusterCrew(Crew):
 
     async def watch(self) -> None:
         """Follows workers that come and go, and a scheduler that is gone for a while."""
+        alone_since: float | None = trio.current_time()
+        """None once it has been told."""
         while True:
             found = await trio.to_thread.run_sync(self._look)
+            if found:
+                alone_since = trio.current_time()
+            elif found is not None and alone_since is not None and trio.current_time() - alone_since > PATIENCE_S:
+                alone_since = None
+                self._said(f"no worker {'is left at' if self._came_once else 'has come to'} {self._address}; waiting")
             if found is None:
                 if self._gone_since is None:
                     self._gone_since = trio.current_time()
@@ -351,6 +370,7 @@ class ClusterCrew(Crew):
             else:
                 self._gone_since = None
                 self._workers = found
+                self._came_once = self._came_once or bool(found)
                 self._unable = {worker: why for worker, why in self._unable.items() if worker in found}
                 self.lanes = len(found - self._unable.keys())
             await trio.sleep(LOOK_S)
@@ -415,8 +435,11 @@ def _loopback(host: str) -> bool:
 
 
 @asynccontextmanager
-async def open_cluster(contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls) -> AsyncIterator[Crew]:
-    """The workers of a cluster, for a run. RunError if it cannot be reached."""
+async def open_cluster(
+    contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls, said: Callable[[str], None]
+) -> AsyncIterator[Crew]:
+    """The workers of a cluster, for a run; `said` hears, in a line, why nothing is played. RunError if it cannot be
+    reached."""
     checked_address(address, tls)
     local = [entry.name for entry in plan.bots if entry.bot.startswith(bundle.LOCAL)]
     if local:
@@ -440,7 +463,7 @@ async def open_cluster(contest: wire.Contest, address: str, plan: Plan, folder: 
 
     dask.config.set(SETTINGS)
     client = await trio.to_thread.run_sync(connect)
-    crew = ClusterCrew(connect, client, contest, plan, folder)
+    crew = ClusterCrew(connect, client, contest, plan, folder, address, said)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(crew.watch)
         try:

@@ -179,6 +179,8 @@ class Run:
         self.expel = expel
         self.told: Callable[[list[bytes]], None] = lambda lines: None
         """Hears of every game that was written down."""
+        self.said: Callable[[str], None] = lambda text: None
+        """Hears, in a line, of what changes the order of play."""
         self._given: dict[int, _Given] = {}
         self._next_job = 0
         self._took_s: dict[str, float] = {}
@@ -295,6 +297,8 @@ class Run:
                 self._faulty[ident] = self._faulty[ident] + 1 if ident in guilty else 0
         if guilty:
             self.progress.shaky = tuple(ident for ident, count in self._faulty.items() if count >= SHAKY)
+            for ident in guilty:
+                self._tell_shaky(ident)
 
     def _done(self, event: wire.Done) -> None:
         given = self._given.pop(event.job, None)
@@ -336,6 +340,13 @@ class Run:
             self.queue.add(number, slot)
 
     # Bots that fail again and again.
+
+    def _tell_shaky(self, ident: str) -> None:
+        """Once for each row of faults; not where it has a part in all games, or is out."""
+        out = self.expel is not None and self.expel <= SHAKY
+        if self._faulty.get(ident) == SHAKY and not out and len(self._faulty) > self.plan.seats:
+            name = self.plan.bots[self.keys.idents.index(ident)].name
+            self.said(f"{name} has been at fault in {SHAKY} games running: its other games come last")
 
     def _is_late(self, table: str) -> bool:
         return bool(self.progress.shaky) and any(ident in table for ident in self.progress.shaky)

@@ -154,6 +154,13 @@ def test_beyond_this_machine_only_certificates_are_taken(address: str, tmp_path:
     assert "--cluster" in said and ("tls" in said)
 
 
+def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.25", "--ledger", tmp_path / "t"]
+    said = tournament(tmp_path, *start, "--cluster", cluster.address, code=4)
+    assert said.count(f"no worker has come to {cluster.address}; waiting") == 1
+
+
 def test_a_command_line_does_not_travel(cluster: Cluster, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)

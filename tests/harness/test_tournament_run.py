@@ -153,6 +153,15 @@ def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str
     assert all(line.z is None and line.why == "forfeit" for line in lines)
 
 
+def test_it_is_said_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replays", "faults", "--strict"]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=1)
+    assert said.count("bad has been at fault in 8 games running: its other games come last") == 1
+    out = tournament(tmp_path, *start, "--ledger", tmp_path / "u", "--expel", "3", code=1)
+    assert "come last" not in out
+
+
 def test_a_bye_once_given_stays_and_is_shown(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcde")]
     start = ["--game", "tictactoe", *bots, "--format", "swiss", "--games", "2", "--seed", "3"]
