@@ -149,9 +149,10 @@ function Used({ what, us, limit }: { what: string; us: number | undefined; limit
   );
 }
 
-/** What went wrong, and the rule: the referee's own word for it where the record has it. */
+/** What went wrong, and the rules: the one that it was ruled by, where the record says it, and what is legal there. */
 function Ruled({ match, wrong, method }: { match: Match; wrong: Wrong; method: string | undefined }) {
-  const section = wrong.report?.rules || match.about.rules[method ?? ""];
+  const ruled = [wrong.report?.rules, match.about.rules[method ?? ""]].filter(Boolean);
+  const section = [...new Set(ruled)].join("; ");
   return (
     <>
       <dt class="bad">{wrong.kind}</dt>
