@@ -1,5 +1,6 @@
 """`referee tournament`: many games between many bots, and what became of them."""
 
+import gzip
 import signal
 import sys
 import time
@@ -173,6 +174,8 @@ def tournament(
         raise UsageError(f"--expel {expel}: there must be one at least")
     if resume and ledger is None:
         raise UsageError("--resume: needs --ledger, the folder of the tournament")
+    if alternate and seating not in (None, Seating.ALTERNATE):
+        raise UsageError(f"--alternate --seating {seating}: one of them")
     with ExitStack() as held:
         chosen = Seating.ALTERNATE if alternate and seating is None else seating
         given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
@@ -354,7 +357,7 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     key
         The game's key, `conditions/bots/orbit/row`, as the ledger and the pages have it.
     file
-        Where the record goes. Default: a name made of the key, in ./replays.
+        Where the record goes; packed, if it ends in .gz. Default: a name made of the key, in ./replays.
     """
     found = next(((path, line) for path, line in ledgers.counted_lines(folder) if line.k == key), None)
     if found is None:
@@ -364,7 +367,7 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
         raise UsageError(f"{key}: its record was not kept")
     path = Path("replays", key.replace("/", "_") + ".jsonl") if file is None else file
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(record)
+    path.write_bytes(gzip.compress(record, 6, mtime=0) if path.suffix == ".gz" else record)
     out.print(Text(f"replay  {path}"))
     return PLAYED
 

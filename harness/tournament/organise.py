@@ -16,7 +16,7 @@ from referee.harness.match.judge import course
 from referee.harness.tournament import wire
 from referee.harness.tournament.bundle import finding, program, store
 from referee.harness.tournament.formats import NO_FURTHER, Seating
-from referee.harness.tournament.ledger import PLAN, check_files, claimed
+from referee.harness.tournament.ledger import PLAN, check_files, claimed, read
 from referee.harness.tournament.plan import (
     Entry,
     Plan,
@@ -81,6 +81,8 @@ def arranged(wanted: Wanted, folder: Path, resume: bool = False, fewer: bool = F
                     before = read_plan(folder / PLAN)
                     check_files(folder, before)
                     plan = checked(continued(before, plan, folder, fewer))
+                    if plan != before:
+                        read(folder)  # a plan is not changed whose games cannot be read
                 elif (folder / PLAN).exists():
                     raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
                 for each in found:
@@ -100,8 +102,9 @@ def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
         before = read_plan(folder / PLAN)
         check_files(folder, before)
         asked = before.replaced(**changes, version=find_game(before.game).version)
-        plan = checked(continued(before, asked, folder))
+        plan = checked(continued(before, checked(asked), folder))
         if plan != before:
+            read(folder)  # a plan is not changed whose games cannot be read
             write_plan(plan, folder / PLAN)
         yield plan
 

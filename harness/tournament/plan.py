@@ -212,6 +212,8 @@ def checked(plan: Plan) -> Plan:
     for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
         if value is not None and value < 1:
             raise UsageError(f"{option} {value}: there must be one at least")
+    if plan.first_to is not None and plan.format != "series":
+        raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games of two; {plan.game} is played by {plan.seats}")
     if plan.format != "judged" and there < plan.seats:

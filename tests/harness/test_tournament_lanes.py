@@ -1,5 +1,6 @@
 """Lanes: bots live from job to job within a limit, cores are never shared, what fails is told."""
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,9 @@ def test_a_lane_is_bound_to_its_core_with_its_bots(tmp_path: Path) -> None:
     tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "2", "--jobs", "1", "--ledger", folder)
     (line, _) = games(folder).values()
     tournament(tmp_path, "replay", folder, line.k, tmp_path / "one.jsonl")
+    tournament(tmp_path, "replay", folder, line.k, tmp_path / "one.jsonl.gz")
+    packed = (tmp_path / "one.jsonl.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "one.jsonl").read_bytes()
     core = min(cores.physical())
     assert f'"program":"{list(core)}"' in (tmp_path / "one.jsonl").read_text()
 

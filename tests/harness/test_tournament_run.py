@@ -153,6 +153,20 @@ def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str
     assert all(line.z is None and line.why == "forfeit" for line in lines)
 
 
+def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots[:2], "--ledger", folder]
+    tournament(tmp_path, *start, "--games", "2", "--seed", "1")
+    before = (folder / "tournament.toml").read_bytes()
+    (file,) = (folder / "ledger").glob("*.jsonl")
+    file.write_bytes(file.read_bytes() + b"no line\n")
+    for again in (["--resume", "--ledger", folder], [*start, "--resume"]):
+        assert "is damaged" in tournament(tmp_path, *again, "--games", "12", code=3)
+        assert (folder / "tournament.toml").read_bytes() == before
+    said = tournament(tmp_path, "--resume", "--ledger", folder, "--first-to", "3", code=2)
+    assert "--first-to 3: only a series is decided by wins, and round-robin is none" in said
+
+
 def test_it_is_said_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
     start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replays", "faults", "--strict"]
@@ -339,6 +353,11 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
         (["nowhere.toml"], "nowhere.toml"),
         (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
         (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "there must be one at least"),
+        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--alternate", "--seating", "orbit"],
+            "--alternate --seating orbit: one of them",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
