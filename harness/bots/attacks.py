@@ -71,6 +71,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         (folder / place).chmod(0o1777 if place == "shared" else 0o755)
     program = folder / "rival" / "rival.py"
     program.write_text(RIVAL)
+    (folder / "own" / "notes").write_text("any file")
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
         datagrams.bind(listening.getsockname())
         datagrams.setblocking(False)

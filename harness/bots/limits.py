@@ -1,6 +1,7 @@
 """What a bot may use, and the fault of one that used more."""
 
 import os
+import resource
 import signal
 from enum import StrEnum
 
@@ -59,7 +60,9 @@ class Limits(Struct, frozen=True):
 FULL_BYTES = 4096
 """A scratch folder with less room is full: that is the least that a file takes."""
 OPEN_FILES = 4096
-"""Descriptors that each process of a bot may have."""
+"""Descriptors that each process of a bot may have, and never more than half of ours. Those that are on their way
+through sockets count together for a whole account, and whoever is above his own limit by that sends none: a bot that
+keeps many there must stay below ours, or we could start no other."""
 RUNTIME_BYTES = 512 << 20
 """What a language's runtime may set aside on top of what is measured."""
 
@@ -70,7 +73,8 @@ def rlimits(limits: Limits) -> dict[str, int]:
     None for the address space: runtimes reserve many times what they use. Java's first heap is a 64th of the machine's
     memory.
     """
-    kernel = {"NOFILE": OPEN_FILES}
+    ours = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    kernel = {"NOFILE": OPEN_FILES if ours == resource.RLIM_INFINITY else min(OPEN_FILES, ours // 2)}
     if limits.file_bytes is not None:
         kernel["FSIZE"] = limits.file_bytes
     if limits.memory_bytes is not None:

@@ -7,8 +7,10 @@ Standard library only, and nothing of ours: it is what a bot could be.
 """
 
 import ctypes
+import fcntl
 import json
 import os
+import resource
 import socket
 import sys
 import time
@@ -76,6 +78,24 @@ def trace(to: Targets) -> str:
     os.waitpid(pid, 0)
     libc.ptrace(PTRACE_DETACH, pid, None, None)
     return "the rival was traced"
+
+
+def limit(to: Targets) -> str:
+    """has the system give the rival less: of time, of memory, of processors"""
+    pid, reached, refused = to["victim"], [], ""
+    for name, take in (
+        ("limits", lambda: resource.prlimit(pid, resource.RLIMIT_CORE, resource.prlimit(pid, resource.RLIMIT_CORE))),
+        ("priority", lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid))),
+        ("processors", lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),
+    ):
+        try:
+            take()  # as they are: it does no harm
+            reached.append(name)
+        except OSError as error:
+            refused = str(error)
+    if not reached:
+        raise Refused(refused)
+    return f"the rival's {' and '.join(reached)} could be set"
 
 
 def read_memory(to: Targets) -> str:
@@ -234,6 +254,22 @@ def priority(to: Targets) -> str:
     return " and ".join(reached)
 
 
+def lease(to: Targets) -> str:
+    """takes a lease on a file, for which everybody waits who opens it"""
+    refused = "no file is there"
+    for name in os.listdir(to["own_folder"]):
+        file = os.open(f"{to['own_folder']}/{name}", os.O_RDONLY)
+        try:
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+            return f"{name} was leased"
+        except OSError as error:
+            refused = str(error)
+        finally:
+            os.close(file)
+    raise Refused(refused)
+
+
 def user_namespace(to: Targets) -> str:
     """becomes root in namespaces of its own, where the kernel is weakest"""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -290,6 +326,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
     "freeze": ("peers", freeze),
     "kill": ("peers", end),
     "trace": ("peers", trace),
+    "limit": ("peers", limit),
     "read-memory": ("peers", read_memory),
     "abstract-socket": ("peers", abstract_socket),
     "look-around": ("peers", look_around),
@@ -305,6 +342,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
     "shared-memory": ("hidden", shared_memory),
     "segments": ("hidden", segments),
     "priority": ("privileges", priority),
+    "lease": ("privileges", lease),
     "user-namespace": ("privileges", user_namespace),
     "daemon": ("kill", daemon),
 }

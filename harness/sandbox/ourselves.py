@@ -20,8 +20,8 @@ TOO_MANY = (errno.EMFILE, errno.ENFILE)
 """How the system says that there are no more file descriptors, for us or for anybody."""
 NEEDED = 24
 """Descriptors that a match of two bots takes, beside those that are open before."""
-WANTED = 4096
-"""So many suffice for any match."""
+WANTED = 8192
+"""So many suffice for any match, and are twice what a bot may have (`referee.harness.bots.limits`)."""
 PR_GET_DUMPABLE = 3
 PR_GET_CHILD_SUBREAPER = 37
 STRAYS_S = 2.0

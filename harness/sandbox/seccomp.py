@@ -39,9 +39,26 @@ SHARED = {
     "mq_open": {"x86_64": 240, "aarch64": 180},
 }
 """Denied only without namespaces: what is made there outlives the bot, and any other may use it."""
+OF_ANOTHER = {
+    "prlimit64": {"x86_64": 302, "aarch64": 261},
+    "sched_setaffinity": {"x86_64": 203, "aarch64": 122},
+    "sched_setscheduler": {"x86_64": 144, "aarch64": 119},
+    "sched_setparam": {"x86_64": 142, "aarch64": 118},
+    "sched_setattr": {"x86_64": 314, "aarch64": 274},
+}
+"""Denied only without namespaces, and but for a first argument of 0, the caller itself: nothing else keeps a bot from
+what another process of its account may use. Who takes all processor time from a rival has it ended by the kernel."""
+OF_OTHERS = {
+    "setpriority": ({"x86_64": 141, "aarch64": 140}, 0),
+    "ioprio_set": ({"x86_64": 251, "aarch64": 30}, 1),
+}
+"""The same; the first argument says what the second counts: processes only, and 0."""
 CLONE = {"x86_64": 56, "aarch64": 220}
 CLONE3 = {"x86_64": 435, "aarch64": 435}
 SOCKET = {"x86_64": 41, "aarch64": 198}
+FCNTL = {"x86_64": 72, "aarch64": 25}
+F_SETLEASE = 1024
+"""Who leases a file of his account, to read is enough, makes everybody wait who opens it: for 45 s."""
 NEW_NAMESPACES = 0x7E020080
 """The flags of `clone` that make namespaces."""
 X32 = 0x40000000
@@ -49,7 +66,7 @@ AF_UNIX = 1
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
-NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT = 0, 4, 16, 24
 
 
 def filter_program(peers_in_sight: bool, network_in_sight: bool, local_sockets: bool) -> bytes | None:
@@ -79,8 +96,20 @@ def filter_program(peers_in_sight: bool, network_in_sight: bool, local_sockets: 
         _word(ANY_BIT, NEW_NAMESPACES, 0, 1),
         _word(RETURN, ERRNO | EPERM),
         _word(RETURN, ALLOW),
+        _word(EQUAL, FCNTL[machine], 0, 4),
+        _word(LOAD, SECOND_ARGUMENT),
+        _word(EQUAL, F_SETLEASE, 0, 1),
+        _word(RETURN, ERRNO | EPERM),
+        _word(RETURN, ALLOW),
     ]
     if network_in_sight:
+        for numbers in OF_ANOTHER.values():
+            code += [_word(EQUAL, numbers[machine], 0, 4), _word(LOAD, FIRST_ARGUMENT)]
+            code += [*_otherwise(0, EPERM), _word(RETURN, ALLOW)]
+        for numbers, processes in OF_OTHERS.values():
+            code += [_word(EQUAL, numbers[machine], 0, 6), _word(LOAD, FIRST_ARGUMENT)]
+            code += [_word(EQUAL, processes, 0, 2), _word(LOAD, SECOND_ARGUMENT), *_otherwise(0, EPERM)]
+            code += [_word(RETURN, ALLOW)]
         code += [_word(EQUAL, SOCKET[machine], 0, 3 if local_sockets else 1)]
         if local_sockets:
             code += [_word(LOAD, FIRST_ARGUMENT), _word(EQUAL, AF_UNIX, 1, 0)]

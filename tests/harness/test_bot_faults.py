@@ -5,6 +5,7 @@ Every test is a match: `Arena.duel` says what always holds.
 
 import json
 import os
+import resource
 import subprocess
 import time
 
@@ -415,7 +416,8 @@ async def test_a_bot_has_its_kernel_limits_from_its_first_instruction_on(arena: 
     limits = [tuple(map(int, line.strip("()").split(","))) for line in duel.fault.last_words]
     assert all(soft == hard for soft, hard in limits)
     files, file_bytes, data_bytes, core = (soft for soft, _ in limits)
-    assert (files, file_bytes, core) == (4096, 64 << 20, 0)
+    half = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2  # or none is started beside one that keeps many
+    assert (files, file_bytes, core) == (min(4096, half), 64 << 20, 0)
     assert 2 * Limits().memory_bytes < data_bytes < 64 << 30  # type: ignore[operator]
 
 

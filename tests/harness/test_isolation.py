@@ -34,7 +34,7 @@ from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
 from referee.harness.record.replay import Replay
-from referee.harness.sandbox import attacker, launchers, layers
+from referee.harness.sandbox import attacker, launchers, layers, seccomp
 from referee.harness.sandbox.attacker import ATTACKS, Targets
 from referee.harness.sandbox.layers import GUARANTEES, NONE, Isolation
 
@@ -246,6 +246,52 @@ def test_what_is_required_and_not_there_ends_the_run_before_any_bot_starts(tmp_p
     assert done.returncode == NOT_ISOLATED
     assert b"peers" in done.stderr
     assert not (tmp_path / "started").exists()
+
+
+# What stays a program's own where it is in the account and the sight of others.
+
+SETS_ITS_OWN = """
+import ctypes, errno, fcntl, os, resource, sys
+who = int(sys.argv[1])
+ioprio_set = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+def disk():
+    if ctypes.CDLL(None, use_errno=True).syscall(ioprio_set, 1, who, 2 << 13 | 4) != 0:
+        raise OSError(ctypes.get_errno(), "ioprio_set")
+tried = [
+    lambda: resource.prlimit(who, resource.RLIMIT_CORE, (0, 0)),
+    lambda: os.setpriority(os.PRIO_PROCESS, who, os.getpriority(os.PRIO_PROCESS, 0)),
+    lambda: os.sched_setaffinity(who, os.sched_getaffinity(0)),
+    lambda: os.sched_setscheduler(who, os.SCHED_OTHER, os.sched_param(0)),
+    lambda: os.sched_setparam(who, os.sched_param(0)),
+    disk,
+]
+if who:
+    tried.append(lambda: os.setpriority(os.PRIO_USER, 0, os.getpriority(os.PRIO_PROCESS, 0)))
+    tried.append(lambda: fcntl.fcntl(os.open(sys.argv[2], os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_WRLCK))
+for number, attempt in enumerate(tried):
+    try:
+        attempt()
+    except OSError as error:
+        print(number, errno.errorcode[error.errno])
+    else:
+        print(number, "done")
+"""
+
+
+@pytest.mark.parametrize("whose", ["its own", "another's"])
+def test_without_namespaces_a_program_sets_limits_and_priorities_of_its_own_only(tmp_path: Path, whose: str) -> None:
+    filtered = ["nnp", *seccomp.steps(False, True, True)]
+    if len(filtered) == 1 or "seccomp" in layers.found().missing:
+        pytest.skip("there is no seccomp here")
+    file = tmp_path / "file"
+    file.write_text("")
+    with subprocess.Popen(["sleep", "60"]) as other:
+        who = str(other.pid) if whose == "another's" else "0"
+        line = [*launchers.command(), *filtered, "--", sys.executable, "-I", "-c", SETS_ITS_OWN, who, str(file)]
+        said = subprocess.run(line, capture_output=True, text=True, timeout=20).stdout.splitlines()
+        other.kill()
+    expected = ["EPERM"] * 8 if who != "0" else ["done"] * 6
+    assert said == [f"{number} {word}" for number, word in enumerate(expected)]
 
 
 # What goes through a launcher unchanged.
