@@ -274,10 +274,11 @@ def _service(url: str, game: str | None) -> Ready:
 
 
 def _original(bot: originals.Original, game: str | None) -> Ready:
-    folder = bot.path if bot.path.is_dir() else bot.path.parent
-    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
     if game is None:
         raise UsageError(f"original:{bot.path}: a game must be named with it")
+    bot = bot.found(game)
+    folder = bot.path if bot.path.is_dir() else bot.path.parent
+    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
     argv = bot.argv(game)
     return lambda: Entrant(name, argv, folder)
 

@@ -11,6 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
@@ -23,6 +24,7 @@ FUNCTIONS = {
     "cardgame": {"start", "play", "end"},
 }
 """What an original's file defines, where it has functions."""
+OPTIONS = ("--python", "--seed", "--folder", "--original-ids")
 _OPTION = re.compile(r"\s*--(python|seed|folder|original-ids)\b(?:=|\s+|$)")
 
 
@@ -37,6 +39,15 @@ class Original(Struct, frozen=True):
     folder: Path | None = None
     """Its working folder; None = what its competition had."""
     original_ids: bool = False
+
+    def found(self, game: str) -> "Original":
+        """With the bot in the place of a folder that it lies in. UsageError where that has none, or several."""
+        if game not in GAMES or not self.path.is_dir():
+            return self
+        path = _only_one(self.path, game)
+        if path is None:
+            raise UsageError(f"original:{self.path}: there is no bot of {game} in that folder; name its file")
+        return msgspec.structs.replace(self, path=path)
 
     def argv(self, game: str) -> tuple[str, ...]:
         """The command that runs it. UsageError for a game whose originals had no bots in Python."""
@@ -94,9 +105,14 @@ def recognised(path: Path, game: str) -> bool:
 def bot_in(path: Path, game: str) -> Path | None:
     """The bot of that game's original that a file or folder is: itself, or the only one that lies in the folder. None
     if it is none, as is whatever has a bot.toml. UsageError for a folder with several."""
+    return None if (path / "bot.toml").exists() else _only_one(path, game)
+
+
+def _only_one(path: Path, game: str) -> Path | None:
+    """As `bot_in`, whatever bot.toml says."""
     if recognised(path, game):
-        return None if (path / "bot.toml").exists() else path
-    if game not in GAMES or not path.is_dir() or (path / "bot.toml").exists():
+        return path
+    if game not in GAMES or not path.is_dir():
         return None
     files = [file for file in sorted(path.glob("*.py")) if recognised(file, game)]
     if len(files) > 1:
@@ -137,11 +153,24 @@ def _path(text: str, base: Path, whole: str) -> Path:
     """A file or folder. Names with blanks need no quotes: it is the last thing that is said."""
     if not text:
         raise UsageError(f"original:{whole}: wanted is a file, as in original:'My Agent.py'")
-    for name in (text, text.strip("'\"")):
+    for name in (text, text.strip("'\""), _unescaped(text)):
         path = (base / Path(name).expanduser()).resolve()
-        if path.exists():
+        if name and path.exists():
             return path
+    if text.startswith("-"):
+        raise UsageError(f"original:{whole}: there is no option {text.split()[0]}; there are {', '.join(OPTIONS)}")
+    behind = next((option for option in OPTIONS if f" {option}" in text), None)
+    if behind is not None:
+        raise UsageError(f"original:{whole}: {behind} stands behind the file; options stand before it")
     raise UsageError(f"original:{whole}: there is no such file or folder: {text}")
+
+
+def _unescaped(text: str) -> str:
+    """As a shell would read it, with a backslash before a blank; empty if it would not."""
+    try:
+        return " ".join(shlex.split(text))
+    except ValueError:
+        return ""
 
 
 def _interpreter(name: str, base: Path, whole: str) -> str:

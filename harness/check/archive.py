@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from referee.harness.bots import originals
 from referee.harness.errors import UsageError
 
 MAX_BYTES = 64 << 20
@@ -88,8 +89,9 @@ def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room:
     return size
 
 
-def bot_in(spec: str, scratch: Path) -> str:
-    """What names the bot once a zip file is unpacked below `scratch`; any other `spec` as it is. UsageError."""
+def bot_in(spec: str, scratch: Path, game: str) -> str:
+    """What names the bot once a zip file is unpacked below `scratch`; any other `spec` as it is. UsageError for one
+    that holds no bot, of ours or of the game's original competition."""
     name, equals, rest = spec.partition("=")
     prefix, path = (f"{name}=", Path(rest)) if equals and not Path(spec).exists() else ("", Path(spec))
     if path.suffix.lower() != ".zip" or not path.is_file():
@@ -97,7 +99,7 @@ def bot_in(spec: str, scratch: Path) -> str:
     folder = scratch / path.stem
     folder.mkdir()
     bot = unpack(path, folder)
-    if not (bot / "bot.toml").is_file():
+    if not (bot / "bot.toml").is_file() and originals.bot_in(bot, game) is None:
         raise UsageError(f"{path}: {_no_bot_file(folder)}")
     return prefix + str(bot)
 

@@ -85,7 +85,7 @@ def check_bot(
     seed = drawn(seed)
     again = words(checked, (rules, times, uses), own, None, chaos)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        spec = bot_in(bot, Path(scratch))
+        spec = bot_in(bot, Path(scratch), checked.name)
         check_seats([spec], checked.name, every_seat=True)
         path = path_of(spec)
         origin = Origin(bot, path if path.is_dir() else path.parent, again)

@@ -46,8 +46,8 @@ _copied: Optional[Tuple[Path, Path, float]] = None
 """The folder that was wanted, the copy that is the working one instead, and when it was made."""
 
 
-_worked_in = Path()
-"""The folder that was wanted."""
+_worked_in, _own = Path(), Path()
+"""The folder that was wanted, and where the agent lies."""
 HIGH = 3
 """So many folders above that one a missing file is looked for."""
 
@@ -56,8 +56,8 @@ def work_in(folder: Path, own: Path) -> None:
     """Makes a folder the working one. Agents write files by relative names: where isolation forbids that, in a copy of
     the folder, in the scratch folder, which goes with the process. `own`: where the agent lies, which can be read.
     `here` tells where it is to be loaded from: some agents write beside their own file."""
-    global _copied, _worked_in
-    _worked_in = folder
+    global _copied, _worked_in, _own
+    _worked_in, _own = folder, own
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -98,11 +98,21 @@ def what_is_missing(error: Optional[BaseException]) -> Optional[str]:
         if _copied is None:
             return None
         return f"{name!r} is looked for beside {_worked_in}, {beside}; with --isolation off it has the folder itself"
+    if _is_hidden(_worked_in):
+        shown = f"original:'{_option(_worked_in)} …' shows all of it"
+        return f"{name!r} is looked for in {_worked_in}, of which isolation shows the agent's own folder alone; {shown}"
     found = next((above for above in list(_worked_in.parents)[:HIGH] if os.path.exists(above / name)), None)
     where = (
         "--folder DIR …' has it work in another" if found is None else f"{_option(found)} …' has it work where that is"
     )
     return f"{name!r} is not in {_worked_in}, the agent's working folder; original:'{where}"
+
+
+def _is_hidden(folder: Path) -> bool:
+    """Whether isolation shows nothing of it but what leads to the agent's own, as far as can be told."""
+    if _copied is None or folder == _own:
+        return False
+    return len(_listed(folder, _own)) == 1
 
 
 def _option(folder: Path) -> str:

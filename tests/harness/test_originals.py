@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from scripted import Arena
 from referee.harness.bots import originals
 from referee.harness.bots.launch import Entrant, entrant, entrants
 from referee.harness.bots.limits import Limits
+from referee.harness.check.archive import bot_in
 from referee.harness.errors import UsageError
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
@@ -269,6 +271,24 @@ async def test_a_file_that_another_working_folder_has_is_told_in_the_last_line(
     assert last.startswith(line.format(arena.folder, f"original:'--folder {arena.folder} …'")), last
 
 
+@pytest.mark.trio
+@pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
+async def test_a_file_of_the_working_folder_that_isolation_hides_is_told_with_the_folder_to_name(arena: Arena) -> None:
+    """At the card game the folder above the agent's is the working one, with everybody else's beside it."""
+    den = arena.folder / "den" / "mine"
+    den.mkdir(parents=True)
+    (den.parent / "data.txt").write_text("1")
+    play = "def play(state): return 4, None\ndef end(victory): pass\n"
+    (den / "agent.py").write_text(f"open('data.txt')\ndef start(): pass\n{play}")
+    bots = [(str(den), False), (f"--folder '{den.parent}' '{den}'", True)]
+    for spec, plays in bots:
+        match = arena.match(entrant(f"original:{spec}", "cardgame"), entrant("@random"), game="cardgame")
+        (verdict,) = (await play_series(Series(match, games=1), Limits(isolation=Isolation()))).matches
+        assert (not verdict.faults) == plays
+        hidden = f"of which isolation shows the agent's own folder alone; original:'--folder {den.parent} …' shows all"
+        assert (hidden in said(verdict, 0)) != plays
+
+
 def test_a_file_that_is_missing_in_a_call_is_told_in_the_fault(arena: Arena) -> None:
     (arena.folder / "late.py").write_text(
         "def play_powerup(*a): return ''\ndef play_turn(*a): return open('AI/w').read()\n"
@@ -443,6 +463,29 @@ def test_a_folder_may_hold_one_of_them_and_others_that_it_needs(tmp_path: Path) 
         entrant(str(den), "reantics")
 
 
+def test_a_folder_behind_the_word_is_the_only_bot_in_it(tmp_path: Path) -> None:
+    den = tmp_path / "Team 7"
+    den.mkdir()
+    with pytest.raises(UsageError, match=r"there is no bot of reantics in that folder; name its file"):
+        entrant(f"original:{den}", "reantics")
+    (den / "Thinker.py").write_text("class AIPlayer: pass")
+    assert entrant(f"original:--seed 3 {den}", "reantics").argv[-3:] == ("--seed", "3", str(den / "Thinker.py"))
+    assert entrant(f"original:{den}", "reantics") == entrant(str(den), "reantics")
+    (den / "Other.py").write_text("class AIPlayer: pass")
+    with pytest.raises(UsageError, match=r"Team 7 is a folder with several bots"):
+        entrant(f"original:{den}", "reantics")
+
+
+def test_a_zip_file_of_one_is_checked_as_it_plays(tmp_path: Path) -> None:
+    (tmp_path / "Team 7").mkdir()
+    (tmp_path / "Team 7" / "Thinker.py").write_text("class AIPlayer: pass")
+    spec = shutil.make_archive(str(tmp_path / "team"), "zip", tmp_path / "Team 7")
+    (tmp_path / "scratch").mkdir()
+    assert entrant(bot_in(spec, tmp_path / "scratch", "reantics"), "reantics").argv[-1].endswith("team/Thinker.py")
+    with pytest.raises(UsageError, match=r"team\.zip: holds no bot\.toml"):
+        bot_in(spec, Path(tempfile.mkdtemp(dir=tmp_path)), "quoridor")
+
+
 def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> None:
     (tmp_path / "Team 7" / "AI").mkdir(parents=True)
     (tmp_path / "Team 7" / "AI" / "Thinker 2.py").write_text("class AIPlayer: pass")
@@ -504,6 +547,8 @@ def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_qu
     [
         ("", "wanted is a file"),
         ("no.py", "there is no such file or folder: no.py"),
+        ("--bogus x.py", "there is no option --bogus; there are --python, --seed, --folder, --original-ids"),
+        ("no.py --seed 3", "--seed stands behind the file; options stand before it"),
         ("--seed x here.py", "--seed x: wanted is a whole number"),
         ("--folder nowhere here.py", "--folder nowhere: there is no such folder"),
         ("--python nothing-like-it here.py", "--python nothing-like-it: there is no such program"),
