@@ -99,6 +99,36 @@ def test_a_match_is_held_stepped_and_let_go_and_held_again_and_ended(
     assert sum(line.get("paused_ms", 0) for line in lines) > 0
 
 
+def test_a_match_that_runs_is_held_at_the_very_turn_that_a_condition_names(
+    tmp_path: Path, viewer: None, visited: Visited
+) -> None:
+    """However fast its bots are. Without a condition it runs again."""
+    with watched(tmp_path, "--game", "reantics", "@random", "@random", "--paused") as run:
+        page = visited(run.links["watch"], ".timeline")
+        page.locator("summary", has_text="pause at").click()
+        page.get_by_role("combobox", name="what").select_option("ants")
+        page.get_by_role("spinbutton", name="how much").fill("3")
+        page.get_by_role("button", name="add").click()
+        page.keyboard.press("p")
+        page.get_by_role("button", name="hold the match").wait_for()
+        page.get_by_role("button", name="let it go on").wait_for()
+        page.wait_for_timeout(300)
+        held = turns(run.replay)
+        lines = [json.loads(line) for line in run.replay.read_bytes().splitlines()]
+        state = Replay(run.replay).new()
+        state.opening()
+        ants = []
+        for line in lines[2:]:
+            state.apply({int(seat): answer for seat, answer in line["answers"].items()})
+            ants.append(len(state.view(None).inventories[0].ants))
+        assert held == len(ants)
+        assert ants[-1] >= 3 and max(ants[:-1]) < 3
+        page.get_by_role("button", name="remove").click()
+        page.get_by_role("button", name="let it go on").click()
+        page.get_by_text("identical", exact=True).wait_for()
+        run.end()
+
+
 def test_while_a_bot_has_not_greeted_the_page_says_what_is_waited_for(
     tmp_path: Path, viewer: None, visited: Visited
 ) -> None:

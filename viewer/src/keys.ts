@@ -24,7 +24,7 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [
     ["p"],
     "hold the match that is played, or let it go on",
-    (player) => player.steer(player.live.value?.paused ? "play" : "pause"),
+    (player) => player.steer(player.stands ? "play" : "pause"),
   ],
   [["."], "one turn of the match that is held", (player) => player.steer("step")],
   [["u"], "take back what you chose, or your last answer of this turn", (player) => player.undo()],

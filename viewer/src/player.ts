@@ -5,6 +5,8 @@ import { type Painter, painter } from "./games";
 import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
 
+/** Turns that were played before a match was held have come here by then. */
+const UNDER_WAY_MS = 200;
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 
 /** What to pause at: a measure of the game's, of one seat. */
@@ -30,6 +32,8 @@ export class Player {
   /** Whose eyes: null = everything. */
   readonly seat = signal<number | null>(null);
   readonly conditions = signal<Condition[]>([]);
+  /** The match is held after every turn and goes on when that was looked at: there is something to pause at. */
+  readonly walks = signal(false);
   /** What all seats see, beside each other. */
   readonly beside = signal(false);
   readonly panel = signal<"call" | "events" | "calls">("call");
@@ -80,11 +84,8 @@ export class Player {
     batch(() => {
       const before = this.count.peek();
       this.count.value = this.held.steps.length;
-      const holds = this.following.peek();
-      for (let at = Math.max(1, before); at < this.count.value; at++) {
-        if (holds && this.isReached(at)) this.steer("pause");
-      }
       this.news.value += 1;
+      this.walk(Math.max(1, before));
       if (this.following.value) this.at.value = this.last;
       if (this.wanted > this.at.value) this.at.value = Math.min(this.last, this.wanted);
       if (this.held.closing) this.following.value = false;
@@ -108,6 +109,20 @@ export class Player {
     return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
   }
 
+  /** Looks at the steps from that one on, while it walks: holds the match where a condition holds, or has it go on. */
+  private walk(from: number): void {
+    if (!this.walks.peek() || from >= this.count.peek()) return;
+    for (let at = from; at < this.count.peek(); at++) if (this.isReached(at)) return this.steer("pause");
+    if (this.live.peek()?.paused) this.tell("/live", { do: "step" });
+  }
+
+  /** What to pause at from now on. A match that runs here begins to walk, and one that walks may run again. */
+  pauseAt(conditions: Condition[]): void {
+    this.conditions.value = conditions;
+    const live = this.live.value;
+    if (live && !live.over && (this.walks.value || !live.paused)) this.steer("play");
+  }
+
   /** The same match, with more to see. */
   replace(match: Match): void {
     this.held = match;
@@ -116,7 +131,18 @@ export class Player {
 
   /** Holds the match that is played, or has it go on. */
   steer(what: "pause" | "play" | "step" | "stop"): void {
-    if (this.live.value?.steers) this.tell("/live", { do: what });
+    const live = this.live.value;
+    if (!live?.steers) return;
+    this.walks.value = what === "play" && this.conditions.value.length > 0;
+    if (!this.walks.value) return this.tell("/live", { do: what });
+    if (live.paused) return this.tell("/live", { do: "step" });
+    this.tell("/live", { do: "pause" });
+    setTimeout(() => this.walks.value && this.tell("/live", { do: "step" }), UNDER_WAY_MS);
+  }
+
+  /** Whether the match stands still until somebody has it go on. */
+  get stands(): boolean {
+    return this.live.value?.paused === true && !this.walks.value;
   }
 
   /** Answers what a person is asked just now: an answer, or one that is drawn, or the last one taken back. */

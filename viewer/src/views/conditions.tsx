@@ -14,7 +14,7 @@ export function Conditions({ player }: { player: Player }) {
       sign: String(form.get("sign")) as Condition["sign"],
       value: Number(form.get("value")),
     };
-    player.conditions.value = [...player.conditions.value, condition];
+    player.pauseAt([...player.conditions.value, condition]);
   };
   return (
     <details class="conditions">
@@ -43,7 +43,7 @@ export function Conditions({ player }: { player: Player }) {
         {player.conditions.value.map((condition, index) => (
           <li key={index}>
             {name(player.match, condition.seat)}: {condition.measure} {condition.sign} {condition.value}{" "}
-            <button type="button" onClick={() => (player.conditions.value = player.conditions.value.filter((each) => each !== condition))}>
+            <button type="button" onClick={() => player.pauseAt(player.conditions.value.filter((each) => each !== condition))}>
               remove
             </button>
           </li>

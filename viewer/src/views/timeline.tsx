@@ -80,10 +80,10 @@ function Steering({ player }: { player: Player }) {
   if (!live?.steers || live.over || player.match.closing || player.lost.value) return null;
   return (
     <span class="steering" role="group" aria-label="the match that is played">
-      <button type="button" aria-pressed={live.paused} onClick={() => player.steer(live.paused ? "play" : "pause")}>
-        {live.paused ? "let it go on" : "hold the match"}
+      <button type="button" aria-pressed={player.stands} onClick={() => player.steer(player.stands ? "play" : "pause")}>
+        {player.stands ? "let it go on" : "hold the match"}
       </button>
-      <button type="button" disabled={!live.paused} onClick={() => player.steer("step")}>
+      <button type="button" disabled={!player.stands} onClick={() => player.steer("step")}>
         one turn
       </button>
       <button type="button" onClick={() => player.steer("stop")}>
