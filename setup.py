@@ -4,11 +4,12 @@ of a single source file, `--map` and whoever reads. What was built or fetched in
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 DATA = ("starter_kits", "maps", "docs")
 """Folders that lie beside the packages in a checkout, and inside of `referee` when it is installed."""
@@ -16,9 +17,9 @@ MADE = {"__pycache__", "build", "dist", "node_modules", "target", ".mypy_cache",
 """Folders that the tools of the languages make, as in .gitignore."""
 
 
-def data_files() -> Iterator[Path]:
+def data_files(tops: Iterable[str] = DATA) -> Iterator[Path]:
     """Every file of those folders. Links are not followed: packages of other languages hold some to themselves."""
-    for top in DATA:
+    for top in tops:
         for folder, folders, files in os.walk(top):
             folders[:] = sorted(set(folders) - MADE)
             yield from (Path(folder, file) for file in sorted(files) if not Path(folder, file).is_symlink())
@@ -26,10 +27,15 @@ def data_files() -> Iterator[Path]:
 
 def build_viewer() -> None:
     """The page's script, if it is not there and npm is. Without it `referee replay html` says what is missing."""
-    if Path("viewer").is_dir() and not Path("harness/web/static/viewer.js").exists() and shutil.which("npm"):
-        for step in (["ci", "--ignore-scripts"], ["run", "build"]):
-            if subprocess.run(["npm", "--silent", *step], cwd="viewer").returncode != 0:
-                return
+    if Path("harness/web/static/viewer.js").exists() or not Path("viewer").is_dir():
+        return
+    if not shutil.which("npm"):
+        print("the page that shows matches is left out: npm is not there to build it")
+        return
+    for step in (["ci", "--ignore-scripts"], ["run", "build"]):
+        if subprocess.run(["npm", "--silent", *step], cwd="viewer").returncode != 0:
+            print("the page that shows matches is left out: npm cannot build it")
+            return
 
 
 class BuildWithData(build_py):
@@ -47,8 +53,16 @@ class BuildWithData(build_py):
             shutil.copy(file, target)
 
     def get_source_files(self) -> list[str]:
-        """For a source distribution."""
-        return [*super().get_source_files(), *map(str, data_files())]
+        """For a source distribution: the viewer's sources too, for whoever has npm where it was built without."""
+        return [*super().get_source_files(), *map(str, data_files([*DATA, "viewer"]))]
 
 
-setup(cmdclass={"build_py": BuildWithData})
+class SourceWithViewer(sdist):
+    """Holds the built page, which whoever installs it needs no npm for."""
+
+    def run(self) -> None:
+        build_viewer()
+        super().run()
+
+
+setup(cmdclass={"build_py": BuildWithData, "sdist": SourceWithViewer})

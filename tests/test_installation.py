@@ -20,7 +20,7 @@ from referee.harness.new import write as new
 from referee.tools.toolchains import missing
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits"]
+OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "viewer"]
 """The folders that an installation is made of."""
 BUILT = ["cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"]
 """What somebody may have built in the kits."""
@@ -42,9 +42,9 @@ def run(*command: str | Path, cwd: Path) -> None:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree, with a few things that tools of the languages have left in the kits."""
+    """The tree as it is cloned, with a few things that tools of the languages have left in the kits."""
     folder = tmp_path_factory.mktemp("source")
-    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache")
+    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache", "static")
     for name in OURS:
         shutil.copytree(ROOT / name, folder / name, ignore=made, symlinks=name == "referee")
     for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
@@ -151,6 +151,19 @@ def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -
         assert {f"{folder}/{path}" for path in files(source / folder) if not path.endswith("/made")} <= names
     assert not [name for name in names if name.endswith("/made")]
     assert {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
+
+
+@pytest.mark.skipif(not shutil.which("npm"), reason="without npm nobody builds the page")
+def test_both_hold_the_built_page_and_the_source_the_viewers_sources(source: Path, sdist: Path, wheel: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    built = {f"referee/harness/web/static/{name}" for name in ("viewer.js", "viewer.css", "painters.json")}
+    sources = {f"viewer/{path}" for path in files(source / "viewer") if not path.startswith("node_modules/")}
+    assert built | sources <= names and "viewer/package-lock.json" in sources
+    assert not [name for name in names if "node_modules" in name]
+    with zipfile.ZipFile(wheel) as archive:
+        assert built <= set(archive.namelist())
+        assert not [name for name in archive.namelist() if "viewer/" in name]
 
 
 @pytest.mark.parametrize("lang", list(new.kits()))
