@@ -5,12 +5,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import UNSET
 from pages import Opened, Played
 from playwright.sync_api import Browser
 
+import referee
 from referee.games import registry
+from referee.games.api import State
 from referee.games.cardgame.board import PRINTS
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.cli.main import main
@@ -358,6 +362,36 @@ def test_the_word_identical_is_explained(paged: Played, opened: Opened) -> None:
     assert said in (page.locator(".badge").get_attribute("title") or "")
     page.keyboard.press("?")
     assert said in page.get_by_role("dialog").inner_text()
+
+
+def test_the_timeline_marks_where_a_building_was_captured(tmp_path: Path, viewer: None, opened: Opened) -> None:
+    """Seed 9 ends by an anthill: every turn in which a building lost some of its capture health has a mark."""
+    record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
+    verdict = referee.play("reantics", ["@random"] * 2, seed=9, replay=record)
+    assert verdict.result.reason == "anthill_captured"
+    replay = Replay(record)
+    state, marks = replay.new(), []
+    state.opening()
+    for at, line in enumerate(map(json.loads, replay.lines[2:-1]), 1):
+        before = buildings(state)
+        state.apply({int(seat): answer for seat, answer in line["answers"].items()})
+        now = buildings(state)
+        if any(now.get(where, found) != found for where, found in before.items()):
+            marks.append(at)
+    file.write_bytes(page_of(replay))
+    page = opened(file)
+    assert [int(line.get_attribute("x1") or 0) for line in page.locator(".track .capture").all()] == marks
+    assert marks[-1] == verdict.turns - 1, "and then registerWin"
+
+
+def buildings(state: State) -> dict[Any, Any]:
+    """Owner and capture health of the anthills and tunnels, by their tile."""
+    return {
+        tuple(each.coords): (each.player, each.captureHealth)
+        for side in state.view(None).inventories[:2]
+        for each in side.constrs
+        if each.captureHealth is not UNSET
+    }
 
 
 @pytest.mark.parametrize("game", registry.own_names())

@@ -19,6 +19,8 @@ export interface Condition {
 
 export class Player {
   private held: Match;
+  /** What was captured at each step that was looked at. */
+  private looked: string[][] = [];
   /** The turn to go to as soon as it has come. */
   private wanted = 0;
   readonly live = signal<Live | null>(null);
@@ -191,6 +193,16 @@ export class Player {
   readonly faults = computed(() =>
     this.match.steps.slice(0, this.count.value).flatMap((_, at) => (wrongs(this.held, at).length > 0 ? [at] : [])),
   );
+
+  /** The steps at which something was captured, and what. */
+  readonly captures = computed(() => {
+    const { captured } = painter(this.match.about.game);
+    for (let at = this.looked.length; captured && at < this.count.value; at++) {
+      const [before, step] = [this.held.steps[at - 1], this.held.steps[at]!];
+      this.looked.push(before?.view && step.view ? captured(step.view, before.view) : []);
+    }
+    return this.looked.flatMap((words, at) => (words.length > 0 ? [{ at, words: words.join("; ") }] : []));
+  });
 
   /** A seek stops what plays: nobody wants to run after what they looked for. */
   seek(at: number): void {

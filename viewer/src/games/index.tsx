@@ -44,6 +44,8 @@ export interface Painter {
   tried?: (key: Key) => Json;
   /** The places that may be clicked then. */
   places?: (view: Json, method: string) => Key[];
+  /** What was captured, wholly or in part, between two views of everything, in words. */
+  captured?: (view: Json, before: Json) => string[];
   /** What can be counted for each seat, for conditions to pause at. */
   measures?: Record<string, (view: Json) => (number | undefined)[]>;
 }

@@ -23,6 +23,20 @@ export function scores(view: Json): number[] {
   return sides(view).map((inventory) => inventory.foodCount);
 }
 
+/** The buildings that an enemy's ant stands on have less to go, or another owner. */
+export function captured(view: Json, before: Json): string[] {
+  const now = new Map(sides(view).flatMap((side) => side.constrs.map((each) => [String(each.coords), each])));
+  return sides(before)
+    .flatMap((side) => side.constrs)
+    .flatMap((was) => {
+      const is = now.get(String(was.coords));
+      if (was.captureHealth === undefined || is?.captureHealth === undefined) return [];
+      const what = `${CONSTRUCTIONS[was.type]} of seat ${was.player}`;
+      if (is.player !== was.player) return [`${what} captured`];
+      return is.captureHealth < was.captureHealth ? [`${what}: ${is.captureHealth} to capture`] : [];
+    });
+}
+
 type Move = { moveType: number; coordList: [number, number][] | null; buildType: number | null };
 
 /** An ant and where it goes, whichever way; the anthill and what to build; a tile. */

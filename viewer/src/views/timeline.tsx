@@ -65,6 +65,11 @@ export function Timeline({ player }: { player: Player }) {
           onInput={(event) => player.seek(Number(event.currentTarget.value))}
         />
         <svg viewBox={`0 0 ${Math.max(1, last)} 1`} preserveAspectRatio="none" aria-hidden="true">
+          {player.captures.value.map(({ at, words }) => (
+            <line key={`+${at}`} class="capture" x1={at} x2={at} y1={0.5} y2={1} vector-effect="non-scaling-stroke">
+              <title>{words}</title>
+            </line>
+          ))}
           {player.faults.value.map((fault) => (
             <line key={fault} class="fault" x1={fault} x2={fault} y1={0} y2={1} vector-effect="non-scaling-stroke" />
           ))}
