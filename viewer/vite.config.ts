@@ -19,6 +19,7 @@ export default defineConfig({
   plugins: [painters],
   build: {
     outDir: "../harness/web/static",
+    license: { fileName: "licences.md" },
     emptyOutDir: true,
     modulePreload: false,
     cssCodeSplit: false,

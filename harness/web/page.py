@@ -199,7 +199,8 @@ def _built(name: str) -> str:
         return (STATIC / name).read_text("utf-8")
     except FileNotFoundError as error:
         raise RunError(
-            "no viewer in this installation: node was missing when it was built; `make viewer` in a checkout builds it"
+            "no viewer in this installation: it has not been built; with node, `make viewer` in a checkout builds it"
+            " (or `npm ci && npm run build` in its folder viewer)"
         ) from error
 
 

@@ -1,5 +1,6 @@
 """What went wrong in a match is found on its page within three key presses, at whichever time it happened."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,8 @@ from pages import Opened, Played
 
 from referee.games import registry
 from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.record.replay import Replay
+from referee.harness.web.page import page as page_of
 
 DEAD = """
 import sys
@@ -58,3 +61,38 @@ def test_a_fault_after_the_last_turn_is_found_like_any_other(tmp_path: Path, pag
     assert page.input_value("#turn") == page.get_attribute("#turn", "max")
     panel = page.locator(".panel").inner_text()
     assert "exit after the last turn" in panel and "no call is open" in panel and "SPEC.md, 16" in panel
+
+
+def test_a_turn_is_gone_to_by_its_number_and_the_keys_are_the_pages_again(paged: Played, opened: Opened) -> None:
+    page = opened(paged("reantics"), "#turn=5")
+    page.keyboard.press("g")
+    page.keyboard.type("12")
+    page.keyboard.press("Enter")
+    assert page.input_value("#turn") == "12"
+    page.keyboard.press("ArrowRight")
+    assert page.input_value("#turn") == "13"
+    for nonsense in ("abc", "e", "-"):
+        page.keyboard.press("g")
+        page.keyboard.type(nonsense)
+        page.keyboard.press("Enter")
+        assert page.input_value("#turn") == "13", nonsense
+        assert page.evaluate("location.hash") == "#turn=13", nonsense
+
+
+def test_how_a_frame_was_sent_is_said(tmp_path: Path, viewer: None, opened: Opened) -> None:
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random"]
+    said = {}
+    for name, words in {
+        "json": ["--encoding", "json"],
+        "packed": ["--encoding", "msgpack"],
+        "chaos": ["--chaos"],
+    }.items():
+        record, file = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.html"
+        subprocess.run([*command, *words, "--replay", str(record)], check=True, capture_output=True, timeout=60)
+        file.write_bytes(page_of(Replay(record)))
+        page = opened(file, "#turn=1")
+        page.get_by_role("button", name="the frame").click()
+        said[name] = page.locator(".panel dd small").inner_text()
+    assert "MessagePack" in said["packed"] and "in JSON" in said["packed"]
+    assert "MessagePack" not in said["json"] and "chaos" not in said["json"] + said["packed"]
+    assert "--chaos" in said["chaos"]

@@ -150,7 +150,7 @@ export interface Match {
   header: { time: { per_call_s: number | null }; setup: { seed: string | null; options: Json } };
   steps: Step[];
   closing: Closing | undefined;
-  ending: (Omit<Line, "faults"> & { reports: FaultReport[] }) | undefined;
+  ending: (Omit<Line, "faults"> & { reports: FaultReport[]; seats?: { encoding: string }[] }) | undefined;
 }
 
 /** As it is sent; what is there twice is sent once. */

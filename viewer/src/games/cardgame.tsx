@@ -108,7 +108,12 @@ interface HalfProps {
 }
 
 function labelled(match: Match, id: number | null): string {
-  return [title(match, id), printed(match, id)].filter(Boolean).join(": ");
+  return [title(match, id), printed(match, id)].filter(Boolean).join(" ");
+}
+
+/** A minion in the words that stand on it: whoever speaks to the page says what they see. */
+function standing(match: Match, { id, atk, health, max_health, poisonous }: Minion): string {
+  return `${title(match, id)} ${atk} / ${health}${health < max_health ? ` of ${max_health}` : ""}${poisonous ? " poisonous" : ""}`;
 }
 
 function kinds(minion: Minion, isNew: boolean | undefined): string {
@@ -151,22 +156,25 @@ function Half({ seat, side, before, acted, active, match, pick, whose }: HalfPro
       ))}
     </ul>
   );
+  const health = `${side.health} health`;
+  const mana = `${side.mana}${side.max_mana === null ? "" : `/${side.max_mana}`} mana${side.power_used ? ", power used" : ""}`;
+  const deck = side.deck ? `${side.deck.length} in the deck` : "";
+  const hero = `the hero of seat ${seat}: ${[health, mana, deck].filter(Boolean).join(" ")}`;
   return (
     <section class={`half seat-${seat} ${active ? "active" : ""}`} aria-label={`side of seat ${seat}`}>
       {seat === 1 && hand}
       <div class="row">
-        <div {...thing(pick, `${whose} 0`, `the hero of seat ${seat}`, `hero ${hit}`)}>
+        <div {...thing(pick, `${whose} 0`, hero, `hero ${hit}`)}>
           <span class={`mark seat-${seat}`} aria-hidden="true">{seat}</span> <strong>{side.health}</strong> health
           <br />
-          {side.mana}
-          {side.max_mana !== null && `/${side.max_mana}`} mana{side.power_used && ", power used"}
+          {mana}
           <br />
-          {side.deck && `${side.deck.length} in the deck`}
+          {deck}
         </div>
         <ul class="minions" aria-label={`minions of seat ${seat}`}>
           {side.board.map((minion, index) => (
             <li key={index}>
-              <div {...thing(pick, `${whose} ${index + 1}`, title(match, minion.id), kinds(minion, news[index]))}>
+              <div {...thing(pick, `${whose} ${index + 1}`, standing(match, minion), kinds(minion, news[index]))}>
                 <span>{title(match, minion.id)}</span>
                 <span>
                   <b title="attack">{minion.atk}</b> / <b title="health">{minion.health}</b>

@@ -105,10 +105,18 @@ function Sent({ player, at, seat }: { player: Player; at: number; seat: number }
           </button>
         )}
         {text !== undefined && <code class="frame">{visible(cut(text, MOST))}</code>}
-        {text !== undefined && <small>exact but for its id and, at times, a millisecond of its clock</small>}
+        {text !== undefined && <small>{form(player.match, seat)}</small>}
       </dd>
     </>
   );
+}
+
+/** How what was really sent differs from the frame that is shown. */
+function form({ about, ending }: Match, seat: number): string {
+  const words = ["exact but for its id and, at times, a millisecond of its clock"];
+  if (ending?.seats?.[seat]?.encoding === "msgpack") words.push("it was sent in MessagePack, and stands here in JSON");
+  if (about.command.split(" ").includes("--chaos")) words.push("--chaos has sent it in another form");
+  return words.join("; ");
 }
 
 /** What the bot wrote for its author while it thought of this answer. */

@@ -38,7 +38,11 @@ export function Timeline({ player }: { player: Player }) {
             min={0}
             max={last}
             value={at}
-            onChange={(event) => player.seek(Number(event.currentTarget.value))}
+            onChange={({ currentTarget }) => {
+              if (Number.isNaN(currentTarget.valueAsNumber)) currentTarget.value = String(player.at.value);
+              else player.seek(currentTarget.valueAsNumber);
+            }}
+            onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()} // the keys are the page's again
           />{" "}
           of {last}
         </label>

@@ -3,11 +3,14 @@
 import { type Match, type Wrong, asked, wrongs } from "../match";
 import type { Json } from "../patch";
 
-/** A text of somebody's with what a page would obey or hide made visible: control and bidirectional characters. */
+// What Python's `printable` escapes (categories Cc, Cf, Cs, Co, Cn, Zl, Zp, Zs), but for spaces, tabs and ends of lines.
+const HIDDEN = /(?![ \t\n])[\p{C}\p{Z}]/gu;
+
+/** A text of somebody's with what a page would obey or hide made visible, such as control and bidirectional characters. */
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    const code = character.codePointAt(0)!.toString(16).padStart(4, "0");
-    return `\\u${code}`;
+  return text.replace(HIDDEN, (character) => {
+    const code = character.codePointAt(0)!.toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
   });
 }
 
