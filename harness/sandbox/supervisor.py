@@ -39,9 +39,10 @@ PR_GET_TIMERSLACK = 30
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
-CALLS = {"x86_64": (315, 252), "aarch64": (275, 31)} if sys.maxsize > 1 << 32 else {}
-"""`sched_getattr` and `ioprio_get`, for which the C library has no functions."""
+CALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
+"""`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
 SCHED_ATTR_BYTES = 64
+KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
 KILL = b"k"
 """The byte that ends a bot. Several may come for one, and the last of them ahead of the next request."""
@@ -231,6 +232,7 @@ def inherited() -> tuple[object, ...]:
         attributes = ctypes.create_string_buffer(SCHED_ATTR_BYTES)
         LIBC.syscall(calls[0], 0, attributes, SCHED_ATTR_BYTES, 0)
         found += attributes.raw, LIBC.syscall(calls[1], IOPRIO_WHO_PROCESS, 0)
+        found.append(LIBC.syscall(calls[2], KEYCTL_GET_KEYRING_ID, SESSION_KEYRING, 0))  # a child can give it another
     for name in ("cgroup", "oom_score_adj", "coredump_filter"):
         try:
             file = os.open(f"/proc/self/{name}", os.O_RDONLY)

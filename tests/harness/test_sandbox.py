@@ -220,6 +220,29 @@ async def test_what_a_bot_does_to_its_supervisor_no_other_bot_has(
 
 @RUNS_AGAIN
 @pytest.mark.trio
+async def test_no_bot_has_the_keys_of_the_one_before(tmp_path: Path) -> None:
+    """A process can give its parent the keyring of its session."""
+    gives = """
+import ctypes, os, sys
+keyctl = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+own, to_parent = 1, 18
+call = ctypes.CDLL(None).syscall
+sys.exit(0 if call(keyctl, own, b"own") > 0 and call(keyctl, to_parent) == 0 else 1)
+"""
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        first = await spawner.start([sys.executable, "-I", "-S", "-c", gives], tmp_path, env)
+        code = await first.exited(20)
+        await first.end()
+        if code != 0:
+            pytest.skip("this kernel, or whoever contains us, gives nobody keys")
+        second = await spawner.start(["sleep", "100"], tmp_path, env)
+        assert second.supervisor != first.supervisor
+        await second.end()
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
 async def test_what_a_bot_does_to_the_spawner_no_later_bot_has(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         env = {"PATH": os.environ["PATH"]}
