@@ -162,7 +162,6 @@ class Bot(Seat):
         if self.limits.pause:
             transport.resume()
         now, cpu_ns = transport.now, transport.cpu_ns
-        transport.forget_noise()
         cpu_before = cpu_ns()
         started = ended = now()
         until = started + limit_s
@@ -175,14 +174,11 @@ class Bot(Seat):
                 data = transport.receive(ended) if not (received and table.several) else None
                 if data is None:
                     table.flush()
-                    if not table.several:
-                        data = transport.wait_near(until, table.background)
-                    if data is None:
-                        try:
-                            data = await transport.wait(until)
-                        except Late:
-                            until = self._second_look(started, limit_s)
-                            continue
+                    try:
+                        data = await transport.wait(until, None if table.several else table.background)
+                    except Late:
+                        until = self._second_look(started, limit_s)
+                        continue
                 ended = now()
                 if not data:
                     answer = self.fault or await transport.why_silent("output")
@@ -215,6 +211,7 @@ class Bot(Seat):
         charge.host_noise = False
         if wall_s > QUICK_S:
             wall_s -= self._forgiven(wall_s, limit_s, answered=not isinstance(answer, Fault))
+            transport.forget_noise()
         if wall_s > limit_s and not isinstance(answer, Fault):
             answer = no_answer(limit_s)
         charge.wall_s = wall_s

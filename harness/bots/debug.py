@@ -93,15 +93,12 @@ class Inside(Transport):
         """What was answered by now; there will be no more."""
         return self.pending()
 
-    def wait_near(self, until: float, others: Sequence[int]) -> bytes | None:
-        return b""
-
     def pending(self) -> bytes:
         data = bytes(self._inbox)
         self._inbox.clear()
         return data
 
-    async def wait(self, until: float) -> bytes:
+    async def wait(self, until: float, others: Sequence[int] | None = None) -> bytes:
         return b""
 
     async def why_silent(self, stream: str) -> Fault:

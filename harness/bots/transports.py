@@ -33,8 +33,6 @@ from referee.protocol.messages import Initialize
 NEAR_S = 0.005
 """So long an answer is waited for without giving way to the other tasks: a real wait of trio's costs 27 µs, as much as
 all the rest of a call. It is a fifth of the time between two readings of what bots use."""
-
-
 CURVE_MOMENTS = 400
 """Readings of a bot's usage that are kept: the last ten seconds."""
 FRAMES_A_WRITE = 64
@@ -84,13 +82,12 @@ class Transport(ABC):
         `NEAR_S`, seen from the time `at`."""
 
     @abstractmethod
-    def wait_near(self, until: float, others: Sequence[int]) -> bytes | None:
-        """The same after `NEAR_S` at most, in which no other task has a turn. None also if one of the descriptors
-        `others` has something to say. Only while no other seat is asked."""
+    async def wait(self, until: float, others: Sequence[int] | None = None) -> bytes:
+        """At least one byte of output, or b"" at its end. Raises Late.
 
-    @abstractmethod
-    async def wait(self, until: float) -> bytes:
-        """At least one byte of output, or b"" at its end; all others have their turn. Raises Late."""
+        The other tasks have their turn when one of the descriptors `others` has something to say, and every `NEAR_S`;
+        None: they have it at once, since other seats are asked too.
+        """
 
     @abstractmethod
     def pending(self) -> bytes:
@@ -269,24 +266,6 @@ class Pipes(Transport):
                 pass
         return None
 
-    def wait_near(self, until: float, others: Sequence[int]) -> bytes | None:
-        at = PRESENCE.now()
-        if at - Pipes.gave_way >= NEAR_S:
-            return None
-        stdout = self.process.stdout
-        near = self._near
-        if near is None or others != self._others:
-            self._others = others
-            self._near = near = select.poll()
-            for descriptor in (stdout, *others):
-                near.register(descriptor, select.POLLIN)
-        for descriptor, event in near.poll(max(0.0, min(NEAR_S, until - at)) * 1000):
-            if descriptor == stdout:
-                return os.read(stdout, READ_BYTES)
-            if not event & select.POLLIN:  # its other end is closed: that needs no further turn
-                near.unregister(descriptor)
-        return None
-
     @property
     def background(self) -> tuple[int, ...]:
         return self.process.stderr, self.process.control.fileno()
@@ -302,16 +281,43 @@ class Pipes(Transport):
                 self._streams.unregister(descriptor)
         return data
 
-    async def wait(self, until: float) -> bytes:
-        if self._threads is None and not FLOOR:
-            soon = self.now() + QUICK_S
-            if soon < until:
-                try:
-                    return await self._output(soon)
-                except Late:
+    async def wait(self, until: float, others: Sequence[int] | None = None) -> bytes:
+        if self._threads is None:
+            soon = min(until, self.now() + QUICK_S)
+            try:
+                return await (self._output(soon) if others is None else self._output_near(soon, others))
+            except Late:
+                if soon == until:
+                    raise
+                if not FLOOR:
                     self._threads = threads_below(self.process.root)
                     self._ours = own_thread()
         return await self._output(until)
+
+    async def _output_near(self, until: float, others: Sequence[int]) -> bytes:
+        """`wait`, in which the others have their turn by a checkpoint: that costs a third of a real wait of trio's."""
+        while (data := self._poll(until, others)) is None:
+            Pipes.gave_way = PRESENCE.now()
+            if Pipes.gave_way >= until:
+                raise Late
+            await trio.lowlevel.checkpoint()
+        return data
+
+    def _poll(self, until: float, others: Sequence[int]) -> bytes | None:
+        """Output that is there or comes before `until`; None = it does not, or another task is to have its turn."""
+        stdout = self.process.stdout
+        near = self._near
+        if near is None or others != self._others:
+            self._others = others
+            self._near = near = select.poll()
+            for descriptor in (stdout, *others):
+                near.register(descriptor, select.POLLIN)
+        for descriptor, event in near.poll(max(0.0, min(until, Pipes.gave_way + NEAR_S) - PRESENCE.now()) * 1000):
+            if descriptor == stdout:
+                return os.read(stdout, READ_BYTES)
+            if not event & select.POLLIN:  # its other end is closed: that needs no further turn
+                near.unregister(descriptor)
+        return None
 
     async def _output(self, until: float) -> bytes:
         while True:
