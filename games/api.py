@@ -430,6 +430,11 @@ class State(ABC):
         """The same drawing with what this player may see. Override it in a game that hides something."""
         return str(self)
 
+    def marks(self) -> Mapping[str, Any]:
+        """What follows from this position by the rules and no view says, for pages that draw it: where pieces can go,
+        what has won. JSON values; no bot is ever sent it. Override it in a game that has a painter for it."""
+        return {}
+
     def standing(self) -> Standing:
         """The part of `view(None)` that is alike in all games."""
         awaited = {player: method.name for player, method in self.awaited.items()}

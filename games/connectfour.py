@@ -140,6 +140,13 @@ class ConnectFour(Battle):
         shown = drawn(self.tokens), self.side(next(iter(self.awaited), None)), self.side(self.pending)
         return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
 
+    def marks(self) -> dict[str, list[str]]:
+        """`won`: the cells of the lines of four (A3), such as `B1`: the column, and the row from the bottom."""
+        four = fours(self.tokens[0]) | fours(self.tokens[1])
+        cells = [(column, row) for column in range(len(COLUMNS)) for row in range(ROWS)]
+        won = [f"{COLUMNS[column]}{row + 1}" for column, row in cells if four >> STRIDE * column + row & 1]
+        return {"won": won} if won else {}
+
     def key(self) -> bytes:
         red, yellow = self.tokens
         return f"{red:x} {yellow:x} {self.turn_key()}".encode("utf-8", "surrogatepass")
@@ -163,6 +170,16 @@ def has_four(tokens: int) -> bool:
         if pairs & pairs >> 2 * step:
             return True
     return False
+
+
+def fours(tokens: int) -> int:
+    """Those of these cells that stand in a line of four."""
+    found = 0
+    for step in (UP, RIGHT, RISING, FALLING):
+        pairs = tokens & tokens >> step
+        begin = pairs & pairs >> 2 * step
+        found |= begin | begin << step | begin << 2 * step | begin << 3 * step
+    return found
 
 
 _CELLS = tuple(1 << STRIDE * column + row for row in range(ROWS - 1, -1, -1) for column in range(len(COLUMNS)))

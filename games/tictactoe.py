@@ -129,6 +129,11 @@ class TicTacToe(Battle):
         shown = "".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending)
         return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
 
+    def marks(self) -> dict[str, list[str]]:
+        """`won`: the cells of the lines that one symbol fills (A3)."""
+        full = {cell for line in LINES for cell in line if {self.board[each] for each in line} in ({"O"}, {"X"})}
+        return {"won": [CELLS[cell] for cell in sorted(full)]} if full else {}
+
     def copy(self, seed: int | None = None) -> Self:
         twin = super().copy(seed)
         twin.board = self.board.copy()

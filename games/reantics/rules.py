@@ -212,6 +212,15 @@ class ReAntics(State):
             standing=self.standing(),
         )
 
+    def marks(self) -> dict[str, dict[str, list[tuple[int, int]]]]:
+        """`reach`: by the ids of all ants that have not moved in this turn, the tiles that each can go to as things
+        stand (5.1), in the absolute frame."""
+        if self.phase < PLAY_PHASE or self.result is not None:
+            return {}
+        still = [ant for seat in self.ants for ant in seat.values() if not ant.moved]
+        reach = {ant.id: sorted({path[-1] for path in self._paths(ant, 0)} - {COORDS[0][ant.tile]}) for ant in still}
+        return {"reach": {str(ant): tiles for ant, tiles in reach.items()}}
+
     def copy(self, seed: int | None = None) -> Self:
         """A seed replaces the layouts that are still to be drawn; nothing else in this game is luck."""
         twin = object.__new__(type(self))
@@ -507,26 +516,29 @@ class ReAntics(State):
         self.next_id += 1
 
     def _legal_moves(self, player: Player) -> Iterator[Move]:
-        coords, neighbours, at = COORDS[player], NEIGHBOURS[player], self.at
         for ant in self.ants[player].values():
-            if ant.moved:
-                continue
-            unit = UNITS[ant.type]
-            costs = LIGHT if unit.ignores_grass else self.ground.cost
-            paths: list[tuple[tuple[tuple[int, int], ...], int, int]] = [((coords[ant.tile],), ant.tile, unit.moves)]
-            while paths:
-                path, tile, left = paths.pop()
-                yield Move(MOVE_ANT, path)
-                for beside in reversed(neighbours[tile]):
-                    blocked = beside in at or (ant.type == QUEEN and beside % 10 in QUEENLESS_ROWS)
-                    if not blocked and costs[beside] <= left:
-                        paths.append(((*path, coords[beside]), beside, left - costs[beside]))
+            if not ant.moved:
+                for path in self._paths(ant, player):
+                    yield Move(MOVE_ANT, path)
         hill = self.ground.hills[player]
-        if hill not in at:
+        if hill not in self.at:
             for kind in range(WORKER, R_SOLDIER + 1):
                 if UNITS[kind].cost <= self.food[player]:
-                    yield Move(BUILD, (coords[hill],), kind)
+                    yield Move(BUILD, (COORDS[player][hill],), kind)
         yield Move(END)
+
+    def _paths(self, ant: PlacedAnt, frame: Player) -> Iterator[tuple[tuple[int, int], ...]]:
+        """The ways that `ant` can go, its own tile first; the shortest, that tile alone, is one (5.1)."""
+        coords, neighbours, at, unit = COORDS[frame], NEIGHBOURS[frame], self.at, UNITS[ant.type]
+        costs = LIGHT if unit.ignores_grass else self.ground.cost
+        paths: list[tuple[tuple[tuple[int, int], ...], int, int]] = [((coords[ant.tile],), ant.tile, unit.moves)]
+        while paths:
+            path, tile, left = paths.pop()
+            yield path
+            for beside in reversed(neighbours[tile]):
+                blocked = beside in at or (ant.type == QUEEN and beside % 10 in QUEENLESS_ROWS)
+                if not blocked and costs[beside] <= left:
+                    paths.append(((*path, coords[beside]), beside, left - costs[beside]))
 
     def _inventory(self, seat: Player, ground: Ground, frame: Player) -> Inventory:
         """Ants and buildings by absolute tile, which is x first, then y (section 7)."""

@@ -1,10 +1,17 @@
 """A record as what a viewer draws: the first position whole, then what each line of the record changed.
 
 Frames are JSON lines, one for the header and one for each line after it: `[patch, line]`. The value that the patches
-make has the members `view` (everything), `seats` (what each seat may see, where asked for;
-a number: the same as that seat), `shared` (the members of `view` that are what seat 0 sees: null stands in their place;
-null: all of it is), `text` (the lines of the drawing for people, where it is drawn) and `awaited` (the function that
-each seat is asked for now). A patch is one of
+make has the members
+
+- `view`: everything;
+- `seats`, where asked for: what each seat may see; a number: the same as that seat;
+- `shared`: the members of `view` that are what seat 0 sees, null stands in their place; null: all of it is;
+- `text`: the lines of the drawing for people, where it is drawn;
+- `marks`: what follows from the position by the rules (`State.marks`); {} where not everything is shown;
+- `awaited`: the function that each seat is asked for now;
+- `asked`, beside `seats`: the calls, as `Asked`.
+
+A patch is one of
 
 - `[value]`: that, in place of what was there;
 - an object: its members changed, each by a patch of its own; `"-"` takes a member away;
@@ -93,6 +100,7 @@ def shown(state: State, seats: bool, eyes: Eyes = None, drawn: bool = True) -> d
     views: dict[str, Any] = {
         "view": None if eyes is not None else state.view(None),
         "text": str(state).split("\n") if drawn and eyes is None else [],
+        "marks": state.marks() if eyes is None else {},
         "awaited": {player: method.name for player, method in state.awaited.items()},
     }
     if seats:

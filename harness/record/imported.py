@@ -81,7 +81,7 @@ class OriginalFramer:
 
     def _frame(self, line: Mapping[str, Any]) -> bytes:
         reader = self._reading.reader
-        shown = {"view": reader.view, "text": reader.drawing if self._drawn else [], "awaited": {}}
+        shown = {"view": reader.view, "text": reader.drawing if self._drawn else [], "marks": {}, "awaited": {}}
         after = msgspec.json.decode(_encode(shown))
         patch = [after] if self._before is None else difference(self._before, after)
         self._before = after

@@ -97,11 +97,13 @@ def page(replay: Replay | Original) -> bytes:
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
     title = html.escape(about(replay).title)
+    licences = html.escape(_built("licences.md"), quote=False)  # those of what the script is bundled from
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width">\n'
-        f'<title>{title}</title>\n<div id="app"></div>\n{packed}<script>{UNPACK}</script>\n</html>\n'
+        f'<title>{title}</title>\n<div id="app"></div>\n{packed}<script>{UNPACK}</script>\n'
+        f'<template id="licences"><pre>{licences}</pre></template>\n</html>\n'
     ).encode()
 
 

@@ -44,42 +44,6 @@ def test_a_match_is_stepped_to_its_end(game: str, paged: Played, played: Played,
     assert "to answer" in page.locator(".seats").inner_text()
 
 
-def test_quoridors_pawns_and_walls_stand_where_the_rules_have_put_them(
-    paged: Played, played: Played, opened: Opened
-) -> None:
-    page = opened(paged("quoridor"), "")
-    for number, (_, state, _) in enumerate(positions(Replay(played("quoridor")))):
-        page.fill("#turn", str(number))
-        page.keyboard.press("Enter")
-        view = state.view(None)
-        assert sorted(page.locator(".wall").evaluate_all("all => all.map(e => e.ariaLabel)")) == sorted(
-            f"wall {wall}" for wall in view.walls
-        )
-        for seat, square in enumerate(view.pawns):
-            assert page.get_by_label(f"{square}, pawn of seat {seat}").count() == 1
-
-
-def test_connect_fours_tokens_lie_where_they_fell(paged: Played, played: Played, opened: Opened) -> None:
-    page = opened(paged("connectfour"), "")
-    last = list(positions(Replay(played("connectfour"))))[-1][1]
-    page.keyboard.press("End")
-    for index, sign in enumerate(last.view(None).board):
-        cell = f"{'ABCDEFG'[index % 7]}{6 - index // 7}"
-        label = {".": f"{cell} empty", "R": f"{cell} token of seat 0", "Y": f"{cell} token of seat 1"}[sign]
-        assert page.get_by_label(label, exact=True).count() == 1
-
-
-def test_ants_stand_where_the_rules_have_put_them(paged: Played, played: Played, opened: Opened) -> None:
-    page = opened(paged("reantics"), "")
-    last = list(positions(Replay(played("reantics"))))[-1][1]
-    page.keyboard.press("End")
-    for inventory in last.view(None).inventories:
-        for ant in inventory.ants:
-            x, y = ant.coords
-            label = re.compile(rf"of seat {ant.player} on {x},{y}, health {ant.health}")
-            assert page.get_by_label(label).count() == 1
-
-
 def test_keys_alone_do_everything(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "#turn=5")
     assert page.input_value("#turn") == "5"

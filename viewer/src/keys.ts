@@ -33,6 +33,8 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [["?"], "this help", (player) => (player.help.value = !player.help.value)],
 ];
 
+/** What the space bar presses itself. */
+const PRESSED = "button, summary, [role=button]";
 const ANSWERS = ".target, .answers button, .desk .main";
 
 /** Listens to the keyboard. Fields keep their own keys. */
@@ -47,7 +49,7 @@ export function listen(player: Player): void {
       (document.activeElement as HTMLElement | null)?.blur();
     }
     if (field || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && event.target instanceof HTMLButtonElement) return;
+    if (event.key === " " && (target as Element).closest?.(PRESSED)) return;
     const found = KEYS.find(([keys]) => keys.includes(event.key));
     if (found) {
       event.preventDefault();

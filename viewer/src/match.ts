@@ -139,6 +139,8 @@ export interface Step {
   seats: Json[] | undefined;
   /** The drawing for people, line by line, of a game that has no painter. */
   text: string[];
+  /** What follows from the position by the rules, such as where pieces can go: only of everything. */
+  marks: { [name: string]: Json };
   /** The functions that are awaited now, by seat. */
   awaited: Record<string, string>;
   /** How they are asked. */

@@ -130,7 +130,7 @@ const NOBODY = new Reader().match;
 function Position({ state, line }: { state: GameState | null; line: Line }) {
   if (!state) return <p class="boards">The game has not begun: the players are still waited for.</p>;
   const view = state as unknown as Json;
-  const step = { line, view, seats: undefined, text: [], awaited: {}, asked: {} };
+  const step = { line, view, seats: undefined, text: [], marks: {}, awaited: {}, asked: {} };
   return (
     <>
       <section class="boards" aria-label="board">

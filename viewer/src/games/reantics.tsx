@@ -1,4 +1,5 @@
-import type { BoardProps } from ".";
+import { useState } from "preact/hooks";
+import type { BoardProps, Sign } from ".";
 import type { Json } from "../patch";
 import { earlier } from "./last";
 import { type Key, hot } from "./pick";
@@ -84,11 +85,24 @@ function moves(props: BoardProps, view: View): Set<Key> {
   return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
 }
 
+/** The middle of a tile. */
+function middle(at: number): number {
+  return (at + 0.5) * SIZE;
+}
+
+/** Where each ant can go, by its id: as the engine says it of the board that shows everything. */
+function reaches({ step, seat }: BoardProps): Record<string, [number, number][]> {
+  return seat === null ? ((step.marks.reach ?? {}) as Record<string, [number, number][]>) : {};
+}
+
 export function Board(props: BoardProps) {
+  const [pointed, point] = useState<number | null>(null);
+  const [focused, focus] = useState<number | null>(null);
   const view = props.view as unknown as View;
   if (!Array.isArray(view?.inventories)) return <Plain {...props} />;
   const tiles = Array.from({ length: 100 }, (_, at) => [at % 10, Math.floor(at / 10)] as const);
   const moved = moves(props, view);
+  const reach = reaches(props);
   return (
     <svg viewBox={`-18 -18 ${10 * SIZE + 22} ${10 * SIZE + 22}`} class="reantics">
       {tiles.map(([x, y]) => (
@@ -103,7 +117,7 @@ export function Board(props: BoardProps) {
       ))}
       {Array.from({ length: 10 }, (_, at) => (
         <>
-          <text class="edge" x={(at + 0.5) * SIZE} y={-5}>
+          <text class="edge" x={middle(at)} y={-5}>
             {at}
           </text>
           <text class="edge" x={-9} y={(at + 0.6) * SIZE}>
@@ -112,7 +126,10 @@ export function Board(props: BoardProps) {
         </>
       ))}
       {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />))}
-      {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} />))}
+      {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} reach={reach[ant.id]} point={point} focus={focus} />))}
+      {(reach[pointed ?? focused ?? ""] ?? []).map(([x, y]) => (
+        <circle key={`~${x},${y}`} class="reach" data-tile={`${x},${y}`} cx={middle(x)} cy={middle(y)} r={8} />
+      ))}
       {tiles.map(
         ([x, y]) =>
           moved.has(`${x},${y}`) && (
@@ -127,7 +144,7 @@ export function Board(props: BoardProps) {
   );
 }
 
-function Built({ coords: [x, y], type, player, captureHealth }: Construction) {
+function Built({ coords: [x, y], type, player, captureHealth }: Omit<Construction, "movementCost">) {
   const [left, top] = [x * SIZE, y * SIZE];
   const label = `${CONSTRUCTIONS[type]}${player === undefined ? "" : ` of seat ${player}, ${captureHealth} to capture`}`;
   return (
@@ -145,11 +162,27 @@ function Built({ coords: [x, y], type, player, captureHealth }: Construction) {
   );
 }
 
-function Walker({ coords: [x, y], type, player, health, carrying, hasMoved }: Ant) {
+interface WalkerProps extends Ant {
+  /** Where it can go; undefined: nobody says. */
+  reach?: [number, number][] | undefined;
+  point?: (ant: number | null) => void;
+  focus?: (ant: number | null) => void;
+}
+
+/** An ant; where it is known where it can go, that is shown while one points at it or has gone to it by the keyboard. */
+function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, reach, point, focus }: WalkerProps) {
   const [left, top] = [x * SIZE, y * SIZE];
+  const looked = reach && {
+    tabIndex: 0,
+    "aria-description": reach.length > 0 ? `can go to ${reach.join(" ")}` : "can go nowhere",
+    onMouseEnter: () => point?.(id),
+    onMouseLeave: () => point?.(null),
+    onFocus: () => focus?.(id),
+    onBlur: () => focus?.(null),
+  };
   const label = `${ANTS[type]} of seat ${player} on ${x},${y}, health ${health}${carrying ? ", carries food" : ""}`;
   return (
-    <g role="img" aria-label={label} class={hasMoved ? "moved" : ""}>
+    <g role="img" aria-label={label} class={hasMoved ? "moved" : ""} {...looked}>
       <circle class={`piece seat-${player}`} cx={left + 24} cy={top + 24} r={15} />
       <text class="letter" x={left + 24} y={top + 29}>
         {LETTERS[type]}
@@ -161,3 +194,22 @@ function Walker({ coords: [x, y], type, player, health, carrying, hasMoved }: An
     </g>
   );
 }
+
+const ANT: Ant = { id: 0, coords: [0, 0], type: 1, player: 0, health: 4, carrying: false, hasMoved: false };
+
+/** A piece on a tile, as large as the signs of a legend. */
+function small(piece: ReturnType<typeof Walker>) {
+  return <g transform="translate(-12 -12) scale(0.5)">{piece}</g>;
+}
+
+export const legend: Sign[] = [
+  ...ANTS.map((meaning, type) => ({ drawing: small(<Walker {...ANT} type={type} />), meaning: type === 0 ? `${meaning}, and her health` : meaning })),
+  { drawing: small(<Walker {...ANT} carrying />), meaning: "carries food" },
+  { drawing: small(<Walker {...ANT} hasMoved />), meaning: "has moved in this turn" },
+  { drawing: small(<Built coords={[0, 0]} type={ANTHILL!} player={0} captureHealth={3} />), meaning: "anthill, and what is left to capture it" },
+  { drawing: small(<Built coords={[0, 0]} type={TUNNEL!} player={0} captureHealth={2} />), meaning: "tunnel" },
+  { drawing: small(<Built coords={[0, 0]} type={GRASS!} />), meaning: "grass" },
+  { drawing: small(<Built coords={[0, 0]} type={FOOD!} />), meaning: "food" },
+  { drawing: <circle class="reach" r={5} />, meaning: "where the ant that you point at, or go to with Tab, can go" },
+  { drawing: <rect class="last" x={-11} y={-11} width={22} height={22} rx={4} />, meaning: "from and to where an ant went" },
+];

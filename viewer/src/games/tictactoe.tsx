@@ -1,5 +1,5 @@
 import type { BoardProps } from ".";
-import { Pending, puts } from "./arena";
+import { Pending, puts, winners } from "./arena";
 import { last } from "./last";
 import { hot } from "./pick";
 import { Board as Plain } from "./plain";
@@ -13,14 +13,15 @@ export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (typeof view?.board !== "string") return <Plain {...props} />;
   const put = last(props.step, targets);
+  const won = winners(props.step);
   return (
     <svg viewBox="-4 -4 308 308" class="tictactoe">
       {CELLS.map((cell, index) => {
         const [x, y] = [(index % 3) * 100, Math.floor(index / 3) * 100];
         const sign = view.board[index]!;
         return (
-          <g key={cell} role="img" aria-label={`${cell} ${sign === "." ? "empty" : sign}`}>
-            <rect class="cell" x={x} y={y} width={100} height={100} />
+          <g key={cell} role="img" aria-label={`${cell} ${sign === "." ? "empty" : sign}${won.has(cell) ? ", in the winning line" : ""}`}>
+            <rect class={won.has(cell) ? "cell won" : "cell"} x={x} y={y} width={100} height={100} />
             {sign !== "." && put.has(cell) && <rect class="last" x={x + 6} y={y + 6} width={88} height={88} rx={6} />}
             {sign === "O" && <circle class="sign seat-0" cx={x + 50} cy={y + 50} r={30} />}
             {sign === "X" && <path class="sign seat-1" d={`M${x + 22} ${y + 22}l56 56m0-56l-56 56`} />}

@@ -66,17 +66,20 @@ export function chart(title: string, lines: (number | undefined)[][]): Drawn {
       low = Math.min(low, value);
       top = Math.max(top, value);
     }
-  return { title, reach: reach(low, top), last, paths: lines.map((line) => path(line, last, Math.max(top, 1e-9))) };
+  const [base, room] = [Math.min(0, low), Math.max(top, 0) - Math.min(0, low)];
+  const height = (value: number) => HEIGHT - 1 - ((value - base) / Math.max(room, 1e-9)) * (HEIGHT - 2);
+  return { title, reach: reach(low, top), last, paths: lines.map((line) => path(line, last, height)) };
 }
 
 function reach(low: number, top: number): string {
   if (low > top) return "no value";
-  const words = top >= 10 || Number.isInteger(top) ? Math.round(top) : top.toFixed(2);
-  return low === top ? `always ${words}` : `up to ${words}`;
+  const words = (value: number) => (Math.abs(value) >= 10 || Number.isInteger(value) ? Math.round(value) : value.toFixed(2));
+  if (low === top) return `always ${words(top)}`;
+  return low < 0 ? `${words(low)} to ${words(top)}` : `up to ${words(top)}`;
 }
 
 /** A line through the values. Of many in one column of pixels the extremes are kept. */
-function path(line: (number | undefined)[], last: number, top: number): string {
+function path(line: (number | undefined)[], last: number, height: (value: number) => number): string {
   let drawn = "";
   let count = 0;
   let column = -1;
@@ -84,8 +87,7 @@ function path(line: (number | undefined)[], last: number, top: number): string {
   let high = -Infinity;
   const put = (at: number, value: number) => {
     count += 1;
-    const y = HEIGHT - 1 - (Math.max(0, value) / top) * (HEIGHT - 2);
-    drawn += `${drawn ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${y.toFixed(1)}`;
+    drawn += `${drawn ? "L" : "M"}${((at / last) * WIDTH).toFixed(1)} ${height(value).toFixed(1)}`;
   };
   const flush = (at: number) => {
     if (high === -Infinity) return;
@@ -119,6 +121,15 @@ function Chart({ player, drawn }: { player: Player; drawn: Drawn }) {
     <figure>
       <figcaption>
         {title} <small>{reach}</small>
+        {paths.map((_, seat) => (
+          <small key={seat}>
+            {" "}
+            <svg viewBox="0 0 36 8" aria-hidden="true">
+              <path class={`line seat-${seat}`} d="M0 4h36" />
+            </svg>{" "}
+            {seat}
+          </small>
+        ))}
       </figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
