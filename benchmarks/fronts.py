@@ -168,10 +168,10 @@ async def battle(port: int, name: str, ident: str, think_s: float, figures: Figu
                 await trio.sleep(thought_s(think_s))
                 action = dull_answer(position, me)
                 posted = time.perf_counter()
-                status, told = await posts.ask("POST", f"/{path_of(game)}/play/{ident}", action)
+                status, reply = await posts.ask("POST", f"/{path_of(game)}/play/{ident}", action)
                 if status == 200:
-                    figures.beyond.append(clock + increment - told["clock"] - (posted - now) * 1000)
-                    clock = told["clock"]
+                    figures.beyond.append(clock + increment - reply["clock"] - (posted - now) * 1000)
+                    clock = reply["clock"]
     figures.lengths.append(moves)
 
 
@@ -188,20 +188,20 @@ async def arena(port: int, name: str, battles: int, seconds: float, think_s: flo
                 length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
                 while len(connection.rest) < length:
                     connection.rest += await request.receive_some(4096)
-                told = json.loads(bytes(connection.rest[:length]))
+                body = json.loads(bytes(connection.rest[:length]))
                 del connection.rest[:length]
                 await request.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-                if "battleId" in told:
-                    waiting_send.send_nowait(told["battleId"])
+                if "battleId" in body:
+                    waiting_send.send_nowait(body["battleId"])
         except (EOFError, trio.BrokenResourceError):
             pass
 
     async def order(number: int, task_status: trio.TaskStatus[None]) -> None:
         while True:
-            told = {"runId": f"{number}-{time.time()}", "caseType": CASES[name][number % 2]}
+            order = {"runId": f"{number}-{time.time()}", "caseType": CASES[name][number % 2]}
             connection = await Connection.open(port)
             async with connection.stream:
-                status, _ = await connection.ask("POST", f"/{path_of(registry.game(name))}/evaluate", told | urls)
+                status, _ = await connection.ask("POST", f"/{path_of(registry.game(name))}/evaluate", order | urls)
             assert status == 200
             task_status.started()
             task_status = trio.TASK_STATUS_IGNORED
@@ -225,8 +225,8 @@ async def game(
     """One game of four, who act in turn."""
     names = [f"user{number * 4 + seat}" for seat in range(4)]
     admin = await Connection.open(port)
-    told = {"playerUsernames": names, "time": (seconds + GAMES_RUN_IN_S) / 60, "mapName": "practice1.txt"}
-    assert (await admin.ask("POST", "/game/createGame", told, tokens["chief"]))[0] == 201
+    request = {"playerUsernames": names, "time": (seconds + GAMES_RUN_IN_S) / 60, "mapName": "practice1.txt"}
+    assert (await admin.ask("POST", "/game/createGame", request, tokens["chief"]))[0] == 201
     acted = [0.0]
 
     async def play(name: str) -> None:
@@ -262,9 +262,9 @@ async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures
     figures, tokens = Figures(), {}
     connection = await Connection.open(port)
     for name in ["chief", *(f"user{number}" for number in range(games * 4))]:
-        status, told = await connection.ask("POST", "/user/login", {"username": name, "password": PASSWORD})
-        assert status == 202, told
-        tokens[name] = told["token"]
+        status, reply = await connection.ask("POST", "/user/login", {"username": name, "password": PASSWORD})
+        assert status == 202, reply
+        tokens[name] = reply["token"]
     figures.started = time.perf_counter()
     async with trio.open_nursery() as nursery:
         for number in range(games):

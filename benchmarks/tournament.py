@@ -93,12 +93,12 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
     arrivals: list[tuple[float, int]] = []
     bots_s = 0.0
 
-    def told(lines: list[bytes]) -> None:
+    def on_lines(lines: list[bytes]) -> None:
         nonlocal bots_s
         arrivals.append((time.monotonic(), len(lines)))
         bots_s += sum(sum(msgspec.json.decode(line, type=Line).c) for line in lines) / 1e6
 
-    run.told = told
+    run.on_lines = on_lines
     before = runner_s()
     cpu_s = time.process_time()
     started = time.monotonic()
@@ -158,13 +158,13 @@ def driven(folder: Path, games: int) -> list[float]:
     marks: list[tuple[int, float]] = [(0, time.process_time())]
     played = 0
 
-    def told(lines: list[bytes]) -> None:
+    def on_lines(lines: list[bytes]) -> None:
         nonlocal played
         played += len(lines)
         if played >= marks[-1][0] + part:
             marks.append((played, time.process_time()))
 
-    run.told = told
+    run.on_lines = on_lines
 
     async def drive() -> None:
         await run.play(Simulated(), trio.Event())

@@ -216,7 +216,7 @@ class Notation(Struct, frozen=True):
     signs: tuple[str, ...] = ()
     """By seat, a regular expression for the signs of its pieces in a line of the drawn board."""
 
-    def told(self, call: Call, answer: Any) -> str | None:
+    def in_words(self, call: Call, answer: Any) -> str | None:
         """Any answer, as it came: None where the game has no words for it."""
         try:
             return self.answer(call, typed(answer, call.method.result))

@@ -454,8 +454,8 @@ class AIBG5(State):
         direct = [player for player in left if RINGS[ships[player].at] in DIRECT_RINGS]
         struck = [player for player in left if ships[player].at in cells]
         self._show_boss(True, (*[ships[player].at for player in direct], *cells))
-        told = BossAttack(pattern, [player + 1 for player in direct], [player + 1 for player in struck])
-        events: list[Event] = [Notice("bossAttack", told)]
+        attack = BossAttack(pattern, [player + 1 for player in direct], [player + 1 for player in struck])
+        events: list[Event] = [Notice("bossAttack", attack)]
         for player in direct + struck:
             ships[player].health -= BOSS_POWER
             if ships[player].health <= 0:

@@ -51,7 +51,7 @@ class Attacked(Struct, frozen=True):
     detail: str
 
 
-async def attack_all(isolation: Isolation, told: Callable[[Attacked], None]) -> list[Attacked]:
+async def attack_all(isolation: Isolation, on_attacked: Callable[[Attacked], None]) -> list[Attacked]:
     """Every attack against a rival of its own; `told` hears of each when it is over."""
     done = []
     with tempfile.TemporaryDirectory(prefix="referee-attacks-") as folder:
@@ -59,7 +59,7 @@ async def attack_all(isolation: Isolation, told: Callable[[Attacked], None]) -> 
         async with open_roster(Limits(memory_bytes=MEMORY_BYTES, isolation=isolation)) as roster:
             for name in ATTACKS:
                 done.append(attacked := await attack(name, roster, Path(folder) / name))
-                told(attacked)
+                on_attacked(attacked)
     return done
 
 
@@ -94,7 +94,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         said = await _said(bot)
         await bot.leave()
         harm = _harm(rival) or ("a datagram arrived" if _arrived(datagrams) else None)
-        detail = harm or _told(said, bot)
+        detail = harm or _outcome(said, bot)
         reached = harm is not None or (said.startswith(b'{"reached"') and name != "daemon")
         rival.transport.kill()
         await roster.end([rival, bot])
@@ -135,7 +135,7 @@ def _harm(rival: Bot) -> str | None:
     return f"the rival is {state}" if state in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) else None
 
 
-def _told(said: bytes, bot: Bot) -> str:
+def _outcome(said: bytes, bot: Bot) -> str:
     """What the attacker says of it, or how it ended if it said nothing."""
     try:
         return str(next(iter(json.loads(said).values())))

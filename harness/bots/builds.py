@@ -51,10 +51,10 @@ Command = Callable[[Path], Sequence[str]]
 """The command that compiles a source file into the folder that it is given."""
 
 
-Told = Callable[[str, float], None]
+Progress = Callable[[str, float], None]
 """Is told what is being built, such as `my_bot (C++)`, and for how many seconds, again and again."""
 
-_told: ContextVar[Told | None] = ContextVar("told", default=None)
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 _name: ContextVar[str | None] = ContextVar("name", default=None)
 _limits: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039 - a frozen value
 
@@ -205,14 +205,14 @@ def _dependencies(rules: Path, cwd: Path) -> list[Path]:
 
 
 @contextmanager
-def under(limits: Limits, told: Told | None = None) -> Iterator[None]:
+def under(limits: Limits, progress: Progress | None = None) -> Iterator[None]:
     """Builds in this block, and in this thread, are made under these limits; `told` hears how long they take."""
-    before, before_told = _limits.set(limits), _told.set(told)
+    before, before_progress = _limits.set(limits), _progress.set(progress)
     try:
         yield
     finally:
         _limits.reset(before)
-        _told.reset(before_told)
+        _progress.reset(before_progress)
 
 
 @contextmanager
@@ -268,15 +268,15 @@ class Watch:
         self.spec = spec
         self.group = group
         self._since = time.monotonic()
-        self._told = _told.get()
+        self._progress = _progress.get()
         self._meter: Meter | None = None
 
     def look(self, root: int) -> None:
         """Reads what is below the process `root`, 0 = nothing yet. RunError for the limit that it has passed."""
         limits = self.limits
         taken_s = time.monotonic() - self._since
-        if self._told is not None:
-            self._told(self.what, taken_s)
+        if self._progress is not None:
+            self._progress(self.what, taken_s)
         if taken_s > limits.build_s:
             raise self._over(f"did not end within {limits.build_s:g} s", "--build-time")
         if self.group is not None and self.group.out_of_memory():

@@ -82,7 +82,7 @@ def entrants(
     game: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     people: bool = False,
-    told: builds.Told | None = None,
+    progress: builds.Progress | None = None,
 ) -> tuple[Entrant, ...]:
     """The programs that are named, built if they say how; of those of one name the later ones get a number, as in
     `@random 2`. UsageError for a wrong name before anything is built; RunError for a failed build.
@@ -92,15 +92,15 @@ def entrants(
     hears how long a build takes.
     """
     found = [_find(spec, game, people) for spec in specs]
-    with builds.under(limits, told):
+    with builds.under(limits, progress):
         return tuple(told_apart([ready() for ready in found]))
 
 
 def entrant(
-    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, told: builds.Told | None = None
+    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: builds.Progress | None = None
 ) -> Entrant:
     """The program that `spec` names; see `entrants`."""
-    return entrants([spec], game, limits, told=told)[0]
+    return entrants([spec], game, limits, progress=progress)[0]
 
 
 def told_apart(found: Iterable[Entrant]) -> Iterator[Entrant]:

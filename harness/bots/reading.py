@@ -27,13 +27,13 @@ class Answers:
         self.all = len(self.legal) <= MOST
         """Every legal answer is among them."""
         del self.legal[MOST:]
-        self.words = [self.told(answer) for answer in self.legal]
+        self.words = [self.in_words(answer) for answer in self.legal]
         self._split = [_split(words) for words in self.words]
 
-    def told(self, answer: Any) -> str:
+    def in_words(self, answer: Any) -> str:
         """An answer in words, or as JSON where the game has none for it."""
-        told = self.game.notation.told(self.call, answer) if self.game.notation is not None else None
-        return msgspec.json.encode(answer).decode() if told is None else told
+        words = self.game.notation.in_words(self.call, answer) if self.game.notation is not None else None
+        return msgspec.json.encode(answer).decode() if words is None else words
 
     def matching(self, text: str) -> list[int]:
         """Which of them have these words in a row, the last of them perhaps not whole."""

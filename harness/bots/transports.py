@@ -225,12 +225,12 @@ class Pipes(Transport):
         self._ended = False
         self._heard = trio.Event()  # nobody listens any more for the process's end
         self._unsupervised = False
-        self._told = False  # something was sent since it rested
+        self._sent_something = False  # something was sent since it rested
         self._rested_ns = -1  # its CPU time when it was asked whether it rests; 0 = it has ended
 
     def put(self, frame: bytes) -> bytes:
         self.outbox.append(frame)
-        self._told = True
+        self._sent_something = True
         return frame
 
     def send(self) -> bool:
@@ -378,15 +378,15 @@ class Pipes(Transport):
         self._log.start_match(log)
 
     def rests(self) -> bool:
-        if self._told:
+        if self._sent_something:
             try:
                 sent = self.send()
             except BrokenPipeError:
                 sent = True
             before, self._rested_ns = self._rested_ns, self.cpu_ns()
             busy = self._rested_ns not in (before, 0) or _unread_bytes(self.process.stdin) > 0
-            self._told = busy or not sent
-        return not self._told
+            self._sent_something = busy or not sent
+        return not self._sent_something
 
     def end_match(self) -> None:
         self.meter.end_match()

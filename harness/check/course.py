@@ -54,7 +54,7 @@ ALWAYS = ("builds", "starts")
 """What stands on everything else: how a bot is started, and what it says of itself."""
 BOTH = (Encoding.MSGPACK, Encoding.JSON)
 
-Told = Callable[[Checked], None]
+Progress = Callable[[Checked], None]
 
 
 class Origin(Struct, frozen=True):
@@ -106,7 +106,7 @@ def _again(origin: Origin | None, game: Game, seed: int, rule: str) -> tuple[str
     return ("referee", "check", origin.spec, *origin.again[1:], "--seed", str(seed), "--only", rule)
 
 
-async def check(wanted: Check, told: Told | None = None) -> CheckReport:
+async def check(wanted: Check, progress: Progress | None = None) -> CheckReport:
     """Tries all rules; `told` hears of each. RunError if the program cannot be started, or if one of our own fails."""
     manner = CHAOS if wanted.chaos else PLAIN
     async with open_roster(wanted.limits, partial(Chaos, manner=manner)) as roster:
@@ -114,8 +114,8 @@ async def check(wanted: Check, told: Told | None = None) -> CheckReport:
         rules = [rule for rule in RULES if not wanted.only or rule in wanted.only or rule in ALWAYS]
         for rule in rules:
             await course.attempt(rule)
-            if told is not None:
-                told(course.checked(rule))
+            if progress is not None:
+                progress(course.checked(rule))
     checks = tuple(course.checked(rule) for rule in rules)
     passed = all(check.status is not Status.FAILED for check in checks)
     return CheckReport(wanted.game.name, wanted.seed, wanted.bot.name, course.program, passed, checks, course.costs())
@@ -259,10 +259,10 @@ class _Course:
         position that it did not come to by itself is no more than a note, and where there are events any failure is no
         more than a warning.
         """
-        told = any(method.result is None and not method.viewers for method in self.game.methods.values())
+        has_notices = any(method.result is None and not method.viewers for method in self.game.methods.values())
         plans, largest = await self._largest()
         for plan in plans:
-            await self._walk("largest-states", plan, level=Level.WARNING if told else Level.ERROR)
+            await self._walk("largest-states", plan, level=Level.WARNING if has_notices else Level.ERROR)
         return ", ".join(f"{method} {size:,} bytes" for method, size in largest.items())
 
     async def repeatable(self) -> str:
@@ -297,7 +297,7 @@ class _Course:
             if done.fault is not None:
                 break
         await self.roster.end([bot])
-        await self._blame("many-games", plan, done, bot, told=f"game {len(walks)} in one process: ")
+        await self._blame("many-games", plan, done, bot, prefix=f"game {len(walks)} in one process: ")
         if done.fault is None and self.repeats and (differs := _difference(walks[0], walks[-1])):
             text = f"played the same game otherwise after {len(walks) - 2} more in the same process: {differs}"
             self._find("many-games", Level.ERROR, text, plan)
@@ -445,7 +445,7 @@ class _Course:
         self._peak_bytes = max(self._peak_bytes, bot.usage.peak_memory_bytes)
 
     async def _blame(
-        self, rule: str, plan: Plan, done: Walk, bot: Bot | None, level: Level = Level.ERROR, told: str = ""
+        self, rule: str, plan: Plan, done: Walk, bot: Bot | None, level: Level = Level.ERROR, prefix: str = ""
     ) -> None:
         """The finding for a walk's fault, if it has one."""
         fault = done.fault
@@ -459,7 +459,7 @@ class _Course:
             rule = "time-limit"
         elif done.asked and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
             rule = "answers-every-call"  # it has greeted, and was understood
-        text = f"{told}{fault.kind}: {fault.detail}"
+        text = f"{prefix}{fault.kind}: {fault.detail}"
         words = () if bot is None else bot.last_words()
         self._find(rule, level, text, plan, done, words)
 

@@ -136,7 +136,7 @@ class Checked(Struct, frozen=True):
     rule: str
     status: Status
     duration_s: float
-    told: str = ""
+    note: str = ""
     """What was tried, or why it was not."""
     findings: tuple[Finding, ...] = ()
 

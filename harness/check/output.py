@@ -38,7 +38,7 @@ def _case(suite: ElementTree.Element, check: Checked, classname: str, strict: bo
     attributes = {"classname": classname, "name": check.rule, "time": _seconds(check.duration_s)}
     case = ElementTree.SubElement(suite, "testcase", attributes)
     if check.status is Status.SKIPPED and not check.findings:
-        ElementTree.SubElement(case, "skipped", {"message": _text(check.told)})
+        ElementTree.SubElement(case, "skipped", {"message": _text(check.note)})
     others = []
     for finding in check.findings:
         if _refuses(finding, strict):
@@ -130,10 +130,10 @@ def summary(report: CheckReport) -> str:
     words = "passed" if report.passed else "refused"
     lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {words}", ""]
     lines += ["| rule | | what |", "| --- | --- | --- |"]
-    tried = [check for check in report.checks if check.told != NOT_TRIED or check.findings]
+    tried = [check for check in report.checks if check.note != NOT_TRIED or check.findings]
     for check in tried:
-        told = RULES[check.rule].title + (f": {check.told}" if check.told else "")
-        lines.append(f"| {check.rule} | {check.status} | {escaped(told)} |")
+        what = RULES[check.rule].title + (f": {check.note}" if check.note else "")
+        lines.append(f"| {check.rule} | {check.status} | {escaped(what)} |")
     if len(tried) < len(report.checks):
         lines += ["", f"{len(report.checks) - len(tried)} rules not tried before that is mended."]
     for check in report.checks:

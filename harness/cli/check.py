@@ -106,14 +106,14 @@ def check_bot(
 
 def _built(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
     """The bot, and how it was built, in a few words. BuildError."""
-    begun, told = monotonic(), []
+    begun, steps = monotonic(), []
 
     def tell(what: str, taken_s: float) -> None:
-        told.append(what)
+        steps.append(what)
         building(what, taken_s)
 
     program = entrant(spec, game.name, limits, tell)
-    return program, f"in {monotonic() - begun:.1f} s" if told else ""
+    return program, f"in {monotonic() - begun:.1f} s" if steps else ""
 
 
 def _name(spec: str) -> str:

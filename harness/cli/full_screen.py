@@ -18,7 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from referee.games.api import Call
-from referee.harness.cli.reports.turns import SEAT_STYLES, board, title, told
+from referee.harness.cli.reports.turns import SEAT_STYLES, board, title, turn_text
 from referee.harness.cli.reports.words import printable, short
 from referee.harness.record.lines import Turn
 from referee.harness.record.replay import Replay
@@ -53,7 +53,7 @@ class Step:
     """A position, and what has led to it."""
 
     turn: int
-    told: Text
+    events: Text
     whole: Text
     seen: tuple[Text, ...]
     """By seat, as it may see it."""
@@ -76,7 +76,7 @@ def read(replay: Replay) -> Iterator[Step]:
             if isinstance(line, Turn):
                 answered = frozenset(line.answers | line.faults)
             seen = tuple(board(game, state, seat) for seat in seats)
-            last = Step(number, told(game, line, names, calls), board(game, state), seen, answered, ruled)
+            last = Step(number, turn_text(game, line, names, calls), board(game, state), seen, answered, ruled)
             yield last
             calls = state.calls()
     except Difference as difference:
@@ -146,9 +146,9 @@ class Viewer(App[None]):
         step = self.steps[self.at]
         if self.all_seats:
             headed = [self._headed(seat, seen) for seat, seen in enumerate(step.seen)]
-            return Group(step.told, Text(), Columns(headed, padding=(0, 4)))
+            return Group(step.events, Text(), Columns(headed, padding=(0, 4)))
         return Group(
-            step.told, Text(), step.whole if self.seat is None else self._headed(self.seat, step.seen[self.seat])
+            step.events, Text(), step.whole if self.seat is None else self._headed(self.seat, step.seen[self.seat])
         )
 
     def _headed(self, seat: int, seen: Text) -> Group:

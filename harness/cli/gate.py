@@ -128,8 +128,8 @@ def gate(
             )
             plan = held.enter_context(organise.arranged(wanted, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
-            with progress() as told:
-                plan, programs = organise.programs(plan, folder, told=told)
+            with progress() as report:
+                plan, programs = organise.programs(plan, folder, progress=report)
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
                 run = Run(plan, opened, ledgers.read(folder), Shard())
                 contest = contest_of(plan, programs, "none" if ledger is None else "all")

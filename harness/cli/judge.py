@@ -45,7 +45,7 @@ def judge_bot(
     check_seats([bot], judged.name, every_seat=True)
     seed = drawn(seed)
     with nullcontext(replay) if replay is not None else claimed_folder(f"{judged.name}-judged-{seed}") as folder:
-        judgement = run(_judge, judged.name, entrant(bot, judged.name, told=building), seed, folder, cases)
+        judgement = run(_judge, judged.name, entrant(bot, judged.name, progress=building), seed, folder, cases)
     if json:
         print_json(judgement)
     else:

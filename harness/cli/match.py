@@ -117,7 +117,7 @@ def match(
     seed = drawn(seed)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with nullcontext(replay) if replay is not None or no_replay else _claimed(f"{played.name}-{seed}", games) as path:
-        programs = entrants(bots, played.name, limits, people=True, told=building)
+        programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
         again = words(played, (rules, times, uses), own, encoding, chaos)
         series = Series(first, games, swap, first_to, chaos, again=again, bots=bots)

@@ -96,7 +96,7 @@ class Hands:
         """Some answers out of more than can be listed, as they may be written."""
         err.print(Text("  more answers than can be listed; write one of your own, such as", style="dim"))
         for _ in range(count):
-            err.print(Text(f"  {printable(answers.told(state.sample(player, self._examples)))}"))
+            err.print(Text(f"  {printable(answers.in_words(state.sample(player, self._examples)))}"))
 
     def _list(self, answers: Answers, text: str) -> None:
         """In columns, by number."""

@@ -201,8 +201,8 @@ def tournament(
             folder = _new_folder(wanted) if ledger is None else ledger
             plan = held.enter_context(organise.arranged(wanted, folder, resume))
         if cluster is None:
-            with progress() as told:
-                plan, programs = organise.programs(plan, folder, forfeit, told)
+            with progress() as report:
+                plan, programs = organise.programs(plan, folder, forfeit, report)
             contest = contest_of(plan, programs, replays)
             crew = lanes.opened(contest)
         else:
@@ -213,7 +213,7 @@ def tournament(
             run = Run(plan, opened, book, part, expel)
             run.said = _say
             if events:
-                run.told = _print_lines
+                run.on_lines = _print_lines
             end = trio.run(_run, run, crew, max_minutes)
     found = table.standings(plan, book)
     out.print(_table(found, form))

@@ -41,16 +41,16 @@ TAKEN_S = 1.0
 class Written(Response):
     """An answer that says when it has gone out."""
 
-    def __init__(self, status: int, value: Any, told: Reply | None = None) -> None:
+    def __init__(self, status: int, value: Any, after: Reply | None = None) -> None:
         super().__init__(msgspec.json.encode(value), status, media_type="application/json")
-        self.told = told
+        self.after = after
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            if self.told is not None:
-                self.told.written()
+            if self.after is not None:
+                self.after.written()
 
 
 class Refusal(Exception):
@@ -149,12 +149,12 @@ class Front:
         player = room.players[name]
         if not player.on_move:
             return Written(202, {"gameState": room.position(), "message": NOT_ON_MOVE}, player.out_of_turn())
-        told = player.act(action, heard_at(request))
-        await told.ready.wait()
-        if told.shown is None:
+        turn = player.act(action, heard_at(request))
+        await turn.ready.wait()
+        if turn.shown is None:
             raise Refusal(400, GAME_OVER)
-        message = told.shown.message or "null"
-        return Written(202, {"gameState": room.texts.of(told.shown.state), "message": message}, told)
+        message = turn.shown.message or "null"
+        return Written(202, {"gameState": room.texts.of(turn.shown.state), "message": message}, turn)
 
     # Training.
 
@@ -165,8 +165,8 @@ class Front:
         if not isinstance(map_name, str) or index is None or minutes is None or index != int(index):
             return bad_request(request, "mapName, playerIdx (1 to 4) and time (minutes) are wanted")
         room = await self.rooms.train(name, int(index), minutes, map_name)
-        told = {"message": f"The training game has begun; its gameId is {room.number}", "gameState": room.position()}
-        return Written(202, told, room.players[name].first)
+        body = {"message": f"The training game has begun; its gameId is {room.number}", "gameState": room.position()}
+        return Written(202, body, room.players[name].first)
 
     async def action_train(self, request: Request) -> Response:
         name = self.trainee(request)
@@ -181,13 +181,13 @@ class Front:
         player = room.players[name]
         if not player.on_move:
             raise Refusal(400, "an action of yours is being played")
-        told = player.act(action, heard_at(request))
-        await told.ready.wait()
-        if told.shown is None:
+        turn = player.act(action, heard_at(request))
+        await turn.ready.wait()
+        if turn.shown is None:
             raise Refusal(400, TRAINING_OVER)
-        if told.shown.message is not None:
-            return Written(400, {"message": told.shown.message}, told)
-        return Written(202, {"gameState": room.texts.of(told.shown.state)}, told)
+        if turn.shown.message is not None:
+            return Written(400, {"message": turn.shown.message}, turn)
+        return Written(202, {"gameState": room.texts.of(turn.shown.state)}, turn)
 
     # The organiser.
 
@@ -349,5 +349,5 @@ def number(value: Any) -> float | None:
 def bad_request(request: Request, why: str) -> Response:
     """The error body of the original's framework, with the reason that it left out."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    told = {"timestamp": now, "status": 400, "error": "Bad Request", "message": why, "path": request.url.path}
-    return reply(400, told)
+    body = {"timestamp": now, "status": 400, "error": "Bad Request", "message": why, "path": request.url.path}
+    return reply(400, body)

@@ -241,8 +241,8 @@ class Arena:
             if (mine.since, self.crew.number) > (since, number):
                 return
             self._replace(mine)
-        told = since, number
-        self._elsewhere[ident] = max(told, self._elsewhere.pop(ident, told))
+        seen = since, number
+        self._elsewhere[ident] = max(seen, self._elsewhere.pop(ident, seen))
         if len(self._elsewhere) > KEPT_RUNS * (self.crew.of - 1):
             del self._elsewhere[next(iter(self._elsewhere))]
 
@@ -324,9 +324,9 @@ class Arena:
         run.reported = True
         token = self.settings.callback_token
         headers = {} if token is None else {"Authorization": token}
-        told = {"runId": run.ident, "score": run.score, "message": run.message()}
+        report = {"runId": run.ident, "score": run.score, "message": run.message()}
         try:
-            await call(run.callback_url, told, headers, CALL_S)
+            await call(run.callback_url, report, headers, CALL_S)
         except CallFailed as error:
             log.warning("run %s: the coordinator did not take the score: %s", run.ident, error)
 

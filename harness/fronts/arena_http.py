@@ -71,8 +71,8 @@ def playing(path: str, find: Find) -> list[Route]:
         left_ms = await client.post(action, heard_at(request))
         if left_ms is None:
             return reply(423, {"error": "Battle already ended"}, ANYBODY)
-        told = {"message": "received your command", "moveId": str(uuid4()), "clock": left_ms}
-        return reply(200, told, ANYBODY)
+        body = {"message": "received your command", "moveId": str(uuid4()), "clock": left_ms}
+        return reply(200, body, ANYBODY)
 
     async def preflight(request: Request) -> Response:
         allowed = {"Access-Control-Allow-Methods": "GET, POST", "Access-Control-Allow-Headers": "Content-Type"}

@@ -16,7 +16,7 @@ class CallFailed(Exception):
 
 
 async def call(
-    url: str, told: dict[str, Any], headers: dict[str, str], reply_s: float, sent: trio.Event | None = None
+    url: str, body: dict[str, Any], headers: dict[str, str], reply_s: float, sent: trio.Event | None = None
 ) -> None:
     """POSTs JSON, follows no redirect and reads no answer but its status. CallFailed.
 
@@ -32,7 +32,7 @@ async def call(
     try:
         async with (
             httpx.AsyncClient(timeout=timeout, trust_env=False, verify=_certificates()) as client,
-            client.stream("POST", url, json=told, headers=headers, extensions={"trace": trace}) as answer,
+            client.stream("POST", url, json=body, headers=headers, extensions={"trace": trace}) as answer,
         ):
             if answer.status_code >= 300:
                 raise CallFailed(f"answered with status {answer.status_code}")

@@ -138,17 +138,17 @@ class Crew:
             except OSError:
                 message, descriptors = b"", []
             kind, moment = HEAD.unpack_from(message) if message else (END, 0.0)
-            told = message[HEAD.size :]
+            body = message[HEAD.size :]
             if kind == CONNECTION:
                 for descriptor in descriptors:  # none, if we may have no more of them
                     given = socket.socket(fileno=descriptor)
-                    self._given.send_nowait((given, told, moment - PRESENCE.away_s))
+                    self._given.send_nowait((given, body, moment - PRESENCE.away_s))
             elif kind == RUN:
-                self.heard(told.decode(), moment, number)
+                self.heard(body.decode(), moment, number)
             elif self.number == 0:
                 raise RunError(f"worker {number} {await self._how(number)}, so the others end too")
             elif number == 0:
-                self.words += filter(None, [told.decode()])
+                self.words += filter(None, [body.decode()])
                 return scope.cancel()
             else:
                 return None  # the first sees it as well

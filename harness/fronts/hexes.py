@@ -129,18 +129,18 @@ class HexPlayer(Seat):
             if not self._training:
                 self.first.give(Shown(call.params.gameState, None))
             return None
-        told = self._parked or self._hearing or self.first
+        reply = self._parked or self._hearing or self.first
         self._parked = self._hearing = None
         self._action, self._awaits = None, trio.Event()
         asked = PRESENCE.now()
-        if not told.ready.is_set():
-            told.give(Shown(call.params.gameState, call.params.message))
+        if not reply.ready.is_set():
+            reply.give(Shown(call.params.gameState, call.params.message))
         begun = asked
-        if told.written_at is None:
+        if reply.written_at is None:
             with trio.CancelScope() as scope:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._acted, scope)
-                    begun = await told.until_written()
+                    begun = await reply.until_written()
                     nursery.cancel_scope.cancel()
         begun = max(asked, begun)
         seconds = min(begun + limit_s, self.until) - PRESENCE.now()

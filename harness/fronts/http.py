@@ -111,8 +111,8 @@ class Gate:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 1008})
             status, why = refusal
-            told = {"error": why, "message": why}  # the one word is the Arena's, the other AIBG's
-            return await reply(status, told)(scope, receive, send)
+            body = {"error": why, "message": why}  # the one word is the Arena's, the other AIBG's
+            return await reply(status, body)(scope, receive, send)
         self.working += 1
         try:
             await self.app(scope, receive, send)

@@ -420,8 +420,8 @@ class _Referee(Loop):
             rules = rules_of(ruling.fault.kind, self.game, method)
             name, turn = self.setup.names[player], self.record.turns
             fault = report(ruling, seat, name, method, turn, rules, position)
-            told = before < FULL_REPORTS and player not in self.people  # a person is no program that does it again
-            if told and self.match.bundles and self.match.replay is not None:
+            in_full = before < FULL_REPORTS and player not in self.people  # a person is no program that does it again
+            if in_full and self.match.bundles and self.match.replay is not None:
                 fault = msgspec.structs.replace(fault, bundle=str(bundle_of(self.match.replay, player, before + 1)))
                 self.evidence.append(gathered(fault, seat, self.entrants[player], self.match.encodings))
             self.faults.append(fault)

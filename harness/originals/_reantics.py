@@ -73,9 +73,9 @@ def state_of(json: Json) -> Any:
     ant_class, building_class, construction_class, state_class, inventory_class = classes()
     inventories = []
     pieces: List[Tuple[Any, Tuple[int, int]]] = []
-    for told in json["inventories"]:
+    for inventory in json["inventories"]:
         ants = []
-        for members in told["ants"]:
+        for members in inventory["ants"]:
             x, y = members["coords"]
             coords = x, y
             ant = ant_class.__new__(ant_class)
@@ -91,7 +91,7 @@ def state_of(json: Json) -> Any:
             ants.append(ant)
             pieces.append((ant, coords))
         constrs = []
-        for members in told["constrs"]:
+        for members in inventory["constrs"]:
             x, y = members["coords"]
             coords = x, y
             kind = building_class if "player" in members else construction_class
@@ -99,7 +99,7 @@ def state_of(json: Json) -> Any:
             constr.__dict__ = {**members, "coords": coords}
             constrs.append(constr)
             pieces.append((constr, coords))
-        inventories.append(inventory_class(told["player"], ants, constrs, told["foodCount"]))
+        inventories.append(inventory_class(inventory["player"], ants, constrs, inventory["foodCount"]))
     return state_class.fromPieces(pieces, inventories, json["phase"], json["whoseTurn"])
 
 

@@ -206,14 +206,14 @@ def _seen(step: Step, eyes: frozenset[Player]) -> dict[str, Any]:
             line[name] = {player: each for player, each in line[name].items() if int(player) in eyes}
     for name in ("events", "opening"):
         if name in line:
-            line[name] = [seen for event in line[name] if (seen := _told(event, eyes)) is not None]
+            line[name] = [seen for event in line[name] if (seen := _event_seen(event, eyes)) is not None]
     if "inject" in line:
         line["answers"] = []
     line.pop("hash", None)
     return line
 
 
-def _told(event: dict[str, Any], eyes: frozenset[Player]) -> dict[str, Any] | None:
+def _event_seen(event: dict[str, Any], eyes: frozenset[Player]) -> dict[str, Any] | None:
     if event["event"] == "notice":
         return event if eyes.intersection(event.get("to", ())) else None
     return event if event["player"] in eyes else {**event, "fault": {"kind": event["fault"]["kind"], "detail": ""}}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from referee.harness.record.frames import Eyes, Framer, difference, framed
-from referee.harness.record.imports import Original, Told, form_of
+from referee.harness.record.imports import Notice, Original, form_of
 from referee.harness.record.replay import Replay, contents
 from referee.harness.record.simulation import Difference
 
@@ -32,7 +32,7 @@ class Reading:
         self.reader = original.reader()
         self._number = 1
 
-    def take(self, line: bytes) -> Sequence[Told] | None:
+    def take(self, line: bytes) -> Sequence[Notice] | None:
         """What the next line after the first tells; None = it ends the file. Raises Difference where it is wrong."""
         self._number += 1
         try:
@@ -64,10 +64,10 @@ class OriginalFramer:
 
     def take(self, line: bytes) -> bytes | None:
         """The frame of the next line; None = it ends the file. Raises Difference where it is wrong."""
-        told = self._reading.take(line)
-        if told is None:
+        notices = self._reading.take(line)
+        if notices is None:
             return None
-        events = [{"event": "notice", "method": name, "params": params, "to": []} for name, params in told]
+        events = [{"event": "notice", "method": name, "params": params, "to": []} for name, params in notices]
         return self._frame({"turn": self._reading.reader.turns, "events": events})
 
     def conclude(self, rest: Sequence[bytes]) -> str:

@@ -198,8 +198,8 @@ def _create(path: Path) -> int:
 def _why(error: BaseException) -> str:
     """What ended a match before its time, in a few words."""
     while isinstance(error, BaseExceptionGroup):
-        told = error.subgroup((RunError, KeyboardInterrupt))
-        error = (told or error).exceptions[0]
+        known = error.subgroup((RunError, KeyboardInterrupt))
+        error = (known or error).exceptions[0]
     if isinstance(error, RunError):
         return str(error).partition("\n")[0]
     if isinstance(error, KeyboardInterrupt):

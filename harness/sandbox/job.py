@@ -114,14 +114,14 @@ def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -
             if not data:
                 break
             *lines, unread = (unread + data).split(b"\n")
-            for told in map(word, lines):
-                if told is None:
+            for message in map(word, lines):
+                if message is None:
                     return Done(None, b"it has spoken in the place of the supervisor above it")
-                if told.error is not None:
-                    return Done(None, told.error.encode())
-                root = told.root or root
-                if told.exit is not None:
-                    code = told.exit
+                if message.error is not None:
+                    return Done(None, message.error.encode())
+                root = message.root or root
+                if message.exit is not None:
+                    code = message.exit
                     look(root)  # once more, before what the kernel has counted is gone
                     with suppress(OSError):
                         control.send(KILL)

@@ -181,12 +181,12 @@ def take_loopback() -> None:
 
 def take_init(scratch: str) -> None:
     global exec_pipe, status
-    heard, told = os.pipe()
+    read_end, write_end = os.pipe()
     if bot := os.fork():
-        os.close(told)
-        stay(bot, heard, scratch)
-    os.close(heard)
-    exec_pipe = told
+        os.close(write_end)
+        stay(bot, read_end, scratch)
+    os.close(read_end)
+    exec_pipe = write_end
     tell("bot")
     if status is not None:
         status.close()
@@ -194,7 +194,7 @@ def take_init(scratch: str) -> None:
     os.setsid()
 
 
-def stay(bot: int, heard: int, scratch: str) -> NoReturn:
+def stay(bot: int, read_end: int, scratch: str) -> NoReturn:
     """The first process of a namespace, to its end."""
     for descriptor in range(3):
         os.close(descriptor)
@@ -204,10 +204,10 @@ def stay(bot: int, heard: int, scratch: str) -> NoReturn:
         folder = -1
     prctl(SET_DUMPABLE, 0)
     libc.prctl(SET_NAME, b"referee-init", 0, 0, 0)
-    if text := os.read(heard, 4096):
+    if text := os.read(read_end, 4096):
         tell(text.decode("utf-8", "replace"))
         os._exit(126)
-    os.close(heard)
+    os.close(read_end)
     tell("started")
     peak_kib = 0
     while True:

@@ -84,24 +84,24 @@ class Process:
 
         A bot may end its supervisor at once. It has been started all the same, and is at fault for what comes of it.
         """
-        told = None
+        message = None
         with trio.move_on_after(SPAWNER_S):
-            told = await self._hear()
-        if told is None or told.supervisor is None:
+            message = await self._hear()
+        if message is None or message.supervisor is None:
             return False
-        self.pid = self.root = self.supervisor = told.supervisor
+        self.pid = self.root = self.supervisor = message.supervisor
         while not await self._spoke(SUPERVISOR_S):
             if is_stopped(self.supervisor):
                 self._wake_supervisor()
-        told = await self._hear()
-        if told is None:
+        message = await self._hear()
+        if message is None:
             return True
-        if told.error is not None:
-            raise RunError(told.error)
-        if told.pid is None or told.root is None:
+        if message.error is not None:
+            raise RunError(message.error)
+        if message.pid is None or message.root is None:
             self._disown()
             return True
-        self.pid, self.root, self.before_s = told.pid, told.root, told.before_s
+        self.pid, self.root, self.before_s = message.pid, message.root, message.before_s
         with suppress(ProcessLookupError):
             self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
         return True
@@ -110,8 +110,8 @@ class Process:
         """Waits for the bot's own end: its exit code, or None if it has not ended by then."""
         with trio.move_on_after(patience_s):
             async with self._listening:  # whoever listened before may have heard of it
-                while self.exit_code is None and (told := await self._hear()) is not None:
-                    self._note(told)
+                while self.exit_code is None and (message := await self._hear()) is not None:
+                    self._note(message)
         return self.exit_code
 
     def kill(self) -> None:
@@ -160,8 +160,8 @@ class Process:
         """Waits for the end of the supervisor, or of its work."""
         with trio.move_on_after(patience_s):
             async with self._listening:
-                while (told := await self._hear()) is not None:
-                    self._note(told)
+                while (message := await self._hear()) is not None:
+                    self._note(message)
             return True
         return False
 
@@ -192,13 +192,13 @@ class Process:
             os.close(self.stdin)
             self.stdin = -1
 
-    def _note(self, told: Word) -> None:
-        if told.exit is not None:
-            self.exit_code, self.room_bytes = told.exit, told.room_bytes
+    def _note(self, message: Word) -> None:
+        if message.exit is not None:
+            self.exit_code, self.room_bytes = message.exit, message.room_bytes
             self.ended.set()
-        self.cpu_s = self.cpu_s if told.cpu_s is None else told.cpu_s
-        self.peak_bytes = max(self.peak_bytes, told.peak_bytes)
-        self._rests = told.rests
+        self.cpu_s = self.cpu_s if message.cpu_s is None else message.cpu_s
+        self.peak_bytes = max(self.peak_bytes, message.peak_bytes)
+        self._rests = message.rests
 
     def _disown(self) -> None:
         """Somebody else speaks for the supervisor: it is ended, as a bot may end it. What is below it falls to the
@@ -222,10 +222,10 @@ class Process:
                 return None
             self._unread += data
         line, _, self._unread = self._unread.partition(b"\n")
-        told = word(line)
-        if told is None:
+        message = word(line)
+        if message is None:
             self._disown()
-        return told
+        return message
 
 
 class Spawner:

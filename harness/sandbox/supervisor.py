@@ -90,7 +90,7 @@ class Started(NamedTuple):
     """Tells of its end, if `first` is who hears of it."""
 
 
-class Told(NamedTuple):
+class Ended(NamedTuple):
     """A bot's end, as the first process of its namespace tells it."""
 
     code: int
@@ -362,14 +362,14 @@ def watch(control: int, woken: int, bot: Started) -> int:
         if control in ready:
             return peak_bytes
         if bot.status is not None and bot.status.fileno() in ready:
-            told = end_told(bot.status)
-            if told is None:
+            end = end_of(bot.status)
+            if end is None:
                 poll.unregister(bot.status)
             else:
-                peak_bytes = max(peak_bytes, told.peak_bytes)
+                peak_bytes = max(peak_bytes, end.peak_bytes)
                 if not ended:
                     ended = True
-                    say(control, {"exit": told.code, "peak_bytes": peak_bytes, "room_bytes": told.room_bytes})
+                    say(control, {"exit": end.code, "peak_bytes": peak_bytes, "room_bytes": end.room_bytes})
         if woken not in ready:
             continue
         os.read(woken, 4096)
@@ -380,12 +380,12 @@ def watch(control: int, woken: int, bot: Started) -> int:
                 say(control, {"exit": child.code, "peak_bytes": peak_bytes})
 
 
-def end_told(status: socket.socket) -> Told | None:
+def end_of(status: socket.socket) -> Ended | None:
     """What the first process of a namespace says of the bot's end; None at its own end."""
     words = status.recv(4096).split()
     if len(words) != 4:
         return None
-    return Told(os.waitstatus_to_exitcode(int(words[1])), int(words[2]) << 10, int(words[3]))
+    return Ended(os.waitstatus_to_exitcode(int(words[1])), int(words[2]) << 10, int(words[3]))
 
 
 def end_all(spared: Collection[int] = ()) -> int:

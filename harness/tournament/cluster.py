@@ -121,12 +121,12 @@ class _Beside:
         needed = tuple(entry.hash for entry in packed if not bundle.home_of(entry.hash).is_dir())
         if needed:
             return Needs(needed)
-        told = wire.order(contest)
-        assert isinstance(told, wire.Contest)
+        order = wire.order(contest)
+        assert isinstance(order, wire.Contest)
         ready, failed = [], {}
         for entry in entries:
             try:
-                ready.append(bundle.program(entry, None, told.game, next(iter(told.stages.values())).limits))
+                ready.append(bundle.program(entry, None, order.game, next(iter(order.stages.values())).limits))
             except (RunError, UsageError) as error:
                 failed[entry.ident] = str(error)
         if failed:
@@ -134,7 +134,7 @@ class _Beside:
         command = [sys.executable, "-m", "referee.harness.tournament.lane"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
         self.frames, self.waiting = wire.Frames(), []
-        self._say(msgspec.structs.replace(told, programs=tuple(ready)))
+        self._say(msgspec.structs.replace(order, programs=tuple(ready)))
         self.contest = contest
         return None
 
@@ -195,9 +195,9 @@ def ask(theirs: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
     if theirs != version():
         what = Unable({"": f"{version()} here, {theirs} at the driver"})
     else:
-        told = wire.order(job)
-        assert isinstance(told, wire.Job)
-        what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), told)
+        order = wire.order(job)
+        assert isinstance(order, wire.Job)
+        what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
     kind = type(what).__name__
     return msgspec.msgpack.encode((worker.address, platform.node(), kind, what))
 
@@ -343,8 +343,8 @@ class ClusterCrew(Crew):
         why = "; ".join(": ".join(filter(None, (names.get(ident), text))) for ident, text in answer.what.why.items())
         self._unable[answer.worker] = f"{answer.host}: {why}"
         if self._workers <= self._unable.keys():
-            told = "\n".join(sorted(set(self._unable.values())))
-            self._put(wire.Failed(f"no worker of the cluster can play\n{told}"))
+            reasons = "\n".join(sorted(set(self._unable.values())))
+            self._put(wire.Failed(f"no worker of the cluster can play\n{reasons}"))
 
     async def watch(self) -> None:
         """Follows workers that come and go, and a scheduler that is gone for a while."""

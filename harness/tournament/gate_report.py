@@ -82,9 +82,9 @@ def markdown_of_failure(game: str, names: tuple[str, str], why: str) -> str:
     return _page(game, names, FAILED, why.splitlines(), [])
 
 
-def _page(game: str, names: tuple[str, str], end: str, told: list[str], notes: list[str]) -> str:
+def _page(game: str, names: tuple[str, str], end: str, summary: list[str], notes: list[str]) -> str:
     new, old = map(escaped, names)
-    block = [_printable(line).replace("`", "'") for line in told]  # nothing in there ends the block
+    block = [_printable(line).replace("`", "'") for line in summary]  # nothing in there ends the block
     return (
         "\n\n".join([f"### {new} against {old} at {escaped(game)}: {end}", "\n".join(["```", *block, "```"]), *notes])
         + "\n"
@@ -95,8 +95,8 @@ def junit(run: Report) -> bytes:
     """JUnit's XML: one test case, failed if the new bot is rejected, skipped if nothing became clear."""
     outcome = {Decision.REJECTED: "failure", Decision.INCONCLUSIVE: "skipped"}.get(run.decision, "")
     why = "a cap came first" if run.decision is Decision.INCONCLUSIVE else run.decision
-    told = [*lines(run), *warnings(run)]
-    return _case(run.game, (run.new, run.old), run.duration_s, outcome, why, told)
+    summary = [*lines(run), *warnings(run)]
+    return _case(run.game, (run.new, run.old), run.duration_s, outcome, why, summary)
 
 
 def junit_of_failure(game: str, names: tuple[str, str], why: str) -> bytes:
@@ -104,14 +104,14 @@ def junit_of_failure(game: str, names: tuple[str, str], why: str) -> bytes:
     return _case(game, names, 0.0, "error", FAILED, why.splitlines())
 
 
-def _case(game: str, names: tuple[str, str], duration_s: float, outcome: str, why: str, told: list[str]) -> bytes:
+def _case(game: str, names: tuple[str, str], duration_s: float, outcome: str, why: str, summary: list[str]) -> bytes:
     duration = f"{duration_s:.3f}"
     failures, errors, skipped = (str(int(outcome == one)) for one in ("failure", "error", "skipped"))
     counts = {"tests": "1", "failures": failures, "errors": errors, "time": duration}
     name = f"referee gate {game}"
     root = ElementTree.Element("testsuites", {"name": name, **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": skipped})
-    title, text = _printable(" against ".join(names)), "\n".join(map(_printable, told))
+    title, text = _printable(" against ".join(names)), "\n".join(map(_printable, summary))
     case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": title, "time": duration})
     found = ElementTree.SubElement(case, outcome, {"message": f"{title}: {why}"}) if outcome else case
     told_in = found if outcome in ("failure", "error") else ElementTree.SubElement(case, "system-out")

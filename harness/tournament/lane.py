@@ -62,13 +62,13 @@ _turns = msgspec.json.Decoder(_Turn).decode_lines
 
 def content(lines: Sequence[bytes]) -> str:
     """Names what was played: 16 hexadecimal digits of all answers, faults and positions. No names and no times."""
-    told: list[bytes] = []
+    played: list[bytes] = []
     for turn in _turns(b"\n".join(lines[1:-1])):
-        told.append(bytes(turn.answers))
+        played.append(bytes(turn.answers))
         for seat, fault in turn.faults.items():
-            told.append(f"{seat}{fault.kind}".encode())
-        told.append(turn.hash.encode())
-    return blake2b(b"".join(told), digest_size=8).hexdigest()
+            played.append(f"{seat}{fault.kind}".encode())
+        played.append(turn.hash.encode())
+    return blake2b(b"".join(played), digest_size=8).hexdigest()
 
 
 class Lane:

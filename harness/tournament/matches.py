@@ -43,9 +43,9 @@ async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int,
     waiting = deque(range(series.games))
     found: dict[int, Verdict] = {}
     deaths: dict[int, int] = {}
-    told = 0
+    reported = 0
     try:
-        while told < series.games:
+        while reported < series.games:
             while waiting and crew.room() > 0:
                 await crew.give(_job(series, waiting.popleft()))
             event: Event | None = None
@@ -58,12 +58,12 @@ async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int,
                 found[event.job] = msgspec.structs.replace(_verdict(event.games[0][0]), again=again)
             if isinstance(event, Lost):
                 waiting.extendleft(number for number in _to_repeat(event, deaths) if number not in found)
-            while told in found:
-                told += 1
-                played(found[told - 1], match_of(series, told - 1)[1])
+            while reported in found:
+                reported += 1
+                played(found[reported - 1], match_of(series, reported - 1)[1])
     finally:  # broken off: games of one lane may have ended while an earlier one of another was still going on
         for number in sorted(found):
-            if number >= told:
+            if number >= reported:
                 played(found[number], match_of(series, number)[1])
     return [found[number] for number in range(series.games)]
 

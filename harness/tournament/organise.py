@@ -171,13 +171,13 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
 
 
 def programs(
-    plan: Plan, folder: Path, forfeit: bool | None = None, told: Callable[[str], None] = lambda text: None
+    plan: Plan, folder: Path, forfeit: bool | None = None, progress: Callable[[str], None] = lambda text: None
 ) -> tuple[Plan, list[wire.Program]]:
     """The bots' programs, built where they say how, and the plan: with `forfeit` those that cannot be built are
     absent. RunError, with all of them, otherwise; None: it cannot be played without them."""
     ready, failures, entries = [], [], []
     for number, entry in enumerate(plan.bots, start=1):
-        told(f"bot {number}/{len(plan.bots)}: {entry.name}")
+        progress(f"bot {number}/{len(plan.bots)}: {entry.name}")
         if not entry.absent:
             try:
                 ready.append(program(entry, folder, plan.game, plan.limits))
@@ -191,7 +191,7 @@ def programs(
         raise RunError(f"{what}{'' if forfeit is None else '; --forfeit plays without'}\n{lines}")
     if failures:
         for name, why in failures:
-            told(f"{name} does not show up: {why}")
+            progress(f"{name} does not show up: {why}")
         plan = checked(plan.replaced(bots=tuple(entries)))
         write_plan(plan, folder / PLAN)
     return plan, ready

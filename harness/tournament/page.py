@@ -177,9 +177,9 @@ class _Site:
             {"seat": seat, "games": int(games), "share": f"{points / games:.0%}"}
             for seat, (games, points) in sorted(bot.by_seat.items())
         ]
-        told = self.reader is not Reader.PUBLIC
+        with_words = self.reader is not Reader.PUBLIC
         faults = [
-            msgspec.structs.asdict(fault) | {"key": key, "words": fault.words if told else ()}
+            msgspec.structs.asdict(fault) | {"key": key, "words": fault.words if with_words else ()}
             for key, fault in bot.faults
         ]
         self._write(
@@ -221,7 +221,7 @@ class _Site:
         name = line.k.replace("/", "_") + ".jsonl.gz"
         if name not in self._written:
             self._written.add(name)
-            data = self._told(ident, file, line)
+            data = self._match_page(ident, file, line)
             (self.to / "games" / name).write_bytes(gzip.compress(data, 6, mtime=0))
             self.files += 1
         return name
@@ -235,12 +235,12 @@ class _Site:
             self._written.add(name)
             with TemporaryDirectory(prefix="referee-") as scratch:
                 path = Path(scratch, "game.jsonl")
-                path.write_bytes(self._told(ident, file, line))
+                path.write_bytes(self._match_page(ident, file, line))
                 (self.to / "games" / name).write_bytes(viewer.page(Replay(path)))
             self.files += 1
         return name
 
-    def _told(self, ident: str, file: Path, line: Line) -> bytes:
+    def _match_page(self, ident: str, file: Path, line: Line) -> bytes:
         """The record as the reader may have it."""
         data = ledger.record(self.folder, file, line)
         assert data is not None

@@ -177,7 +177,7 @@ class Run:
         self.queue = Queue(self.keys, book, shard)
         self.progress = Progress(time.monotonic(), book.count)
         self.expel = expel
-        self.told: Callable[[list[bytes]], None] = lambda lines: None
+        self.on_lines: Callable[[list[bytes]], None] = lambda lines: None
         """Hears of every game that was written down."""
         self.said: Callable[[str], None] = lambda text: None
         """Hears, in a line, of what changes the order of play."""
@@ -285,7 +285,7 @@ class Run:
                 given.slots.pop(seats.k, None)
         if new:
             self.ledger.append(new)
-            self.told([line for line, _ in new])
+            self.on_lines([line for line, _ in new])
 
     def _count(self, seats: "_Seats") -> None:
         self.progress.played += 1
@@ -371,7 +371,7 @@ class Run:
                     lines.append((line, None))
         if lines:
             self.ledger.append(lines)
-            self.told([line for line, _ in lines])
+            self.on_lines([line for line, _ in lines])
             self.progress.played += len(lines)
         return rest
 

@@ -98,7 +98,7 @@ class Draft:
     def _words(self, answers: list[Any]) -> list[str | None] | None:
         call = next(call for call in self.position.calls() if call.player == self.player)
         notation = registry.game(self._game).notation
-        return None if notation is None else [notation.told(call, answer) for answer in answers]
+        return None if notation is None else [notation.in_words(call, answer) for answer in answers]
 
     def _goes_on(self) -> bool:
         first, second = self._copies

@@ -204,7 +204,7 @@ class Room(Viewer):
 
     async def _lines(self, number: int, followed: Followed, rights: Rights, at: int) -> AsyncIterator[bytes]:
         """The lines, and after what is there the status whenever it has changed."""
-        told: tuple[Any, ...] | None = None
+        last_state: tuple[Any, ...] | None = None
         while not (followed.looked or followed.over):
             await self.bell.wait()
         while True:
@@ -213,8 +213,8 @@ class Room(Viewer):
                 yield b"".join(pieces)
                 continue
             state = self.shown, self.paused, self.over, self.question
-            if state != told:
-                told = state
+            if state != last_state:
+                last_state = state
                 yield self.status(rights)
             elif followed.over and (self.over or followed.eyes is not None):
                 return

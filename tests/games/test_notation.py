@@ -22,7 +22,7 @@ def notation(game: Game) -> Notation:
 
 def told(name: str, state: State, answer: Any) -> str | None:
     (call, *_) = state.calls()
-    return notation(registry.game(name)).told(call, answer)
+    return notation(registry.game(name)).in_words(call, answer)
 
 
 def new(name: str, **options: Any) -> State:
@@ -38,7 +38,7 @@ def test_every_legal_answer_has_words_of_its_own(game: Game) -> None:
         for call in state.calls():
             if call.method.result is not NoneType:
                 answers = list(islice(state.legal(call.player), 150))
-                words = [notation(game).told(call, answer) for answer in answers]
+                words = [notation(game).in_words(call, answer) for answer in answers]
                 assert None not in words, (answers[words.index(None)], str(state))
                 assert len(set(words)) == len(words)
 
@@ -49,7 +49,7 @@ def test_an_answer_that_is_none_has_no_words_and_does_no_harm(game: Game, answer
     state = reached(game, 3, 30)
     for call in state.calls():
         if call.method.result is not NoneType:
-            words = notation(game).told(call, answer)
+            words = notation(game).in_words(call, answer)
             assert words is None or state.check(call.player, answer) is None or isinstance(answer, int | str)
 
 

@@ -80,7 +80,7 @@ async def test_a_bot_of_both_encodings_is_tried_in_both(arena: Arena, game: str)
     report = await run(entrant("@random"), GENEROUS, game)
     assert [finding.text for finding in found(report) if finding.level is not Level.NOTE] == []
     assert statuses(report)["greets-msgpack"] is Status.PASSED
-    assert {check.rule: check.told for check in report.checks}["chunked-pipes"] == "in msgpack and json"
+    assert {check.rule: check.note for check in report.checks}["chunked-pipes"] == "in msgpack and json"
 
 
 @pytest.mark.trio
@@ -159,7 +159,7 @@ async def test_what_follows_from_a_defect_is_not_tried(arena: Arena) -> None:
     report = await run(arena.bot(bot(DEFECTS["wrong id"][0])))
     assert len(found(report)) == 1
     assert statuses(report)["plays-random"] is Status.SKIPPED
-    assert {check.told for check in report.checks if check.rule == "every-seat"} == {
+    assert {check.note for check in report.checks if check.rule == "every-seat"} == {
         "not tried: what is found above comes first"
     }
 

@@ -105,8 +105,8 @@ def _doc(text: str, indent: int) -> list[str]:
 
 def _pair(pair: Pair, doc: str) -> Iterator[str]:
     name, (a, b) = pair.name, pair.members
-    told = "Equal ones are one object: `===` compares them, and a Set or a Map holds them."
-    yield from _doc(f"{doc.rstrip('.')}. {told}", indent=0)
+    identity = "Equal ones are one object: `===` compares them, and a Set or a Map holds them."
+    yield from _doc(f"{doc.rstrip('.')}. {identity}", indent=0)
     yield f"export class {name} {{"
     yield f"    static readonly #known = new read.Known<{name}>();"
     yield ""

@@ -17,10 +17,10 @@ def check(run: CheckReport) -> RenderableType:
     title = f"{run.game}: {printable(run.name)} is checked, seed {run.seed}"
     sheet = Sheet(("rule", ""), (), ("what",), title)
     found = []
-    tried = [checked for checked in run.checks if checked.told != NOT_TRIED or checked.findings]
+    tried = [checked for checked in run.checks if checked.note != NOT_TRIED or checked.findings]
     for checked in tried:
         style = _STATUS_STYLES[checked.status]
-        what = RULES[checked.rule].title + (f": {checked.told}" if checked.told else "")
+        what = RULES[checked.rule].title + (f": {checked.note}" if checked.note else "")
         sheet.add(checked.rule, Text(checked.status, style=style), Text(cut(what)))
         for finding in checked.findings:
             text = Text(f"{finding.level} {finding.rule}: ", style=_LEVEL_STYLES[finding.level])

@@ -8,7 +8,7 @@ from rich.text import Text
 from referee.harness.cli.reports.turns import Window, coloured, title
 from referee.harness.cli.reports.words import as_json, printable
 from referee.harness.record.imported import Reading
-from referee.harness.record.imports import Original, Told
+from referee.harness.record.imports import Notice, Original
 from referee.harness.record.simulation import Difference
 
 
@@ -23,18 +23,18 @@ def steps(original: Original, window: Window) -> Iterator[Text]:
         yield coloured(game, reader.drawing)
     try:
         for line in lines[1:]:
-            told = reading.take(line)
-            if told is None:
+            notices = reading.take(line)
+            if notices is None:
                 break
             if window.holds(reader.turns, ()):
-                yield _turn(reader.turns, told).append_text(coloured(game, reader.drawing))
+                yield _turn(reader.turns, notices).append_text(coloured(game, reader.drawing))
         reading.conclude(lines[reader.turns + 1 :])
     except Difference as difference:
         yield Text(f"the file is not whole: {printable(str(difference))}", style="bold red")
 
 
-def _turn(number: int, told: Sequence[Told]) -> Text:
+def _turn(number: int, notices: Sequence[Notice]) -> Text:
     text = Text()
-    for name, params in told:
+    for name, params in notices:
         text.append(f"{number:>5}  ", style="dim").append(f"{name} {printable(as_json(msgspec.to_builtins(params)))}\n")
     return text

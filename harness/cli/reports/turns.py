@@ -75,8 +75,8 @@ def turn(
     for player, words in said.items():
         text.append(f"{number:>5}  ", style="dim")
         text.append(printable(names[player]), style=SEAT_STYLES[player % 4]).append(f"  {words}\n")
-    told = [_event(game, msgspec.to_builtins(event), names) for event in events]
-    for words in told:
+    notices = [_event(game, msgspec.to_builtins(event), names) for event in events]
+    for words in notices:
         if words and words not in said.values():
             text.append(f"       {words}\n", style="dim")
     text.right_crop(1)
@@ -89,8 +89,8 @@ def _said(game: Game, call: Call | None, answer: Any) -> str:
         return f"{answer.kind}: {cut(answer.detail)}"
     if call is not None and call.method.result is NoneType:
         return call.method.name
-    told = game.notation.told(call, answer) if game.notation is not None and call is not None else None
-    return as_json(answer) if told is None else printable(told)
+    words = game.notation.in_words(call, answer) if game.notation is not None and call is not None else None
+    return as_json(answer) if words is None else printable(words)
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,11 @@ def _step(
     text = Text()
     for frame in frames:
         text.append(printable(frame) + "\n", style="dim")
-    text.append_text(told(game, line, names, calls))
+    text.append_text(turn_text(game, line, names, calls))
     return text.append("\n" if text else "").append_text(board(game, state))
 
 
-def told(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call]) -> Text:
+def turn_text(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call]) -> Text:
     """What a line of a record says, without the position after it. `calls`: what was asked."""
     if isinstance(line, Turn):
         return turn(game, line.turn, names, calls, line.answers | line.faults, line.events)
@@ -177,10 +177,10 @@ def _event(game: Game, event: Mapping[str, Any], names: Sequence[str]) -> str:
     if event["event"] == "ruling":
         fault = event["fault"]
         return f"{printable(names[event['player']])}: {fault['kind']}: {cut(fault['detail'])}; {event['penalty']}"
-    told = None
+    words = None
     if game.notation is not None:
-        told = game.notation.event(event["method"], event["params"], names)
-    return f"{event['method']} {as_json(event['params'])}" if told is None else printable(told)
+        words = game.notation.event(event["method"], event["params"], names)
+    return f"{event['method']} {as_json(event['params'])}" if words is None else printable(words)
 
 
 def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:

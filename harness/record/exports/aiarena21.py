@@ -36,7 +36,7 @@ def _records(replay: Replay) -> Iterator[Init | Tick | Finish]:
             yield _init(state)
             turn = _Turn(state)
             continue
-        for event in _told(line):
+        for event in _notices(line):
             turn.follow(event)
             if isinstance(event, TurnEnded):
                 yield turn.tick(event, state)
@@ -44,7 +44,7 @@ def _records(replay: Replay) -> Iterator[Init | Tick | Finish]:
     yield Finish()
 
 
-def _told(line: Turn | Injection | Forfeit | Stop) -> Iterator[Struct]:
+def _notices(line: Turn | Injection | Forfeit | Stop) -> Iterator[Struct]:
     """What the viewers heard of it."""
     for event in msgspec.convert(line.events, list[Event]):
         if isinstance(event, Notice):

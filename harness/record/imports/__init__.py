@@ -15,7 +15,7 @@ from referee.games.api import Game
 from referee.harness.errors import UsageError
 from referee.harness.record.imports import aiarena21
 
-Told = tuple[str, Any]
+Notice = tuple[str, Any]
 """Something that a line tells: its name, its members."""
 
 
@@ -38,7 +38,7 @@ class Reader(Protocol):
     def drawing(self) -> Sequence[str]:
         """The same for people, line by line."""
 
-    def take(self, line: bytes) -> Sequence[Told] | None:
+    def take(self, line: bytes) -> Sequence[Notice] | None:
         """Reads the next line, and gives what it tells beside the position. None: it ends the file."""
 
 

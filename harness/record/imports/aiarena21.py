@@ -82,19 +82,19 @@ class Reader:
         first, second = tick.positions
         locations = first.new_pos, second.new_pos
         self._check_cells("positions", locations)
-        told: list[tuple[str, Any]] = [("moved", Moved(locations, (first.delta, second.delta)))]
+        notices: list[tuple[str, Any]] = [("moved", Moved(locations, (first.delta, second.delta)))]
         if isinstance(tick.powerups, tuple) and any(tick.powerups):
-            told.insert(0, ("bought", Bought(tick.powerups)))
+            notices.insert(0, ("bought", Bought(tick.powerups)))
         if isinstance(tick.wagers, tuple):
             if not isinstance(tick.wager_positions, tuple):
                 raise ValueError("there are wagers, and no wager_positions")
             locations = tick.wager_positions
             self._check_cells("wager_positions", locations)
-            told.append(("auction", Auctioned(tick.wagers, locations)))
+            notices.append(("auction", Auctioned(tick.wagers, locations)))
         self.turns += 1
         items = tuple([tuple(map("".join, row)) for row in tick.items])
         self._see(tick.scores, locations, tick.bike, tick.teleport, items, tick.heatmap)
-        return told
+        return notices
 
     @property
     def view(self) -> Seen:
