@@ -112,22 +112,22 @@ def elapsed(operation: Callable[[Any], object], work: list[Any]) -> float:
     return time.perf_counter() - start
 
 
-def middle_game(game: Game, wanted: int) -> list[Moment]:
+def middle_game(game: Game, count: int) -> list[Moment]:
     """`wanted` positions with the answers given there, from the middle of random matches."""
     found: list[Moment] = []
     seed = 0
-    while len(found) < wanted:
+    while len(found) < count:
         found += middle_part(game, random_match(game, seed))
         seed += 1
-    return found[:wanted]
+    return found[:count]
 
 
 def middle_part(game: Game, match: Iterator[Moment]) -> list[Moment]:
     """The middle half, or the first stretch of positions that MIDDLE_GAME takes."""
-    wanted = MIDDLE_GAME.get(game.name)
-    if wanted is not None:
-        later = dropwhile(lambda moment: not wanted(moment[0]), match)
-        return list(takewhile(lambda moment: wanted(moment[0]), later))
+    is_middle = MIDDLE_GAME.get(game.name)
+    if is_middle is not None:
+        later = dropwhile(lambda moment: not is_middle(moment[0]), match)
+        return list(takewhile(lambda moment: is_middle(moment[0]), later))
     moments = list(match)
     quarter = len(moments) // 4
     return moments[quarter : len(moments) - quarter]

@@ -495,14 +495,14 @@ class State(ABC):
 
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
         """The answer in its type, or the Fault that it is."""
-        wanted = method.result if method.accepts is None else method.accepts
+        answer_type = method.result if method.accepts is None else method.accepts
         judged = answer
-        if wanted is Any:
+        if answer_type is Any:
             if isinstance(answer, Struct):
                 judged = msgspec.to_builtins(answer)
-        elif type(answer) is not wanted:
+        elif type(answer) is not answer_type:
             try:
-                judged = typed(answer, wanted)
+                judged = typed(answer, answer_type)
             except (
                 msgspec.ValidationError,
                 UnicodeEncodeError,
@@ -557,13 +557,13 @@ def _seats(awaited: Mapping[Player, Method]) -> str:
     return str(sorted(awaited)) if awaited else "none: the match is over"
 
 
-def typed(answer: Any, wanted: Any) -> Any:
+def typed(answer: Any, answer_type: Any) -> Any:
     """`answer` as a value of type `wanted`, strictly: no text for a number, no 1.0 or true for 1.
 
     Raises msgspec.ValidationError.
     """
     if isinstance(answer, Struct):
-        if isinstance(wanted, type) and isinstance(answer, wanted):
+        if isinstance(answer_type, type) and isinstance(answer, answer_type):
             return answer
         answer = msgspec.to_builtins(answer)
-    return msgspec.convert(answer, wanted)
+    return msgspec.convert(answer, answer_type)

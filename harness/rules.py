@@ -34,15 +34,15 @@ def sections(game: str) -> tuple[Section, ...]:
     return tuple(_section(lines, at, headings[place + 1 :], found) for place, (at, found) in enumerate(headings))
 
 
-def section(game: str, wanted: str | None = None) -> Section:
+def section(game: str, heading: str | None = None) -> Section:
     """One section by its number, a run of them (`A4-A7`) or one by words of its title; the whole page for None.
 
     UsageError lists what there is.
     """
     found = sections(game)
-    if wanted is None:
+    if heading is None:
         return found[0]
-    name = wanted.strip(" .§").casefold()
+    name = heading.strip(" .§").casefold()
     numbers = [part.number.casefold() for part in found]
     first, _, last = re.sub("[–—]", "-", name).partition("-")
     if name and name in numbers:
@@ -50,12 +50,12 @@ def section(game: str, wanted: str | None = None) -> Section:
     if first in numbers and last in numbers[numbers.index(first) :]:
         run = found[numbers.index(first) : numbers.index(last) + 1]
         parts = [part for part in run if part.level == run[0].level]
-        return Section(run[0].level, wanted, run[0].title, "\n\n".join(part.text for part in parts))
+        return Section(run[0].level, heading, run[0].title, "\n\n".join(part.text for part in parts))
     for part in found[1:]:
         if name and name in part.title.casefold():
             return part
     known = ", ".join(f"{part.number} {part.title}".strip() for part in found if part.level == 2)
-    raise UsageError(f"the rules of {game} have no section {wanted!r}; there are {known}")
+    raise UsageError(f"the rules of {game} have no section {heading!r}; there are {known}")
 
 
 def _section(

@@ -27,7 +27,7 @@ PROBE = "tests/kits/probes/ants.py"
 POSITIONS = 16
 
 
-def positions(seed: int, wanted: int) -> Iterator[tuple[Any, State]]:
+def positions(seed: int, count: int) -> Iterator[tuple[Any, State]]:
     """Parameters of `getMove`, with the engine's position, from all parts of matches in which much is done."""
     game, found = registry.game("reantics"), 0
     while True:
@@ -40,7 +40,7 @@ def positions(seed: int, wanted: int) -> Iterator[tuple[Any, State]]:
                 if call.method.name == "getMove" and dice.below(20) == 0 and len([*state.legal(call.player)]) > 4:
                     yield msgspec.to_builtins(call.params), state
                     found += 1
-                    if found == wanted:
+                    if found == count:
                         return
             state.apply(answers)
 

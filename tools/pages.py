@@ -99,10 +99,10 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
 def _types(schema: Schema) -> Iterator[str]:
     """Options and records; parameters stand with their functions."""
     shown = {referred(method["params"]) for method in schema["methods"].values()}
-    wanted = on_the_wire(schema) - shown
+    wire_types = on_the_wire(schema) - shown
     yield from ("", "## Types")
     for name, part in schema["$defs"].items():
-        if name not in wanted:
+        if name not in wire_types:
             continue
         yield from ("", f"### {name}", "")
         if description := part.get("description"):

@@ -76,9 +76,9 @@ def missing(kit: str, tests: bool = False) -> dict[str, str]:
     Empty: it can be built.
     """
     toolchain = TOOLCHAINS[kit]
-    wanted = toolchain.programs | (toolchain.test_programs if tests else {})
+    needed = toolchain.programs | (toolchain.test_programs if tests else {})
     headers = toolchain.headers | (toolchain.test_headers if tests else {})
-    programs = {program: package for program, package in wanted.items() if not works(program)}
+    programs = {program: package for program, package in needed.items() if not works(program)}
     compiler = next(iter(toolchain.programs))
     if compiler in programs:
         return programs | headers

@@ -242,9 +242,9 @@ def load(text: str) -> Ground:
     kinds, ids = bytearray(len(CELLS)), {}
     seen: set[Cell] = set()
     for number, row in enumerate(rows, 1):
-        wanted = SIZE - abs(number - 1 - RADIUS)
-        if not isinstance(row, list) or len(row) != wanted:
-            raise ValueError(f"map row {number} is {said(row)}; wanted a list of {wanted} cells")
+        width = SIZE - abs(number - 1 - RADIUS)
+        if not isinstance(row, list) or len(row) != width:
+            raise ValueError(f"map row {number} is {said(row)}; wanted a list of {width} cells")
         for column, element in enumerate(row, 1):
             try:
                 cell, kinds[cell], pair = _map_cell(element)

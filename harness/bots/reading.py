@@ -37,8 +37,8 @@ class Answers:
 
     def matching(self, text: str) -> list[int]:
         """Which of them have these words in a row, the last of them perhaps not whole."""
-        wanted = _split(text)
-        return [index for index, words in enumerate(self._split) if _has(words, wanted)]
+        typed = _split(text)
+        return [index for index, words in enumerate(self._split) if _has(words, typed)]
 
     def read(self, text: str) -> Any:
         """The answer that a line names: JSON, or enough words of its notation. It may break the rules. Unclear."""
@@ -50,10 +50,10 @@ class Answers:
                 return msgspec.json.decode(text)
             except msgspec.DecodeError as error:
                 raise Unclear(f"that is no JSON: {error}") from error
-        wanted = _split(text)
+        typed = _split(text)
         found = self.matching(text)
-        exact = [index for index in found if _ends(self._split[index], wanted)]
-        whole = [index for index in exact if self._split[index] == wanted]
+        exact = [index for index in found if _ends(self._split[index], typed)]
+        whole = [index for index in exact if self._split[index] == typed]
         for chosen in (whole, exact, found):
             if len(chosen) == 1:
                 return self.legal[chosen[0]]
@@ -70,17 +70,17 @@ def _split(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _has(words: Sequence[str], wanted: Sequence[str]) -> bool:
+def _has(words: Sequence[str], typed: Sequence[str]) -> bool:
     """Whether `wanted` stands somewhere in `words`; its last one may be the beginning of a word."""
-    if not wanted:
+    if not typed:
         return True
-    *first, last = wanted
-    size = len(wanted)
+    *first, last = typed
+    size = len(typed)
     return any(
         list(words[at : at + size - 1]) == first and words[at + size - 1].startswith(last)
         for at in range(len(words) - size + 1)
     )
 
 
-def _ends(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    return bool(wanted) and list(words[-len(wanted) :]) == list(wanted)
+def _ends(words: Sequence[str], typed: Sequence[str]) -> bool:
+    return bool(typed) and list(words[-len(typed) :]) == list(typed)

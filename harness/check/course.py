@@ -106,19 +106,21 @@ def _again(origin: Origin | None, game: Game, seed: int, rule: str) -> tuple[str
     return ("referee", "check", origin.spec, *origin.again[1:], "--seed", str(seed), "--only", rule)
 
 
-async def check(wanted: Check, progress: Progress | None = None) -> CheckReport:
+async def check(request: Check, progress: Progress | None = None) -> CheckReport:
     """Tries all rules; `told` hears of each. RunError if the program cannot be started, or if one of our own fails."""
-    manner = CHAOS if wanted.chaos else PLAIN
-    async with open_roster(wanted.limits, partial(Chaos, manner=manner)) as roster:
-        course = _Course(wanted, roster)
-        rules = [rule for rule in RULES if not wanted.only or rule in wanted.only or rule in ALWAYS]
+    manner = CHAOS if request.chaos else PLAIN
+    async with open_roster(request.limits, partial(Chaos, manner=manner)) as roster:
+        course = _Course(request, roster)
+        rules = [rule for rule in RULES if not request.only or rule in request.only or rule in ALWAYS]
         for rule in rules:
             await course.attempt(rule)
             if progress is not None:
                 progress(course.checked(rule))
     checks = tuple(course.checked(rule) for rule in rules)
     passed = all(check.status is not Status.FAILED for check in checks)
-    return CheckReport(wanted.game.name, wanted.seed, wanted.bot.name, course.program, passed, checks, course.costs())
+    return CheckReport(
+        request.game.name, request.seed, request.bot.name, course.program, passed, checks, course.costs()
+    )
 
 
 def best_opponent(game: str) -> str | None:
@@ -132,10 +134,10 @@ class _Skip(Exception):
 
 
 class _Course:
-    def __init__(self, wanted: Check, roster: Roster) -> None:
-        self.game, self.entrant, self.seed, self.options = wanted.game, wanted.bot, wanted.seed, wanted.options
-        self.limits, self.time, self.roster = wanted.limits, wanted.time, roster
-        self.origin, self.built = wanted.origin, wanted.built
+    def __init__(self, request: Check, roster: Roster) -> None:
+        self.game, self.entrant, self.seed, self.options = request.game, request.bot, request.seed, request.options
+        self.limits, self.time, self.roster = request.limits, request.time, roster
+        self.origin, self.built = request.origin, request.built
         self.findings: list[Finding] = []
         self.program: str | None = None
         self.encodings: list[Encoding] = [Encoding.JSON]
@@ -216,10 +218,10 @@ class _Course:
 
     async def answers_every_call(self) -> str:
         """Seed after seed, until everything has been asked that our own play comes to, in every encoding."""
-        wanted = {method for seed in range(SEEDS) for method, _ in await reach(self._plan(number=seed), JSON.encode)}
+        reachable = {method for seed in range(SEEDS) for method, _ in await reach(self._plan(number=seed), JSON.encode)}
         counts: dict[str, int] = {}
         for number in range(SEEDS):
-            if number >= GAMES and wanted <= counts.keys():
+            if number >= GAMES and reachable <= counts.keys():
                 break
             done, _ = await self._walk("answers-every-call", self._plan(number=number))
             for asked in done.asked:

@@ -44,7 +44,7 @@ def check_bot(
     seed: int | None = None,
     rules: RuleOptions = RuleOptions(),
     times: TimeOptions = TimeOptions(),
-    uses: LimitOptions = LimitOptions(),
+    limit_options: LimitOptions = LimitOptions(),
     chaos: Flag = False,
     junit: Path | None = None,
     sarif: Path | None = None,
@@ -81,9 +81,13 @@ def check_bot(
     """
     checked = find_game(game)
     check_own(checked, own)
-    limits, time, options = uses.limits(), times.time(checked), rules.options(checked, checked.seats.start, own)
+    limits, time, options = (
+        limit_options.limits(),
+        times.time(checked),
+        rules.options(checked, checked.seats.start, own),
+    )
     seed = drawn(seed)
-    again = words(checked, (rules, times, uses), own, None, chaos)
+    again = words(checked, (rules, times, limit_options), own, None, chaos)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch), checked.name)
         check_seats([spec], checked.name, every_seat=True)
@@ -133,9 +137,9 @@ def _accepted(report: CheckReport, strict: bool) -> bool:
     return report.passed and not (strict and report.count(Level.WARNING))
 
 
-async def _check(wanted: Check) -> CheckReport:
+async def _check(request: Check) -> CheckReport:
     with progress() as show:
-        return await check(wanted, lambda checked: show(f"{checked.rule} {checked.status}"))
+        return await check(request, lambda checked: show(f"{checked.rule} {checked.status}"))
 
 
 def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool) -> None:

@@ -67,10 +67,10 @@ def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False)
     json
         Print one machine-readable object on standard output and nothing else.
     """
-    wanted = layers.isolation(isolation)
-    kept = layers.table(wanted)
-    unmet = layers.unmet(wanted)
-    attacks = trio.run(_attack, wanted) if attack and not unmet else None
+    demanded = layers.isolation(isolation)
+    kept = layers.table(demanded)
+    unmet = layers.unmet(demanded)
+    attacks = trio.run(_attack, demanded) if attack and not unmet else None
     found = Diagnosis(_machine(), _lines(layers.found()), kept, unmet, attacks)
     if json:
         print_json(found)
@@ -81,9 +81,9 @@ def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False)
     return AT_FAULT if any(done.reached and kept[done.guarantee] != NONE for done in attacks or ()) else PLAYED
 
 
-async def _attack(wanted: layers.Isolation) -> list[Attacked]:
+async def _attack(demanded: layers.Isolation) -> list[Attacked]:
     try:
-        return await attack_all(wanted, lambda done: live.show(f"attack {done.name}"))
+        return await attack_all(demanded, lambda done: live.show(f"attack {done.name}"))
     finally:
         live.clear()
 

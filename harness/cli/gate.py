@@ -53,7 +53,7 @@ def gate(
     no_vary: Flag = False,
     rules: RuleOptions = RuleOptions(),
     times: TimeOptions = TimeOptions(),
-    uses: LimitOptions = LimitOptions(),
+    limit_options: LimitOptions = LimitOptions(),
     ledger: Path | None = None,
     resume: Flag = False,
     lanes: LaneOptions = LaneOptions(),
@@ -118,15 +118,15 @@ def gate(
         with ExitStack() as held:
             folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
-            wanted = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, uses, own, before, seed)
-            wanted = msgspec.structs.replace(
-                wanted,
+            request = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, limit_options, own, before, seed)
+            request = msgspec.structs.replace(
+                request,
                 format="two-player",
                 seating=Seating.ORBIT,
                 games=terms.max_games // seats * seats,
-                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(wanted.options),
+                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(request.options),
             )
-            plan = held.enter_context(organise.arranged(wanted, folder, resume, fewer=True))
+            plan = held.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, progress=report)

@@ -211,8 +211,8 @@ def _slip(error: CycloptsError, words: Sequence[str]) -> str | None:
         return None
     if error.keyword is None:
         name = error.argument.name
-        wanted = name if error.argument.index is None else name.removeprefix("--").upper()
-        return f"{' '.join(error.command_chain or ('referee',))}: needs {wanted}; --help says what that is"
+        needed = name if error.argument.index is None else name.removeprefix("--").upper()
+        return f"{' '.join(error.command_chain or ('referee',))}: needs {needed}; --help says what that is"
     known = {option for name in registry.names() for option in option_names(registry.game(name))}
     if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in known:
         return None

@@ -48,7 +48,7 @@ def match(
     jobs: Annotated[int | None, SERIES] = None,
     rules: RuleOptions = RuleOptions(),
     times: TimeOptions = TimeOptions(),
-    uses: LimitOptions = LimitOptions(),
+    limit_options: LimitOptions = LimitOptions(),
     encoding: Annotated[Encoding | None, MATCH] = None,
     chaos: Annotated[Flag, MATCH] = False,
     replay: Annotated[Path | None, RECORD] = None,
@@ -107,7 +107,7 @@ def match(
     played = game_of(bots, game)
     check_own(played, own)
     check_count(played, len(bots))
-    limits, time, options = uses.limits(), times.time(played), rules.options(played, len(bots), own)
+    limits, time, options = limit_options.limits(), times.time(played), rules.options(played, len(bots), own)
     games, swap, first_to = _length(games, swap, best_of, len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     if export is not None:
@@ -119,7 +119,7 @@ def match(
     with nullcontext(replay) if replay is not None or no_replay else _claimed(f"{played.name}-{seed}", games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
-        again = words(played, (rules, times, uses), own, encoding, chaos)
+        again = words(played, (rules, times, limit_options), own, encoding, chaos)
         series = Series(first, games, swap, first_to, chaos, again=again, bots=bots)
         if debug:
             series = _debugged(series)

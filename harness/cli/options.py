@@ -161,13 +161,13 @@ class LimitOptions:
 
 def isolation(text: str, readable: Sequence[Path] = ()) -> Isolation:
     """What `--isolation` asks for. NotIsolated if it is required and this machine does not have it."""
-    wanted = layers.isolation(text)
+    demanded = layers.isolation(text)
     for path in readable:
         if not path.exists():
             raise UsageError(f"--readable {path}: there is no such file or folder")
-    if lines := layers.unmet(wanted):
+    if lines := layers.unmet(demanded):
         raise NotIsolated("\n".join([f"--isolation {text}: `referee doctor` tells what to do", *lines]))
-    return msgspec.structs.replace(wanted, readable=tuple(str(path.absolute()) for path in readable))
+    return msgspec.structs.replace(demanded, readable=tuple(str(path.absolute()) for path in readable))
 
 
 def _bounded(text: str, option: str) -> float:

@@ -59,7 +59,7 @@ class LiveLine:
 
     def __init__(self) -> None:
         self._shown = False
-        self._wanted: str | None = None
+        self._to_show: str | None = None
         self._written = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -77,11 +77,11 @@ class LiveLine:
             self._shown = False
             self._write(CLEAR)
             with self._written:
-                self._written.wait_for(lambda: self._wanted is None, CLEARED_S)
+                self._written.wait_for(lambda: self._to_show is None, CLEARED_S)
 
     def _write(self, text: str) -> None:
         with self._written:
-            self._wanted = text
+            self._to_show = text
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, daemon=True)
                 self._thread.start()
@@ -90,13 +90,13 @@ class LiveLine:
     def _work(self) -> None:
         while True:
             with self._written:
-                self._written.wait_for(lambda: self._wanted is not None)
-                text = self._wanted or ""
+                self._written.wait_for(lambda: self._to_show is not None)
+                text = self._to_show or ""
             with suppress(OSError, ValueError):
                 os.write(err.file.fileno(), text.encode(getattr(err.file, "encoding", "utf-8"), "replace"))
             with self._written:
-                if self._wanted is text:
-                    self._wanted = None
+                if self._to_show is text:
+                    self._to_show = None
                 self._written.notify_all()
 
 

@@ -91,7 +91,7 @@ def tournament(
     absent: Annotated[Sequence[str], Parameter(negative=())] = (),
     rules: RuleOptions = RuleOptions(),
     times: TimeOptions = TimeOptions(),
-    uses: LimitOptions = LimitOptions(),
+    limit_options: LimitOptions = LimitOptions(),
     ledger: Path | None = None,
     resume: Flag = False,
     lanes: LaneOptions = LaneOptions(),
@@ -182,7 +182,7 @@ def tournament(
         changes = {name: value for name, value in given.items() if value is not None}
         if resume and ledger is not None and not bots and game is None:
             folder = ledger
-            if own or absent or (rules, times, uses) != (RuleOptions(), TimeOptions(), LimitOptions()):
+            if own or absent or (rules, times, limit_options) != (RuleOptions(), TimeOptions(), LimitOptions()):
                 raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
             _check_shard(part, read_plan(folder / PLAN).format)
             changes |= {} if seed is None else {"seed": seed}
@@ -190,16 +190,16 @@ def tournament(
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
             if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
-                wanted = _from_file(Path(bots[0]), before)
+                request = _from_file(Path(bots[0]), before)
             else:
                 if game is None:
                     raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
-                wanted = asked_for(find_game(game), bots, rules, times, uses, own, before, seed)
-            wanted = msgspec.structs.replace(wanted, **changes, absent=(*wanted.absent, *absent))
-            wanted = wanted if before is None else wanted.over(before)
-            _check_shard(part, wanted.format)
-            folder = _new_folder(wanted) if ledger is None else ledger
-            plan = held.enter_context(organise.arranged(wanted, folder, resume))
+                request = asked_for(find_game(game), bots, rules, times, limit_options, own, before, seed)
+            request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
+            request = request if before is None else request.over(before)
+            _check_shard(part, request.format)
+            folder = _new_folder(request) if ledger is None else ledger
+            plan = held.enter_context(organise.arranged(request, folder, resume))
         if cluster is None:
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, forfeit, report)
@@ -478,31 +478,31 @@ def asked_for(
     bots: Sequence[str],
     rules: RuleOptions,
     times: TimeOptions,
-    uses: LimitOptions,
+    limit_options: LimitOptions,
     own: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
-) -> organise.Wanted:
+) -> organise.Request:
     """The tournament that these options describe; its format is the default."""
     check_own(game, own)
     options = msgspec.to_builtins(rules.options(game, game.seats.start, own))
     default = msgspec.to_builtins(game.options())
     given = {name: value for name, value in options.items() if value != default[name]}
     content = given.pop("map", None)
-    return organise.Wanted(
+    return organise.Request(
         game=game.name,
         bots=tuple(bots),
         seed=before.seed if before is not None and seed is None else drawn(seed),
         options=given,
         maps={"": [content]} if content else {},
         time=times.time(game),
-        limits=uses.limits(),
+        limits=limit_options.limits(),
     )
 
 
-def _new_folder(wanted: organise.Wanted) -> Path:
+def _new_folder(request: organise.Request) -> Path:
     """A folder in ./tournaments that is not there yet."""
-    stem = FOLDER / f"{wanted.game}-{wanted.format or 'round-robin'}-{wanted.seed}"
+    stem = FOLDER / f"{request.game}-{request.format or 'round-robin'}-{request.seed}"
     folder, number = stem, 1
     while folder.exists():
         number += 1
@@ -540,7 +540,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     on_noise: OnNoise = OnNoise.CHARGE
 
 
-def _from_file(path: Path, before: Plan | None) -> organise.Wanted:
+def _from_file(path: Path, before: Plan | None) -> organise.Request:
     """Paths in it are from its own folder."""
     try:
         file = msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File)
@@ -554,7 +554,7 @@ def _from_file(path: Path, before: Plan | None) -> organise.Wanted:
     check_own(game, file.options)
     lines = [_BotLine(bot) if isinstance(bot, str) else bot for bot in file.bots]
     stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
-    return organise.Wanted(
+    return organise.Request(
         game=game.name,
         bots=tuple(_spec(line, path.parent) for line in lines),
         format=file.format,

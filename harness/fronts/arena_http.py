@@ -110,10 +110,10 @@ def _coordinating(path: str, arena: Arena, game: Game) -> list[Route]:
 
     async def evaluate(request: Request) -> Response:
         given = await members(request)
-        wanted = [given.get(name) for name in ("runId", "callbackUrl", "teamUrl")]
-        if not all(isinstance(value, str) and value for value in wanted):
+        texts = [given.get(name) for name in ("runId", "callbackUrl", "teamUrl")]
+        if not all(isinstance(value, str) and value for value in texts):
             return reply(400, {"error": "missing runId, callbackUrl or teamUrl"})
-        ident, callback_url, team_url = map(str, wanted)
+        ident, callback_url, team_url = map(str, texts)
         case = given["caseType"] if isinstance(given.get("caseType"), str) else None
         run = await _ordered(arena.evaluate(game, ident, team_url, callback_url, case))
         return reply(200, {"battleIds": [battle.ident for battle in run.battles], "errors": run.errors})

@@ -26,8 +26,8 @@ def described(game: Game) -> Iterator[tuple[str, str, str]]:
 def check_count(game: Game, bots: int) -> None:
     """UsageError unless that many can play."""
     if bots not in game.seats:
-        wanted = " or ".join(str(count) for count in game.seats)
-        raise UsageError(f"{game.name} is played by {wanted} bots; {bots} {'was' if bots == 1 else 'were'} named")
+        counts = " or ".join(str(count) for count in game.seats)
+        raise UsageError(f"{game.name} is played by {counts} bots; {bots} {'was' if bots == 1 else 'were'} named")
 
 
 def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:

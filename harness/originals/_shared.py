@@ -72,8 +72,8 @@ def here(path: Path) -> Path:
     """Where a file or folder is to be taken from: from the copy, if it is in that."""
     if _copied is None:
         return path
-    wanted, copied, _ = _copied
-    return copied / path.relative_to(wanted) if path == wanted or wanted in path.parents else path
+    source, copied, _ = _copied
+    return copied / path.relative_to(source) if path == source or source in path.parents else path
 
 
 def what_is_missing(error: Optional[BaseException]) -> Optional[str]:

@@ -55,9 +55,9 @@ def _is_open(path: str) -> bool:
             return False
         if seen > ENOUGH_FILES:
             return False
-        wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+        needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
         if mode & stat.S_IXUSR and stat.S_ISREG(mode):
-            wanted |= stat.S_IXOTH
-        if not stat.S_ISLNK(mode) and mode & wanted != wanted:
+            needed |= stat.S_IXOTH
+        if not stat.S_ISLNK(mode) and mode & needed != needed:
             return False
     return True

@@ -241,12 +241,12 @@ def _with_room(base: Path) -> Path:
     to us: a service manager that delegates may have put us into a group of our own for that reason, and to root all of
     them are open. Else we move into one, if we are alone.
     """
-    wanted = {"memory", "pids"}
+    needed = {"memory", "pids"}
     for above in base.parents:
-        if wanted <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
+        if needed <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
             return above
     try:
-        if wanted <= _controllers(base) or not wanted <= set((base / "cgroup.controllers").read_text().split()):
+        if needed <= _controllers(base) or not needed <= set((base / "cgroup.controllers").read_text().split()):
             return base
         if (base / "cgroup.type").exists():  # it is not the topmost
             inside = set((base / "cgroup.procs").read_text().split())

@@ -55,9 +55,9 @@ def mount(source: str | None, place: str, kind: str | None, flags: int, options:
 
 
 def set_attributes(place: str, flags: int, attributes: int) -> None:
-    wanted = struct.pack("=QQQQ", attributes, 0, 0, 0)
-    size = ctypes.c_size_t(len(wanted))
-    syscall(MOUNT_SETATTR, AT_FDCWD, place.encode(), flags, wanted, size, what=f"mount_setattr {place}")
+    request = struct.pack("=QQQQ", attributes, 0, 0, 0)
+    size = ctypes.c_size_t(len(request))
+    syscall(MOUNT_SETATTR, AT_FDCWD, place.encode(), flags, request, size, what=f"mount_setattr {place}")
 
 
 def pivot_root(new: str, old: str) -> None:

@@ -243,10 +243,10 @@ def unmet(isolation: Isolation) -> list[str]:
     """What is required and not there, one line each."""
     kept = table(isolation)
     lines = []
-    for guarantee, wanted in isolation.required:
+    for guarantee, demanded in isolation.required:
         has = kept[guarantee]
-        if has == NONE or (wanted is not None and wanted not in has.split("+")):
-            wish = "" if wanted is None else f" by {wanted}"
+        if has == NONE or (demanded is not None and demanded not in has.split("+")):
+            wish = "" if demanded is None else f" by {demanded}"
             lines.append(f"{guarantee} ({GUARANTEES[guarantee]}) is not kept{wish} here: {has}")
     return lines
 

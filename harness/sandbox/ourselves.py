@@ -106,13 +106,13 @@ def _is_stray(pid: int) -> bool:
     return int(fields[1]) == os.getpid() and int(fields[3]) != os.getsid(0)
 
 
-def allow_descriptors(wanted: int) -> int:
+def allow_descriptors(count: int) -> int:
     """Has the system allow us that many, or as many as it will; how many it does, RLIM_INFINITY for any."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    if soft != resource.RLIM_INFINITY and soft < count:
         with suppress(OSError, ValueError):
             resource.setrlimit(
-                resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+                resource.RLIMIT_NOFILE, (count if hard == resource.RLIM_INFINITY else min(count, hard), hard)
             )
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 

@@ -25,16 +25,16 @@ def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = 
 
     Kept for the next match: it is looked up while other bots play.
     """
-    wanted = [*SYSTEM, str(cwd), *kits(), *_installation(sys.executable), *more]
+    places = [*SYSTEM, str(cwd), *kits(), *_installation(sys.executable), *more]
     for word in argv[1:]:
-        wanted += _named_in(word)
-    wanted += _installation(argv[0])
+        places += _named_in(word)
+    places += _installation(argv[0])
     if argv[0] == sys.executable:
-        wanted += _packages()
+        places += _packages()
     for folder in path.split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):
-            wanted += _on_path(folder)
-    return without_nested(os.path.realpath(path) for path in wanted if os.path.exists(path))
+            places += _on_path(folder)
+    return without_nested(os.path.realpath(path) for path in places if os.path.exists(path))
 
 
 def without_nested(paths: Iterable[str]) -> list[str]:

@@ -121,8 +121,8 @@ def _word(operation: int, value: int, when_true: int = 0, when_false: int = 0) -
     return struct.pack("=HBBI", operation, when_true, when_false, value)
 
 
-def _otherwise(wanted: int, error: int) -> list[bytes]:
-    return [_word(EQUAL, wanted, 1, 0), _word(RETURN, ERRNO | error)]
+def _otherwise(expected: int, error: int) -> list[bytes]:
+    return [_word(EQUAL, expected, 1, 0), _word(RETURN, ERRNO | error)]
 
 
 def steps(peers_in_sight: bool, network_in_sight: bool, local_sockets: bool) -> list[str]:

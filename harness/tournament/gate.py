@@ -83,8 +83,8 @@ def checked(terms: Terms, seats: int) -> Terms:
     if not all(map(math.isfinite, (terms.low, terms.high))):
         raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: the bounds must be finite")
     if terms.unit is not Unit.POINTS and not -FURTHEST <= terms.low < terms.high <= FURTHEST:
-        wanted = f"wanted are bounds from {-FURTHEST:g} to {FURTHEST:g}"
-        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: {wanted}")
+        allowed = f"wanted are bounds from {-FURTHEST:g} to {FURTHEST:g}"
+        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: {allowed}")
     for name, value in (("alpha", terms.alpha), ("beta", terms.beta)):
         if not 0 < value < 0.5:
             raise UsageError(f"--{name} {value:g}: wanted is a chance above 0 and below 0.5")

@@ -34,7 +34,7 @@ COPY = "@@"
 """Behind the name of a program's second self, as ReAntics has it (reantics.md 10)."""
 
 
-class Wanted(Struct, frozen=True):
+class Request(Struct, frozen=True):
     """A tournament as it was asked for; None = as the format has it."""
 
     game: str
@@ -56,7 +56,7 @@ class Wanted(Struct, frozen=True):
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
 
-    def over(self, before: Plan) -> "Wanted":
+    def over(self, before: Plan) -> "Request":
         """What was not said is as in that plan, if its format is meant."""
         if self.format not in (None, before.format):
             return self
@@ -65,15 +65,15 @@ class Wanted(Struct, frozen=True):
 
 
 @contextmanager
-def arranged(wanted: Wanted, folder: Path, resume: bool = False, fewer: bool = False) -> Iterator[Plan]:
+def arranged(request: Request, folder: Path, resume: bool = False, fewer: bool = False) -> Iterator[Plan]:
     """The plan, when it and the bots are in the folder, which is claimed: for whoever plays. UsageError for what cannot
     be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there, and `fewer`
     games may be asked for."""
-    game = find_game(wanted.game)
-    check_seats([spec.rpartition("=")[2] for spec in wanted.bots], game.name, every_seat=True)
+    game = find_game(request.game)
+    check_seats([spec.rpartition("=")[2] for spec in request.bots], game.name, every_seat=True)
     with ExitStack() as held:
-        with finding(wanted.bots, game.name) as found:
-            plan = _plan(wanted, game, [each.entry for each in found])
+        with finding(request.bots, game.name) as found:
+            plan = _plan(request, game, [each.entry for each in found])
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 held.enter_context(claimed(folder))
@@ -109,10 +109,10 @@ def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
         yield plan
 
 
-def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
+def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
     """What was asked for, with these bots. UsageError for what cannot be."""
     seats = game.seats.start
-    format = wanted.format or "round-robin"
+    format = request.format or "round-robin"
     if format in ("self", "play-self"):
         if len(entries) != 1:
             raise UsageError(f"{format} takes one bot, played against itself; {len(entries)} were named")
@@ -121,29 +121,29 @@ def _plan(wanted: Wanted, game: Game, entries: list[Entry]) -> Plan:
     if format == "judged":
         entries += [_guest(case.name, game.name) for case in course(game.name).cases]
     bots = identified(entries)
-    unknown = set(wanted.absent) - {entry.name for entry in bots}
+    unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
         raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
-    bots = tuple(msgspec.structs.replace(entry, absent=entry.name in wanted.absent) for entry in bots)
-    options = dict(wanted.options)
+    bots = tuple(msgspec.structs.replace(entry, absent=entry.name in request.absent) for entry in bots)
+    options = dict(request.options)
     if format == "judged":
         options = dict(course(game.name).options) | options
     return checked(
         Plan(
             game=game.name,
             format=format,
-            seed=wanted.seed,
+            seed=request.seed,
             bots=bots,
-            games=default_games(format, seats) if wanted.games is None else wanted.games,
+            games=default_games(format, seats) if request.games is None else request.games,
             seats=seats,
-            seating=default_seating(format) if wanted.seating is None else wanted.seating,
-            first_to=wanted.first_to,
-            rounds=wanted.rounds,
+            seating=default_seating(format) if request.seating is None else request.seating,
+            first_to=request.first_to,
+            rounds=request.rounds,
             options=options,
-            maps={stage: list(maps) for stage, maps in wanted.maps.items()},
-            time=game.time if wanted.time is None else wanted.time,
-            limits=wanted.limits,
-            encodings=wanted.encodings,
+            maps={stage: list(maps) for stage, maps in request.maps.items()},
+            time=game.time if request.time is None else request.time,
+            limits=request.limits,
+            encodings=request.encodings,
             version=game.version,
         )
     )

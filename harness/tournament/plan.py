@@ -253,11 +253,11 @@ def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _free(wanted: str, taken: set[str], number: str) -> str:
-    free, count = wanted, 1
+def _free(preferred: str, taken: set[str], number: str) -> str:
+    free, count = preferred, 1
     while free in taken:
         count += 1
-        free = wanted + number.format(count)
+        free = preferred + number.format(count)
     taken.add(free)
     return free
 

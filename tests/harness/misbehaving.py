@@ -47,7 +47,7 @@ LOSER = HEARD + "greet(); put('C'); put('E'); call()"
 WINNER = "greet(); put('NW'); put('W'); put('SW'); call()"
 
 
-class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """What a program must get."""
 
     kind: str | list[str] = []
@@ -74,7 +74,7 @@ class Program(Struct, frozen=True):
     """A misbehaving bot."""
 
     name: str
-    wanted: Wanted
+    wanted: Request
     body: str
 
 
@@ -97,7 +97,7 @@ def programs(family: str) -> list[Program]:
     for path in sorted((BOTS / family).glob("*.py")):
         text = path.read_text()
         header = "\n".join(line[3:] for line in text.splitlines() if line.startswith("#:"))
-        found.append(Program(path.stem, msgspec.convert(tomllib.loads(header), Wanted), text))
+        found.append(Program(path.stem, msgspec.convert(tomllib.loads(header), Request), text))
     return found
 
 
@@ -134,7 +134,7 @@ def conditions(played: Played) -> list[str]:
     return [what for what, held in holds.items() if not held]
 
 
-def _as_wanted(verdict: Verdict, wanted: Wanted) -> bool:
+def _as_wanted(verdict: Verdict, wanted: Request) -> bool:
     if not wanted.kinds or not verdict.faults:
         return not wanted.kinds and not verdict.faults
     fault = verdict.faults[0]

@@ -33,9 +33,9 @@ class _Names:
     def constant(self, name: str) -> str:
         return f"{self.game}_{name}".upper()
 
-    def type(self, wanted: Type) -> str:
+    def type(self, shape: Type) -> str:
         """How a variable of a type is declared."""
-        match wanted:
+        match shape:
             case Scalar(kind):
                 return SCALARS[kind]
             case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -49,34 +49,34 @@ class _Names:
             case Maybe(Ref(name=name) | OneOf(name=name)):
                 return f"const {self.of(name)}*"
             case Maybe(Scalar()):
-                return f"referee_{_name(wanted)}"
+                return f"referee_{_name(shape)}"
             case Maybe():
-                return self.of(_name(wanted))
+                return self.of(_name(shape))
 
-    def reader(self, wanted: Type) -> str:
-        return self._function("read", wanted)
+    def reader(self, shape: Type) -> str:
+        return self._function("read", shape)
 
-    def writer(self, wanted: Type) -> str:
+    def writer(self, shape: Type) -> str:
         """Those that are pointers already say by NULL that they are absent, and have one writer."""
-        match wanted:
+        match shape:
             case Maybe(Scalar("str" | "any") as item):
                 return self._function("write", item)
-        return self._function("write", wanted)
+        return self._function("write", shape)
 
-    def _function(self, verb: str, wanted: Type) -> str:
-        match wanted:
+    def _function(self, verb: str, shape: Type) -> str:
+        match shape:
             case Scalar() | Maybe(Scalar()):
-                return f"referee_{verb}_{_name(wanted)}"
-        return self.of(f"{verb}_{_name(wanted)}")
+                return f"referee_{verb}_{_name(shape)}"
+        return self.of(f"{verb}_{_name(shape)}")
 
 
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _name(wanted: Type, lengths: bool = True) -> str:
+def _name(shape: Type, lengths: bool = True) -> str:
     """As in `read_name`. Without `lengths` lists that must have one are named like those that need not."""
-    match wanted:
+    match shape:
         case Scalar(kind):
             return NAMES[kind]
         case Many(item, length):
@@ -84,7 +84,7 @@ def _name(wanted: Type, lengths: bool = True) -> str:
         case Maybe(item):
             return f"maybe_{_name(item, lengths)}"
         case _:
-            return _snake(wanted.name)
+            return _snake(shape.name)
 
 
 def emit(game: Binding) -> str:
@@ -122,9 +122,9 @@ def _constants(constants: dict[str, Any], names: _Names) -> Iterator[str]:
         for name, value in () if kind is int else run:
             if kind is list:
                 number = "double" if any(isinstance(item, float) for item in value) else "int"
-                wanted = "const char* const" if isinstance(value[0], str) else f"const {number}"
+                array = "const char* const" if isinstance(value[0], str) else f"const {number}"
                 yield f"enum {{ {names.constant(name)}_COUNT = {len(value)} }};"
-                head = f"static {wanted} {names.constant(name)}[{len(value)}] = {{"
+                head = f"static {array} {names.constant(name)}[{len(value)}] = {{"
                 yield from filled(head, [*map(literal, value)], "};")
             else:
                 yield f"#define {names.constant(name)} {literal(value)}"
@@ -149,14 +149,14 @@ class _Types:
             if function.result is not None:
                 self.need(function.result, sent=True)
 
-    def need(self, wanted: Type, sent: bool) -> None:
+    def need(self, shape: Type, sent: bool) -> None:
         """Writes what is not there yet of a type: its declaration, and the function that reads or writes it."""
         names = self.names
-        match wanted:
+        match shape:
             case Pair():
-                self.declare(names.of(wanted.name), _pair(wanted, self.game.pairs[wanted], names))
-                self.function(wanted, False, _read_pair(wanted))
-                self.function(wanted, True, _write_pair(wanted))
+                self.declare(names.of(shape.name), _pair(shape, self.game.pairs[shape], names))
+                self.function(shape, False, _read_pair(shape))
+                self.function(shape, True, _write_pair(shape))
             case Ref(name):
                 record = next(record for record in self.game.records if record.name == name)
                 for field in record.fields:
@@ -165,42 +165,42 @@ class _Types:
                 written = (
                     _write_record(record, self.game.tags.get(name, ""), names) if sent else _read_record(record, names)
                 )
-                self.function(wanted, sent, written)
+                self.function(shape, sent, written)
             case OneOf():
-                for _, choice in wanted.choices:
+                for _, choice in shape.choices:
                     self.need(Ref(choice), sent)
-                self.declare(names.of(wanted.name), _union(wanted, names))
-                self.function(wanted, sent, _write_union(wanted, names) if sent else _read_union(wanted, names))
+                self.declare(names.of(shape.name), _union(shape, names))
+                self.function(shape, sent, _write_union(shape, names) if sent else _read_union(shape, names))
             case Many(item, length):
                 self.need(item, sent)
-                self.declare(names.type(wanted), _list(wanted, names))
+                self.declare(names.type(shape), _list(shape, names))
                 if sent:
-                    self.declare(_new(wanted, names), _new_list(wanted, names))
+                    self.declare(_new(shape, names), _new_list(shape, names))
                 elif length:
                     self.need(Many(item, None), sent)
-                self.function(wanted, sent, _write_list(wanted, names) if sent else _read_list(wanted, names))
+                self.function(shape, sent, _write_list(shape, names) if sent else _read_list(shape, names))
             case Maybe(item) if not isinstance(item, Scalar):
                 self.need(item, sent)
                 if isinstance(item, Pair):
-                    self.declare(names.type(wanted), _maybe(wanted, names))
-                self.function(wanted, sent, _write_maybe(wanted, names) if sent else _read_maybe(wanted, names))
+                    self.declare(names.type(shape), _maybe(shape, names))
+                self.function(shape, sent, _write_maybe(shape, names) if sent else _read_maybe(shape, names))
 
     def declare(self, name: str, lines: Iterable[str]) -> None:
         if name not in self.written:
             self.written.add(name)
             self.declarations += [*lines, ""]
 
-    def function(self, wanted: Type, sent: bool, body: Iterable[str]) -> None:
-        name, kind = (self.names.writer(wanted), "referee_value") if sent else (self.names.reader(wanted), "bool")
+    def function(self, shape: Type, sent: bool, body: Iterable[str]) -> None:
+        name, kind = (self.names.writer(shape), "referee_value") if sent else (self.names.reader(shape), "bool")
         if name not in self.written:
             self.written.add(name)
-            parameters = _writes(wanted, self.names) if sent else [VALUE, f"{self.names.type(wanted)}* into"]
+            parameters = _writes(shape, self.names) if sent else [VALUE, f"{self.names.type(shape)}* into"]
             head = filled(f"static inline {kind} {name}(", ["referee_match* match", *parameters], ") {")
             self.functions += [*head, *(f"    {line}" for line in body), "}", ""]
 
 
-def _writes(wanted: Type, names: _Names) -> list[str]:
-    declared = names.type(wanted)
+def _writes(shape: Type, names: _Names) -> list[str]:
+    declared = names.type(shape)
     return [f"{declared} const* from" if declared.endswith("*") else f"const {declared}* from"]
 
 
@@ -318,42 +318,42 @@ def _write_union(union: OneOf, names: _Names) -> list[str]:
     return [*lines, "}", f"return {NOTHING};"]
 
 
-def _list(wanted: Many, names: _Names) -> list[str]:
-    declared = names.type(wanted.item)
-    return ["typedef struct {", f"    {declared}* items;", "    size_t count;", f"}} {names.type(wanted)};"]
+def _list(shape: Many, names: _Names) -> list[str]:
+    declared = names.type(shape.item)
+    return ["typedef struct {", f"    {declared}* items;", "    size_t count;", f"}} {names.type(shape)};"]
 
 
-def _new(wanted: Many, names: _Names) -> str:
+def _new(shape: Many, names: _Names) -> str:
     """The function that makes a list. One of texts is the library's, but this is the game's."""
-    return names.of(f"new_{_name(wanted, lengths=False)}")
+    return names.of(f"new_{_name(shape, lengths=False)}")
 
 
-def _new_list(wanted: Many, names: _Names) -> list[str]:
-    name = names.type(wanted)
+def _new_list(shape: Many, names: _Names) -> list[str]:
+    name = names.type(shape)
     return [
         "// A list with room for `most` items, of which none is there yet.",
-        f"static inline {name} {_new(wanted, names)}(referee_match* match, size_t most) {{",
-        f"    return ({name}){{referee_allocate(match, most * sizeof({names.type(wanted.item)})), 0}};",
+        f"static inline {name} {_new(shape, names)}(referee_match* match, size_t most) {{",
+        f"    return ({name}){{referee_allocate(match, most * sizeof({names.type(shape.item)})), 0}};",
         "}",
     ]
 
 
-def _read_list(wanted: Many, names: _Names) -> list[str]:
-    if wanted.length is not None:
-        plain = names.reader(Many(wanted.item, None))
-        return [f"return {plain}(match, value, into) && into->count == {wanted.length};"]
+def _read_list(shape: Many, names: _Names) -> list[str]:
+    if shape.length is not None:
+        plain = names.reader(Many(shape.item, None))
+        return [f"return {plain}(match, value, into) && into->count == {shape.length};"]
     return [
         "if (!value || value->kind != REFEREE_VALUE_LIST) return false;",
-        f"*into = ({names.type(wanted)}){{referee_allocate(match, value->count * sizeof *into->items), value->count}};",
+        f"*into = ({names.type(shape)}){{referee_allocate(match, value->count * sizeof *into->items), value->count}};",
         "for (size_t i = 0; i < value->count; ++i) {",
-        f"    if (!{names.reader(wanted.item)}(match, &value->items[i], &into->items[i])) return false;",
+        f"    if (!{names.reader(shape.item)}(match, &value->items[i], &into->items[i])) return false;",
         "}",
         "return true;",
     ]
 
 
-def _write_list(wanted: Many, names: _Names) -> list[str]:
-    item = f"{names.writer(wanted.item)}(match, &from->items[i])"
+def _write_list(shape: Many, names: _Names) -> list[str]:
+    item = f"{names.writer(shape.item)}(match, &from->items[i])"
     return [
         "referee_value list = referee_new_list();",
         f"for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, {item});",
@@ -361,28 +361,28 @@ def _write_list(wanted: Many, names: _Names) -> list[str]:
     ]
 
 
-def _maybe(wanted: Maybe, names: _Names) -> list[str]:
-    item = names.type(wanted.item)
-    return ["typedef struct {", "    bool present;", f"    {item} value;", f"}} {names.type(wanted)};"]
+def _maybe(shape: Maybe, names: _Names) -> list[str]:
+    item = names.type(shape.item)
+    return ["typedef struct {", "    bool present;", f"    {item} value;", f"}} {names.type(shape)};"]
 
 
-def _read_maybe(wanted: Maybe, names: _Names) -> list[str]:
-    read = f"{names.reader(wanted.item)}(match, value, "
-    match wanted.item:
+def _read_maybe(shape: Maybe, names: _Names) -> list[str]:
+    read = f"{names.reader(shape.item)}(match, value, "
+    match shape.item:
         case Pair():
             return [f"into->present = {read}&into->value);", "return true;"]
         case Many():
-            return [f"if (!{read}into)) *into = ({names.type(wanted)}){{NULL, 0}};", "return true;"]
+            return [f"if (!{read}into)) *into = ({names.type(shape)}){{NULL, 0}};", "return true;"]
     return [
-        f"{names.type(wanted.item)}* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);",
+        f"{names.type(shape.item)}* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);",
         f"*into = there && {read}there) ? there : NULL;",
         "return true;",
     ]
 
 
-def _write_maybe(wanted: Maybe, names: _Names) -> list[str]:
-    write = names.writer(wanted.item)
-    match wanted.item:
+def _write_maybe(shape: Maybe, names: _Names) -> list[str]:
+    write = names.writer(shape.item)
+    match shape.item:
         case Pair():
             return [f"return from->present ? {write}(match, &from->value) : {NOTHING};"]
         case Many():

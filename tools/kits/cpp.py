@@ -140,8 +140,8 @@ def _constant_type(value: Any) -> str:
     return "const char*" if isinstance(value, str) else "int"
 
 
-def _type(wanted: Type) -> str:
-    match wanted:
+def _type(shape: Type) -> str:
+    match shape:
         case Scalar(kind, choice):
             return choice.name if choice else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -270,8 +270,8 @@ def _serving(game: Binding) -> Iterator[str]:
         yield ""
         yield f"void {game.name}Bot::notice(const std::string& method, const Json& params) {{"
         for event in game.events:
-            wanted = _type(event.params[0].type)
-            yield f'    if (method == "{event.name}") {event.name}(params.get<{wanted}>());'
+            declared = _type(event.params[0].type)
+            yield f'    if (method == "{event.name}") {event.name}(params.get<{declared}>());'
         yield "}"
 
 
@@ -285,8 +285,8 @@ def _method(function: Function) -> list[str]:
 
 def _argument(field: Field, unused: bool) -> str:
     by_value = isinstance(field.type, Scalar) and field.type.kind in INITIAL
-    wanted = _type(field.type) if by_value else f"const {_type(field.type)}&"
-    return f"{wanted} /*{field.name}*/" if unused else f"{wanted} {field.name}"
+    declared = _type(field.type) if by_value else f"const {_type(field.type)}&"
+    return f"{declared} /*{field.name}*/" if unused else f"{declared} {field.name}"
 
 
 def _answer(function: Function) -> Iterator[str]:

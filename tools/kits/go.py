@@ -99,8 +99,8 @@ def _constants(constants: dict[str, Any]) -> Iterator[str]:
             yield ""
 
 
-def _type(wanted: Type) -> str:
-    match wanted:
+def _type(shape: Type) -> str:
+    match shape:
         case Scalar(kind):
             return SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -111,8 +111,8 @@ def _type(wanted: Type) -> str:
             return f"[]{_type(item)}"
 
 
-def _has_nil(wanted: Type) -> bool:
-    return wanted == Scalar("any") or isinstance(wanted, OneOf | Many)
+def _has_nil(shape: Type) -> bool:
+    return shape == Scalar("any") or isinstance(shape, OneOf | Many)
 
 
 def _is_tag(field: Field, record: Record) -> bool:
@@ -238,9 +238,9 @@ def _notice(events: list[Function]) -> Iterator[str]:
 # Reading.
 
 
-def _read(wanted: Type) -> str:
+def _read(shape: Type) -> str:
     """An expression that reads such a value from `r`."""
-    match wanted:
+    match shape:
         case Scalar(kind):
             return f"r.{METHODS[kind]}()"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -253,9 +253,9 @@ def _read(wanted: Type) -> str:
             return f"wire.List(r, {_reader(item)})"
 
 
-def _reader(wanted: Type) -> str:
+def _reader(shape: Type) -> str:
     """A function that reads such a value."""
-    match wanted:
+    match shape:
         case Scalar(kind) | Maybe(Scalar("any" as kind)):
             return f"(*wire.Reader).{METHODS[kind]}"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -312,9 +312,9 @@ def _read_union(union: OneOf) -> Iterator[str]:
 # Writing.
 
 
-def _write(wanted: Type, value: str, indent: str, writer: str = "w") -> Iterator[str]:
+def _write(shape: Type, value: str, indent: str, writer: str = "w") -> Iterator[str]:
     """The statements that write such a value."""
-    match wanted:
+    match shape:
         case Scalar(kind):
             yield f"{indent}{writer}.{METHODS[kind]}({value})"
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):

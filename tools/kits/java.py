@@ -135,8 +135,8 @@ def _enum(choice: Choice) -> Iterator[str]:
     yield "    }"
 
 
-def _type(wanted: Type, boxed: bool = False) -> str:
-    match wanted:
+def _type(shape: Type, boxed: bool = False) -> str:
+    match shape:
         case Scalar(choice=Choice(name=name)):
             return name
         case Scalar(kind):
@@ -263,8 +263,8 @@ def _case(function: Function) -> Iterator[str]:
             yield f"                {argument}{');' if number == len(arguments) else ','}"
 
 
-def _nested(wanted: Many) -> bool:
-    return isinstance(wanted.item, Many)
+def _nested(shape: Many) -> bool:
+    return isinstance(shape.item, Many)
 
 
 def _argument(field: Field) -> str:

@@ -63,8 +63,8 @@ def _written(game: Binding) -> set[str]:
     return written
 
 
-def _holds(wanted: Type, written: set[str]) -> bool:
-    match wanted:
+def _holds(shape: Type, written: set[str]) -> bool:
+    match shape:
         case Ref(name=name) | OneOf(name=name):
             return name in written
         case Maybe(item) | Many(item, _):
@@ -79,8 +79,8 @@ def _constant(name: str, value: Any) -> str:
     return f"export const {name} = {literal(value)};"
 
 
-def _type(wanted: Type, sent: bool = False) -> str:
-    match wanted:
+def _type(shape: Type, sent: bool = False) -> str:
+    match shape:
         case Scalar(kind):
             return SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -189,8 +189,8 @@ def _method(function: Function) -> list[str]:
     return on_lines(f"    abstract {function.name}(", arguments, f"): {returned} | Promise<{returned}>;")
 
 
-def _parameter(wanted: Type) -> str:
-    return f"{_type(wanted.item)} | undefined" if isinstance(wanted, Maybe) else _type(wanted)
+def _parameter(shape: Type) -> str:
+    return f"{_type(shape.item)} | undefined" if isinstance(shape, Maybe) else _type(shape)
 
 
 def _answer(function: Function, written: set[str]) -> Iterator[str]:
@@ -206,23 +206,23 @@ def _answer(function: Function, written: set[str]) -> Iterator[str]:
         yield from on_lines(f"                return this.{function.name}(", arguments, ");")
 
 
-def _received(member: str, wanted: Type) -> str:
+def _received(member: str, shape: Type) -> str:
     """The expression that reads `member`, which may be absent where it may be null."""
-    match wanted:
+    match shape:
         case Maybe(Scalar("any")):
             return member
         case Maybe(item):
             return f"read.maybe({member}, {_reader(item)})"
-    return _value(member, wanted)
+    return _value(member, shape)
 
 
-def _value(value: str, wanted: Type) -> str:
-    return value if wanted == Scalar("any") else f"{_reader(wanted)}({value})"
+def _value(value: str, shape: Type) -> str:
+    return value if shape == Scalar("any") else f"{_reader(shape)}({value})"
 
 
-def _reader(wanted: Type) -> str:
+def _reader(shape: Type) -> str:
     """The function that reads such a value."""
-    match wanted:
+    match shape:
         case Scalar(kind):
             return READERS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -282,9 +282,9 @@ def _write_union(union: OneOf, written: set[str]) -> Iterator[str]:
     yield "}"
 
 
-def _sent(value: str, wanted: Type, written: set[str]) -> str:
+def _sent(value: str, shape: Type, written: set[str]) -> str:
     """The expression for `value`, itself an expression, as it is on the wire; what is absent stays absent."""
-    match wanted:
+    match shape:
         case Ref(name=name) | OneOf(name=name) if name in written:
             return f"write{name}({value})"
         case Maybe(item) if _holds(item, written):

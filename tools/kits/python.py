@@ -61,8 +61,8 @@ def _literal(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def _type(wanted: Type) -> str:
-    match wanted:
+def _type(shape: Type) -> str:
+    match shape:
         case Scalar(kind):
             return SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):
@@ -107,9 +107,9 @@ def _from_json(record: Record) -> Iterator[str]:
     yield "        )"
 
 
-def _member(name: str, wanted: Type) -> str:
+def _member(name: str, shape: Type) -> str:
     """The expression that reads a member of `json`."""
-    match wanted:
+    match shape:
         case Maybe(Scalar("any")):
             return f'json.get("{name}")'
         case Maybe(Scalar("float")):
@@ -118,12 +118,12 @@ def _member(name: str, wanted: Type) -> str:
             return f'optional(json, "{name}", {SCALARS[kind]})'
         case Maybe(item):
             return f'maybe(json, "{name}", lambda value: {_value("value", item)})'
-    return _value(f'json["{name}"]', wanted)
+    return _value(f'json["{name}"]', shape)
 
 
-def _value(value: str, wanted: Type, depth: int = 0) -> str:
+def _value(value: str, shape: Type, depth: int = 0) -> str:
     """The expression that reads `value`, itself an expression; the loops inside run over `a`, `b`, …"""
-    match wanted:
+    match shape:
         case Scalar():
             return value
         case Pair():

@@ -117,8 +117,8 @@ def _renamed(field: Field) -> list[str]:
     return [] if _plain(field.name) == field.name else [f'    #[serde(rename = "{field.name}")]']
 
 
-def _type(wanted: Type) -> str:
-    match wanted:
+def _type(shape: Type) -> str:
+    match shape:
         case Scalar(kind, choice):
             return choice.name if choice else SCALARS[kind]
         case Pair(name=name) | Ref(name=name) | OneOf(name=name):

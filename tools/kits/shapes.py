@@ -152,8 +152,8 @@ class Binding(Struct, frozen=True):
 
     def choice_of(self, values: list[Any]) -> Choice | None:
         """The choice that a constant lists all options of."""
-        wanted = sorted(map(str, values))
-        return next((each for each in self.choices if sorted(str(value) for _, value in each.options) == wanted), None)
+        texts = sorted(map(str, values))
+        return next((each for each in self.choices if sorted(str(value) for _, value in each.options) == texts), None)
 
     @property
     def calls(self) -> list[Function]:
@@ -212,10 +212,10 @@ class _Reader:
 
     def fields(self, schema: Schema, sent: bool) -> Iterator[Field]:
         for name, member in schema["properties"].items():
-            wanted = self.type(member, sent)
-            if name not in schema["required"] and not isinstance(wanted, Maybe):
-                wanted = Maybe(wanted)
-            yield Field(name, wanted, member.get("description", ""))
+            shape = self.type(member, sent)
+            if name not in schema["required"] and not isinstance(shape, Maybe):
+                shape = Maybe(shape)
+            yield Field(name, shape, member.get("description", ""))
 
     def type(self, schema: Schema, sent: bool) -> Type:
         match schema:

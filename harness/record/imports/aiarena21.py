@@ -125,9 +125,9 @@ class Reader:
 
     def _check(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
         """ValueError unless there is something for every cell."""
-        wanted = self._map
-        if len(rows) != wanted.rows or any(len(row) != wanted.cols for row in rows):
-            raise ValueError(f"{name}: wanted are {wanted.rows} rows of {wanted.cols}")
+        expected = self._map
+        if len(rows) != expected.rows or any(len(row) != expected.cols for row in rows):
+            raise ValueError(f"{name}: wanted are {expected.rows} rows of {expected.cols}")
 
     def _check_cells(self, name: str, cells: Sequence[Cell]) -> None:
         for row, col in cells:
