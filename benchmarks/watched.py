@@ -80,7 +80,7 @@ def page(link: str) -> None:
         connection.request("GET", f"/matches/{number}", headers={"X-Referee-Token": token})
         if kind == READS:
             answer = connection.getresponse()
-            while (said := answer.readline()) and not said.startswith(b'{"verified":'):
+            while (read_line := answer.readline()) and not read_line.startswith(b'{"verified":'):
                 pass
         sys.stdin.readline()
         connection.close()

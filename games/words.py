@@ -3,7 +3,7 @@
 from typing import Any
 
 
-def said(value: Any) -> str:
+def in_brief(value: Any) -> str:
     """What a bot sent, in a few words: one line of bounded length, whatever it is."""
     if value is None:
         return "null"

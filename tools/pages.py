@@ -88,10 +88,10 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
     if method["kind"] == "call":
         yield ""
         limit = method["time_ms"]
-        own = "" if limit is None else f" Its own limit: {limit / 1000:g} s."
+        own_limit = "" if limit is None else f" Its own limit: {limit / 1000:g} s."
         page, _, section = (method["rules"] or "").partition(", ")
         rules = f" What is legal: [{page}, {section}](rules/{page})." if page else ""
-        yield f"Answer: {in_words(method['result'], _link)}.{own}{rules}"
+        yield f"Answer: {in_words(method['result'], _link)}.{own_limit}{rules}"
     if frames:
         yield from ("", "```", *frames, "```")
 

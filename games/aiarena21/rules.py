@@ -60,7 +60,7 @@ from referee.games.api import (
 )
 from referee.games.api import Player as Seat
 from referee.games.dice import Dice
-from referee.games.words import said
+from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 
@@ -116,12 +116,12 @@ def bid_of(answer: Any) -> int | None:
 def cell_of(answer: Any, ground: Ground) -> Cell | str:
     """The free cell that "row,col" names; or why it names none, in words."""
     if not isinstance(answer, str) or _FORMAT.fullmatch(answer) is None:
-        return f'{said(answer)} is no cell; wanted "row,col" in digits, such as "6,11"'
+        return f'{in_brief(answer)} is no cell; wanted "row,col" in digits, such as "6,11"'
     row, col = [number.lstrip("0") or "0" for number in answer.split(",")]
     if max(len(row), len(col)) > _LONGEST_NUMBER or int(row) >= ground.rows or int(col) >= ground.cols:
-        return f"{said(answer)} is off the map; rows are 0..{ground.rows - 1}, columns 0..{ground.cols - 1}"
+        return f"{in_brief(answer)} is off the map; rows are 0..{ground.rows - 1}, columns 0..{ground.cols - 1}"
     cell = int(row) * ground.cols + int(col)
-    return cell if ground.is_free[cell] else f"{said(answer)} is blocked; wanted a free cell"
+    return cell if ground.is_free[cell] else f"{in_brief(answer)} is blocked; wanted a free cell"
 
 
 class AIArena21(State):
@@ -178,7 +178,7 @@ class AIArena21(State):
         method = self.awaited[player]
         if method is PLAY_POWERUP:
             known = isinstance(answer, str) and answer in POWER_UPS
-            return None if known else f'{said(answer)} is no power-up; wanted "bike", "portal gun" or ""'
+            return None if known else f'{in_brief(answer)} is no power-up; wanted "bike", "portal gun" or ""'
         if method is PLAY_AUCTION:
             return self._bid_refusal(player, answer)
         cell = cell_of(answer, self.ground)
@@ -448,10 +448,10 @@ class AIArena21(State):
     def _bid_refusal(self, player: Seat, answer: Any) -> str | None:
         bid = bid_of(answer)
         if bid is None:
-            return f"{said(answer)} is no bid; wanted a whole number, 0..{self.score[player]}"
+            return f"{in_brief(answer)} is no bid; wanted a whole number, 0..{self.score[player]}"
         if 0 <= bid <= self.score[player]:
             return None
-        return f"the bid is {said(answer)}; wanted 0..{self.score[player]}, your score"
+        return f"the bid is {in_brief(answer)}; wanted 0..{self.score[player]}, your score"
 
     def _move_refusal(self, player: Seat, target: Cell) -> str | None:
         """Judged in the order of section 5; `target` is a free cell."""

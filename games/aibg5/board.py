@@ -32,7 +32,7 @@ from referee.games.aibg5.types import (
     TileType,
 )
 from referee.games.hexgrid import HexBoard, ring
-from referee.games.words import said
+from referee.games.words import in_brief
 
 DEFAULT_MAP = """\
               . . . . . . . . . . . . . . .
@@ -238,13 +238,13 @@ def load(text: str) -> Ground:
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise ValueError(f"the map is no JSON: {error}") from error
     if not isinstance(rows, list) or len(rows) != SIZE:
-        raise ValueError(f"the map is {said(rows)}; wanted a list of {SIZE} rows")
+        raise ValueError(f"the map is {in_brief(rows)}; wanted a list of {SIZE} rows")
     kinds, ids = bytearray(len(CELLS)), {}
     seen: set[Cell] = set()
     for number, row in enumerate(rows, 1):
         width = SIZE - abs(number - 1 - RADIUS)
         if not isinstance(row, list) or len(row) != width:
-            raise ValueError(f"map row {number} is {said(row)}; wanted a list of {width} cells")
+            raise ValueError(f"map row {number} is {in_brief(row)}; wanted a list of {width} cells")
         for column, element in enumerate(row, 1):
             try:
                 cell, kinds[cell], pair = _map_cell(element)
@@ -299,11 +299,11 @@ def read_action(text: str) -> tuple[str, int, int] | str:
     while parts and not parts[-1]:
         parts.pop()
     if len(parts) != 3:
-        return f"three_parameters: {said(text)} has {len(parts)} parts; wanted three, {TWO_WAYS}"
+        return f"three_parameters: {in_brief(text)} has {len(parts)} parts; wanted three, {TWO_WAYS}"
     q, r = _coordinate(parts[1]), _coordinate(parts[2])
     if q is None or r is None:
         wrong, part = ("Q", parts[1]) if q is None else ("R", parts[2])
-        return f"coordinate_format: {wrong} is {said(part)}; wanted a whole number"
+        return f"coordinate_format: {wrong} is {in_brief(part)}; wanted a whole number"
     return parts[0], q, r
 
 

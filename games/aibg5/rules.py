@@ -86,7 +86,7 @@ from referee.games.api import Event, Fault, FaultKind, Method, Notice, Result, R
 from referee.games.api import Player as Seat
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, length
-from referee.games.words import said
+from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 
@@ -147,7 +147,7 @@ class AIBG5(State):
             return None
         text = text_of(answer)
         if not isinstance(text, str):
-            return NO_ACTION if text is None else f"null: the action is {said(text)}; wanted text, {TWO_WAYS}"
+            return NO_ACTION if text is None else f"null: the action is {in_brief(text)}; wanted text, {TWO_WAYS}"
         action = read_action(text)
         if isinstance(action, str):
             return action
@@ -159,7 +159,7 @@ class AIBG5(State):
             return self._move_refusal(player, target)
         if word == "attack":
             return self._attack_refusal(player, target)
-        return f"unknown_action: {said(word)}; wanted move or attack"
+        return f"unknown_action: {in_brief(word)}; wanted move or attack"
 
     def step(self, answers: Mapping[Seat, Any]) -> list[Event]:
         """An answer that is no action, be it an error, costs health and the turn. Who does not answer at all is out

@@ -64,7 +64,7 @@ from referee.games.cardgame.types import (
     View,
 )
 from referee.games.dice import Dice
-from referee.games.words import said
+from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 
@@ -266,11 +266,11 @@ class CardGame(State):
         if isinstance(answer, Action):
             answer = (answer.action, answer.arguments)
         if not isinstance(answer, _LISTS) or not answer:
-            return f"the answer is {said(answer)}; wanted [action, [arguments]]"
+            return f"the answer is {in_brief(answer)}; wanted [action, [arguments]]"
         action = answer[0]
         if type(action) is not int or not HERO_POWER <= action <= END_TURN:
             return (
-                f"the action is {said(action)}; "
+                f"the action is {in_brief(action)}; "
                 "wanted 0 hero power, 1 place minion, 2 play spell, 3 attack or 4 end turn"
             )
         if action == END_TURN:
@@ -295,9 +295,9 @@ class CardGame(State):
         listed = isinstance(arguments, _LISTS)
         index = arguments if not listed else arguments[0] if arguments else None
         if type(index) is not int:
-            return f"the hand index is {said(index)}; wanted an integer"
+            return f"the hand index is {in_brief(index)}; wanted an integer"
         if not 0 <= index < len(side.hand):
-            return f"the hand index is {said(index)}; {_range_words(len(side.hand), 'your hand')}"
+            return f"the hand index is {in_brief(index)}; {_range_words(len(side.hand), 'your hand')}"
         card = side.hand[index]
         label = LABELS[card]
         if action == PLACE_MINION and not HEALTH[card]:
@@ -319,15 +319,15 @@ class CardGame(State):
 
     def _attack_move(self, player: Player, arguments: Any) -> _Move | str:
         if not isinstance(arguments, _LISTS) or len(arguments) < 2:
-            return f"the arguments are {said(arguments)}; wanted [source index, target index]"
+            return f"the arguments are {in_brief(arguments)}; wanted [source index, target index]"
         source, target = arguments[0], arguments[1]
         side = self.sides[player]
         if type(source) is not int:
-            return f"the source index is {said(source)}; wanted an integer"
+            return f"the source index is {in_brief(source)}; wanted an integer"
         if source == 0:
             return "source index 0 is your hero, who cannot attack"
         if not 1 <= source <= len(side.board):
-            return f"the source index is {said(source)}; {_range_words(len(side.board), 'your board', 1)}"
+            return f"the source index is {in_brief(source)}; {_range_words(len(side.board), 'your board', 1)}"
         if not ready(side.board, source - 1):
             minion = side.board[source - 1]
             why = "has attacked in this turn" if minion.attacks else "has to wait for your next turn"
@@ -473,10 +473,10 @@ class CardGame(State):
 
 def _target_misfit(target: Any, enemies: int) -> str | None:
     if type(target) is not int:
-        return f"the target index is {said(target)}; wanted an integer"
+        return f"the target index is {in_brief(target)}; wanted an integer"
     if 0 <= target <= enemies:
         return None
-    return f"the target index is {said(target)}; wanted 0..{enemies}, 0 is the enemy hero"
+    return f"the target index is {in_brief(target)}; wanted 0..{enemies}, 0 is the enemy hero"
 
 
 def _range_words(count: int, place: str, first: int = 0) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from referee.games.api import Player
 from referee.games.reantics.types import ANTHILL, BOARD_LENGTH, FOOD, GRASS, TUNNEL, Cell, Construction
-from referee.games.words import said
+from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 
@@ -134,10 +134,10 @@ LISTS = (list, tuple)
 def misfit_of(coord: Any) -> str | None:
     """Why `coord` is no coordinate, to be put behind "is"; None = it is one. A bot sent it: anything may come."""
     if not isinstance(coord, LISTS) or len(coord) != 2:
-        return f"{said(coord)}; wanted [x, y]"
+        return f"{in_brief(coord)}; wanted [x, y]"
     x, y = coord
     if type(x) is not int or type(y) is not int:
-        return f"[{said(x)}, {said(y)}]; wanted two integers"
+        return f"[{in_brief(x)}, {in_brief(y)}]; wanted two integers"
     if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH:
         return None
-    return f"({said(x)},{said(y)}); x and y are 0..9"
+    return f"({in_brief(x)},{in_brief(y)}); x and y are 0..9"

@@ -69,7 +69,7 @@ from referee.games.reantics.types import (
     RegisterWin,
     View,
 )
-from referee.games.words import said
+from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 
@@ -353,14 +353,14 @@ class ReAntics(State):
         kind = move.moveType
         if type(kind) is not int or not MOVE_ANT <= kind <= END:
             undo = " (UNDO is for people)" if kind == UNDO else ""
-            return f"moveType is {said(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
+            return f"moveType is {in_brief(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
         if kind == MOVE_ANT:
             return self._path_refusal(player, move.coordList, move.buildType)
         return self._build_refusal(player, move.coordList, move.buildType) if kind == BUILD else None
 
     def _path_refusal(self, player: Player, path: Any, build_type: Any) -> str | None:
         if not isinstance(path, LISTS) or not path:
-            return f"coordList is {said(path)}; wanted the path, the ant's own tile first"
+            return f"coordList is {in_brief(path)}; wanted the path, the ant's own tile first"
         if misfit := misfit_of(path[0]):
             return f"coordList[0] is {misfit}"
         x, y = path[0]
@@ -392,14 +392,14 @@ class ReAntics(State):
         if spent > unit.moves:
             return f"the path costs {spent} moves; a {unit.name} has {unit.moves}"
         if build_type is not None and type(build_type) is not int:
-            return f"buildType is {said(build_type)}; wanted null or an integer"
+            return f"buildType is {in_brief(build_type)}; wanted null or an integer"
         return None
 
     def _build_refusal(self, player: Player, coords: Any, build_type: Any) -> str | None:
         hill = self.ground.hills[player]
         hill_x, hill_y = COORDS[player][hill]
         if not isinstance(coords, LISTS) or len(coords) != 1:
-            return f"coordList is {said(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
+            return f"coordList is {in_brief(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
         if misfit := misfit_of(coords[0]):
             return f"coordList[0] is {misfit}"
         x, y = coords[0]
@@ -408,7 +408,7 @@ class ReAntics(State):
         if hill in self.at:
             return f"{self._who(player, hill)} stands on your anthill ({x},{y})"
         if type(build_type) is not int or not WORKER <= build_type <= R_SOLDIER:
-            return f"buildType is {said(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
+            return f"buildType is {in_brief(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
         unit = UNITS[build_type]
         if self.food[player] < unit.cost:
             return f"a {unit.name} costs {unit.cost} food; you have {self.food[player]}"

@@ -76,7 +76,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         datagrams.bind(listening.getsockname())
         datagrams.setblocking(False)
         rival = await roster.start(Entrant("rival", (*PYTHON, str(program), f"{mark}-rival"), folder / "rival"))
-        secret = int((await _said(rival)) or 0)
+        secret = int((await _answer(rival)) or 0)
         targets = Targets(
             victim=_process(rival),
             mark=mark,
@@ -91,14 +91,14 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         )
         words = (*PYTHON, str(attacker.__file__), name, json.dumps(targets))
         bot = await roster.start(Entrant("attacker", words, folder / "own"))
-        said = await _said(bot)
+        answer = await _answer(bot)
         await bot.leave()
         harm = _harm(rival) or ("a datagram arrived" if _arrived(datagrams) else None)
-        detail = harm or _outcome(said, bot)
-        reached = harm is not None or (said.startswith(b'{"reached"') and name != "daemon")
+        detail = harm or _outcome(answer, bot)
+        reached = harm is not None or (answer.startswith(b'{"reached"') and name != "daemon")
         rival.transport.kill()
         await roster.end([rival, bot])
-    if name == "daemon" and said.startswith(b'{"reached"'):
+    if name == "daemon" and answer.startswith(b'{"reached"'):
         reached = _runs(f"{mark}-daemon")
         detail = "it runs on" if reached else "it ended with the bot"
     guarantee, function = ATTACKS[name]
@@ -111,23 +111,23 @@ def _process(bot: Bot) -> int:
     return transport.process.pid
 
 
-async def _said(bot: Bot) -> bytes:
+async def _answer(bot: Bot) -> bytes:
     """Its first line; what there is of one if it ends, or says no more in time."""
-    said = b""
+    answer = b""
     until = bot.transport.now() + PATIENCE_S
     try:
-        while not said.endswith(b"\n") and (data := await bot.transport.wait(until)):
-            said += data
+        while not answer.endswith(b"\n") and (data := await bot.transport.wait(until)):
+            answer += data
     except Late:
         pass
-    return said
+    return answer
 
 
 def _harm(rival: Bot) -> str | None:
     """What has become of the rival, if anything has."""
-    said = rival.transport.pending()
-    if said:
-        return f"the rival's output has {said[:20]!r} in it"
+    answer = rival.transport.pending()
+    if answer:
+        return f"the rival's output has {answer[:20]!r} in it"
     try:
         state = psutil.Process(_process(rival)).status()
     except psutil.NoSuchProcess:
@@ -135,10 +135,10 @@ def _harm(rival: Bot) -> str | None:
     return f"the rival is {state}" if state in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) else None
 
 
-def _outcome(said: bytes, bot: Bot) -> str:
+def _outcome(answer: bytes, bot: Bot) -> str:
     """What the attacker says of it, or how it ended if it said nothing."""
     try:
-        return str(next(iter(json.loads(said).values())))
+        return str(next(iter(json.loads(answer).values())))
     except ValueError:
         fault = bot.transport.measure() or bot.fault
         return "it was ended" if fault is None else f"it was ended: {fault.detail}"

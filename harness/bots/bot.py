@@ -42,7 +42,7 @@ class Bot(Seat):
         self._decoders: dict[str, AnswerDecoder] = {}
         self._frame = b""
         self._sent: deque[bytes] = deque(maxlen=KEPT_FRAMES)
-        self._heard: deque[bytes] = deque(maxlen=KEPT_PIECES)
+        self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
         self._received = 0  # bytes of that which came last
         self._has_left = False
 
@@ -98,7 +98,7 @@ class Bot(Seat):
         """Takes what has come although no call is open: nothing, or late answers. Anything else ends the bot."""
         try:
             if data := self.transport.pending():
-                self._heard.append(data)
+                self._pieces.append(data)
                 self._received = len(data)
                 self.wire.receive(data)
             self.wire.unasked()
@@ -156,7 +156,7 @@ class Bot(Seat):
         transport, wire, table = self.transport, self.wire, self._table
         self._frame = transport.put(frame)
         self._sent.append(self._frame)
-        heard = self._heard.append
+        keep_piece = self._pieces.append
         if transport.writes_ahead:
             await transport.write_ahead()
         if self.limits.pause:
@@ -187,7 +187,7 @@ class Bot(Seat):
                         _ = wire.hello() if decoder is None else wire.answer(decoder)  # raises for half a frame
                     break
                 wire.receive(data)
-                heard(data)
+                keep_piece(data)
                 received += len(data)
                 if received > LONG_BYTES and table.several and wire.whole:
                     await table.all_heard()  # to decode it takes longer than the others may wait for our ear
@@ -287,8 +287,8 @@ class Bot(Seat):
     def last_words(self) -> tuple[str, ...]:
         return self.transport.last_words()
 
-    def said(self) -> bytes:
-        return self.transport.said()
+    def call_stderr(self) -> bytes:
+        return self.transport.call_stderr()
 
     @property
     def curve(self) -> tuple[Moment, ...]:
@@ -296,12 +296,12 @@ class Bot(Seat):
 
     @property
     def last_frames(self) -> Frames:
-        return Frames(tuple(self._sent), tuple(self._heard))
+        return Frames(tuple(self._sent), tuple(self._pieces))
 
     @property
     def answered(self) -> bytes:
-        heard = b"".join(self._heard)
-        return heard[max(0, len(heard) - self._received) :]
+        received = b"".join(self._pieces)
+        return received[max(0, len(received) - self._received) :]
 
     @property
     def encoding(self) -> str:

@@ -249,14 +249,14 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
                 start.group.remove()
     except OSError as error:
         raise RunError(f"{spec}: the build cannot be started: {error}") from error
-    said = excerpt(done.output)
+    printed = excerpt(done.output)
     if done.code is None:
-        raise RunError(f"{spec}: the build did not run to its end: {said}")
+        raise RunError(f"{spec}: the build did not run to its end: {printed}")
     if done.code != 0:
-        said = said or "it printed nothing"
+        printed = printed or "it printed nothing"
         for path, known in shown.items():
-            said = said.replace(path, known)
-        raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{said}")
+            printed = printed.replace(path, known)
+        raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
 
 
 class Watch:

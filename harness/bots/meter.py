@@ -23,9 +23,10 @@ FEW = 16
 SLICE_S = 0.0005
 """A reading may keep the other tasks waiting for so long; what is left of it then goes on in a thread."""
 SHARES_COST = 0.05
-"""The part of our time that we spend on finding out what processes share: 0.5 ms for each 100 MiB of each of them."""
+"""At most this part of our time goes into reading how much memory the processes of a tree share: one such reading takes
+0.5 ms for each 100 MiB of each process."""
 URGENT_SHARES_COST = 0.5
-"""The same, while a tree may have passed its limit of memory since we last found that out."""
+"""The same part while the tree may have passed its limit of memory since the last such reading."""
 NO_CLOCK = -1
 """A clock that no system has: reading it gives an error."""
 

@@ -59,6 +59,11 @@ class Original(Struct, frozen=True):
         return (self.python, str(RUNNER), game, *options, str(self.path))
 
 
+def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The command of one of them, so that what it writes never comes into its folder; another command as it is."""
+    return (*argv[:-1], "--copy", argv[-1]) if argv[1:2] == (str(RUNNER),) else argv
+
+
 def read(text: str, base: Path) -> Original:
     """What stands behind `original:`; paths begin at `base`. UsageError for whatever is wrong with it."""
     options: dict[str, str] = {}

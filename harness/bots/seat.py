@@ -104,7 +104,7 @@ class Table:
         """So many seats are about to be asked at once."""
         self.several, self._silent, self._all_heard = True, count, trio.Event()
 
-    def heard(self) -> None:
+    def seat_done(self) -> None:
         """One of them has answered, or its time is over."""
         assert self._all_heard is not None
         self._silent -= 1
@@ -211,7 +211,7 @@ class Seat(ABC):
         """The last lines that it wrote for its author."""
         return ()
 
-    def said(self) -> bytes:
+    def call_stderr(self) -> bytes:
         """What it wrote for its author since its last call began: the end of that, if it was much."""
         return b""
 

@@ -71,7 +71,7 @@ class StderrLog:
         self._mark = self._taken
         return min(self._taken, self.cap_bytes)
 
-    def said(self) -> bytes:
+    def of_call(self) -> bytes:
         """What was taken since the last mark; the end of it, if it was much."""
         return self._tail[-new:] if (new := self._taken - self._mark) else b""
 

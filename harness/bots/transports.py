@@ -186,7 +186,7 @@ class Transport(ABC):
         """A call begins: what comes on standard error from here on belongs to it. How much is in its file by now."""
         return 0
 
-    def said(self) -> bytes:
+    def call_stderr(self) -> bytes:
         """What came on standard error since the last mark: the end of it, if it was much."""
         return b""
 
@@ -223,7 +223,7 @@ class Pipes(Transport):
         self._watched = trio.CancelScope()
         self._leaves = False  # if so, its end is not its fault
         self._ended = False
-        self._heard = trio.Event()  # nobody listens any more for the process's end
+        self._end_known = trio.Event()  # set when the process's end was heard of, or is waited for no more
         self._unsupervised = False
         self._sent_something = False  # something was sent since it rested
         self._rested_ns = -1  # its CPU time when it was asked whether it rests; 0 = it has ended
@@ -352,7 +352,7 @@ class Pipes(Transport):
 
     async def why_silent(self, stream: str) -> Fault:
         with trio.move_on_after(0.2):
-            await self._heard.wait()
+            await self._end_known.wait()
         passed = self.measure() or self._passed()
         if passed is not None:
             return passed
@@ -433,7 +433,7 @@ class Pipes(Transport):
             code = await self.process.exited(inf)
             self._unsupervised = code is None
         finally:
-            self._heard.set()
+            self._end_known.set()
         if (passed := self.measure()) is not None:
             ruled(passed)
         if not self._leaves:
@@ -452,7 +452,7 @@ class Pipes(Transport):
             pass
         self.process.close_stdin()
         with trio.move_on_after(max(0.0, until - self.now())):
-            await self._heard.wait()
+            await self._end_known.wait()
             await self.process.exited(inf)  # if the watch was cancelled
         return self.process.exit_code
 
@@ -501,9 +501,9 @@ class Pipes(Transport):
     def mark(self) -> int:
         return self._log.mark()
 
-    def said(self) -> bytes:
+    def call_stderr(self) -> bytes:
         self._catch_up()
-        return self._log.said()
+        return self._log.of_call()
 
     def last_words(self) -> tuple[str, ...]:
         self._catch_up()

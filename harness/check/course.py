@@ -89,9 +89,9 @@ class Check(Struct, frozen=True):
 
 def not_built(game: Game, seed: int, name: str, error: RunError, origin: Origin, built_s: float) -> CheckReport:
     """The report of a bot whose build fails: nothing else can be tried."""
-    how, _, said = str(error).partition("\n")
+    how, _, printed = str(error).partition("\n")
     text = how[max(how.find(": the build "), how.find(": run names ")) + 2 :]
-    lines = tuple(said.split("\n")) if said else ()
+    lines = tuple(printed.split("\n")) if printed else ()
     again = _again(origin, game, seed, "builds")
     found = Finding("builds", Level.ERROR, text, last_words=lines, places=places(lines, origin.folder), again=again)
     failed = Checked("builds", Status.FAILED, built_s, "", (found,))

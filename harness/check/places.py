@@ -45,7 +45,7 @@ def places(lines: Iterable[str], folder: Path) -> tuple[Place, ...]:
             if (match := form.search(line)) is None:
                 continue
             named = match.groupdict()
-            file = _own(named["file"], folder)
+            file = _inside(named["file"], folder)
             if file is not None and int(named["line"]) > 0:
                 column = int(named["column"]) if named.get("column") else None
                 place = Place(file, int(named["line"]), column, (named.get("text") or "").strip())
@@ -63,7 +63,7 @@ def _weight(place: Place) -> int:
     return bool(re.match(r"(\w+ )?(warning|note)\b", place.text))
 
 
-def _own(path: str, folder: Path) -> str | None:
+def _inside(path: str, folder: Path) -> str | None:
     """The file as a path from the bot's folder: it was built and runs in a copy, whose path may stand in front."""
     parts = PurePosixPath(path.removeprefix("file://")).parts
     for start in range(len(parts)):

@@ -13,7 +13,7 @@ from referee.protocol.messages import Encoding
 def words(
     game: Game,
     groups: tuple[RuleOptions, TimeOptions, LimitOptions],
-    own: Mapping[str, str],
+    game_options: Mapping[str, str],
     encoding: Encoding | None,
     chaos: bool,
 ) -> tuple[str, ...]:
@@ -23,7 +23,7 @@ def words(
         found += [
             word for field in fields(group) for word in _option(field.name, getattr(group, field.name), field.default)
         ]
-    for name, value in own.items():
+    for name, value in game_options.items():
         found += [f"--{name}", value]
     found += [] if encoding is None else ["--encoding", encoding.value]
     return tuple(found + (["--chaos"] if chaos else []))

@@ -25,7 +25,7 @@ from referee.harness.cli.options import (
     LimitOptions,
     RuleOptions,
     TimeOptions,
-    check_own,
+    check_game_options,
     drawn,
     find_game,
     path_of,
@@ -51,7 +51,7 @@ def check_bot(
     json: Flag = False,
     strict: Flag = False,
     only: Annotated[Sequence[str], Parameter(negative=())] = (),
-    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+    **game_options: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
 ) -> int:
     """Checks a bot before it is handed in: every call, every seat, both encodings, pipes, limits, whole matches.
 
@@ -80,14 +80,14 @@ def check_bot(
         Try only this rule, such as many-games; may be given more than once.
     """
     checked = find_game(game)
-    check_own(checked, own)
+    check_game_options(checked, game_options)
     limits, time, options = (
         limit_options.limits(),
         times.time(checked),
-        rules.options(checked, checked.seats.start, own),
+        rules.options(checked, checked.seats.start, game_options),
     )
     seed = drawn(seed)
-    again = words(checked, (rules, times, limit_options), own, None, chaos)
+    again = words(checked, (rules, times, limit_options), game_options, None, chaos)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch), checked.name)
         check_seats([spec], checked.name, every_seat=True)

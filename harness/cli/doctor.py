@@ -109,8 +109,8 @@ def _lines(here: Found) -> list[Line]:
     ):
         has = here.groups.has(name)
         lines.append(Line(f"cgroup {name}", has, gives if has else missing.get(f"cgroup {name}", NONE), CGROUPS))
-    own = "every bot has an account of its own, where its files are open to it (chmod o+rX)"
-    lines.append(Line("account", here.account, missing.get("account", own), "run the referee as root"))
+    words = "every bot has an account of its own, where its files are open to it (chmod o+rX)"
+    lines.append(Line("account", here.account, missing.get("account", words), "run the referee as root"))
     lines.append(Line("process tree", True, f"read by {TREE_READ_BY}"))
     lines.append(_descriptors())
     return lines

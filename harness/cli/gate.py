@@ -60,7 +60,7 @@ def gate(
     markdown: Path | None = None,
     junit: Path | None = None,
     json: Flag = False,
-    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+    **game_options: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
 ) -> int:
     """Plays a new bot against the old one until it is clear whether it is better.
 
@@ -118,13 +118,15 @@ def gate(
         with ExitStack() as held:
             folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
-            request = asked_for(rules_of, (new, *[old] * (seats - 1)), rules, times, limit_options, own, before, seed)
+            request = asked_for(
+                rules_of, (new, *[old] * (seats - 1)), rules, times, limit_options, game_options, before, seed
+            )
             request = msgspec.structs.replace(
                 request,
                 format="two-player",
                 seating=Seating.ORBIT,
                 games=terms.max_games // seats * seats,
-                options=({} if no_vary else _varied(rules_of, rules, own)) | dict(request.options),
+                options=({} if no_vary else _varied(rules_of, rules, game_options)) | dict(request.options),
             )
             plan = held.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
@@ -145,9 +147,9 @@ def gate(
     return CODES[told_of.decision]
 
 
-def _varied(game: Rules, rules: RuleOptions, own: Mapping[str, str]) -> dict[str, Any]:
+def _varied(game: Rules, rules: RuleOptions, game_options: Mapping[str, str]) -> dict[str, Any]:
     """The options that make games differ where the rules leave nothing to luck, as far as they were not given."""
-    given = {name.replace("-", "_") for name in own} | {setting.partition("=")[0] for setting in rules.set}
+    given = {name.replace("-", "_") for name in game_options} | {setting.partition("=")[0] for setting in rules.set}
     return {name: value for name, value in game.vary.items() if name not in given}
 
 

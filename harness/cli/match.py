@@ -13,7 +13,7 @@ from referee.harness.bots.launch import check_seats, entrants
 from referee.harness.bots.limits import Limits
 from referee.harness.cli.again import words
 from referee.harness.cli.exits import AT_FAULT, PLAYED, SoFar
-from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_own, drawn, game_of
+from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn, game_of
 from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.verdict import outcome as standings
 from referee.harness.cli.reports.words import printable
@@ -60,7 +60,9 @@ def match(
     debug: Annotated[Flag, MATCH] = False,
     arena: Annotated[str, MATCH] = "127.0.0.1:8080",
     pages: WatchOptions = WatchOptions(),
-    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.", group="Rules")],
+    **game_options: Annotated[
+        str, Parameter(help="An option of the game's rules; `referee games` lists them.", group="Rules")
+    ],
 ) -> int:
     """Plays a game between bots.
 
@@ -105,9 +107,9 @@ def match(
         ADDRESS:PORT where web services that play find their battles.
     """
     played = game_of(bots, game)
-    check_own(played, own)
+    check_game_options(played, game_options)
     check_count(played, len(bots))
-    limits, time, options = limit_options.limits(), times.time(played), rules.options(played, len(bots), own)
+    limits, time, options = limit_options.limits(), times.time(played), rules.options(played, len(bots), game_options)
     games, swap, first_to = _length(games, swap, best_of, len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     if export is not None:
@@ -119,7 +121,7 @@ def match(
     with nullcontext(replay) if replay is not None or no_replay else _claimed(f"{played.name}-{seed}", games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
-        again = words(played, (rules, times, limit_options), own, encoding, chaos)
+        again = words(played, (rules, times, limit_options), game_options, encoding, chaos)
         series = Series(first, games, swap, first_to, chaos, again=again, bots=bots)
         if debug:
             series = _debugged(series)

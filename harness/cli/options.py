@@ -53,7 +53,7 @@ class RuleOptions:
     set: Annotated[Sequence[str], Parameter(negative=())] = ()
     """KEY=VALUE, an option of the game's rules; may be given more than once. Or as an option itself: --KEY VALUE."""
 
-    def options(self, game: Game, seats: int, own: Mapping[str, str]) -> Any:
+    def options(self, game: Game, seats: int, game_options: Mapping[str, str]) -> Any:
         """The game's options from KEY=VALUE, from `own` (those that were written as options themselves, `--rounds 300`)
         and the content of a map. A value is JSON, or else text."""
         known = option_names(game)
@@ -63,7 +63,7 @@ class RuleOptions:
             if not equals or key not in known:
                 raise UsageError(f"--set {setting}: wanted is KEY=VALUE; options of {game.name}: {', '.join(known)}")
             given[key] = _value(value, f"--set {setting}")
-        for name, value in own.items():
+        for name, value in game_options.items():
             given[name.replace("-", "_")] = _value(value, f"--{name} {value}")
         if self.map is not None:
             if "map" not in known:
@@ -224,10 +224,10 @@ def _own_game(spec: str) -> str | None:
     return bot_file(folder, spec).game if (folder / "bot.toml").is_file() else None
 
 
-def check_own(game: Game, own: Mapping[str, str]) -> None:
+def check_game_options(game: Game, game_options: Mapping[str, str]) -> None:
     """UnknownOption for an option that is none of ours and none of the game's: most often a slip."""
     known = option_names(game)
-    for name in own:
+    for name in game_options:
         if name.replace("-", "_") not in known:
             raise UnknownOption(f"--{name}", known, f"options of {game.name}: {', '.join(known)}")
 

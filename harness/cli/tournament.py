@@ -26,7 +26,7 @@ from referee.harness.cli.options import (
     LimitOptions,
     RuleOptions,
     TimeOptions,
-    check_own,
+    check_game_options,
     drawn,
     find_game,
 )
@@ -107,7 +107,7 @@ def tournament(
     strict: Flag = False,
     events: Flag = False,
     form: Form = Form.TEXT,
-    **own: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+    **game_options: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
 ) -> int:
     """Plays a tournament, or what is left of it.
 
@@ -182,7 +182,11 @@ def tournament(
         changes = {name: value for name, value in given.items() if value is not None}
         if resume and ledger is not None and not bots and game is None:
             folder = ledger
-            if own or absent or (rules, times, limit_options) != (RuleOptions(), TimeOptions(), LimitOptions()):
+            if (
+                game_options
+                or absent
+                or (rules, times, limit_options) != (RuleOptions(), TimeOptions(), LimitOptions())
+            ):
                 raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
             _check_shard(part, read_plan(folder / PLAN).format)
             changes |= {} if seed is None else {"seed": seed}
@@ -194,7 +198,7 @@ def tournament(
             else:
                 if game is None:
                     raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
-                request = asked_for(find_game(game), bots, rules, times, limit_options, own, before, seed)
+                request = asked_for(find_game(game), bots, rules, times, limit_options, game_options, before, seed)
             request = msgspec.structs.replace(request, **changes, absent=(*request.absent, *absent))
             request = request if before is None else request.over(before)
             _check_shard(part, request.format)
@@ -211,7 +215,7 @@ def tournament(
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = ledgers.read(folder)
             run = Run(plan, opened, book, part, expel)
-            run.said = _say
+            run.on_note = _say
             if events:
                 run.on_lines = _print_lines
             end = trio.run(_run, run, crew, max_minutes)
@@ -479,13 +483,13 @@ def asked_for(
     rules: RuleOptions,
     times: TimeOptions,
     limit_options: LimitOptions,
-    own: Mapping[str, str],
+    game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
 ) -> organise.Request:
     """The tournament that these options describe; its format is the default."""
-    check_own(game, own)
-    options = msgspec.to_builtins(rules.options(game, game.seats.start, own))
+    check_game_options(game, game_options)
+    options = msgspec.to_builtins(rules.options(game, game.seats.start, game_options))
     default = msgspec.to_builtins(game.options())
     given = {name: value for name, value in options.items() if value != default[name]}
     content = given.pop("map", None)
@@ -551,7 +555,7 @@ def _from_file(path: Path, before: Plan | None) -> organise.Request:
         msgspec.convert(file.options, game.options)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: options of {game.name}: {error}") from error
-    check_own(game, file.options)
+    check_game_options(game, file.options)
     lines = [_BotLine(bot) if isinstance(bot, str) else bot for bot in file.bots]
     stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
     return organise.Request(

@@ -287,13 +287,13 @@ def app(rooms: Rooms, keeper: Gatekeeper) -> Starlette:
         *(Route(path, file) for path in FILES),
         WebSocketRoute("/streaming", front.stream),
     ]
-    own: Mapping[Any, Callable[..., Awaitable[Response]]] = {
+    handlers: Mapping[Any, Callable[..., Awaitable[Response]]] = {
         Refusal: _refused,
         Refused: _impossible,
         TooMany: _impatient,
         HTTPException: _http_refused,
     }
-    return Starlette(routes=routes, exception_handlers={**ON_ERROR, **own})
+    return Starlette(routes=routes, exception_handlers={**ON_ERROR, **handlers})
 
 
 def frame(room: Room) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Crew:
         """Why the first has told us to end."""
         self.whose: Callable[[bytes], int | None] = lambda target: None
         """Which worker a request for that target is for; None: whichever has it."""
-        self.heard: Callable[[str, float, int], None] = lambda ident, since, number: None
+        self.on_run: Callable[[str, float, int], None] = lambda ident, since, number: None
         """Told of a run of another worker's."""
         self._sending = {number: trio.Lock() for number in self.links}
         self._given, self._taken = trio.open_memory_channel[tuple[socket.socket, bytes, float]](inf)
@@ -144,7 +144,7 @@ class Crew:
                     given = socket.socket(fileno=descriptor)
                     self._given.send_nowait((given, body, moment - PRESENCE.away_s))
             elif kind == RUN:
-                self.heard(body.decode(), moment, number)
+                self.on_run(body.decode(), moment, number)
             elif self.number == 0:
                 raise RunError(f"worker {number} {await self._how(number)}, so the others end too")
             elif number == 0:

@@ -43,7 +43,7 @@ async def open_arena(
     async with _hosting() as (roster, seats, nursery), arrivals() as came:
         crew = crew or Crew()
         arena = Arena(roster, seats, nursery, terms, settings, crew)
-        crew.whose, crew.heard = arena_http.places(arena), arena.taken
+        crew.whose, crew.on_run = arena_http.places(arena), arena.taken
         app, others = arena_http.app(arena, test), crew if crew.of > 1 else None
         async with serving(app, bind, names, came, others) as address, crew.working():
             yield address, arena

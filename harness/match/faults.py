@@ -11,7 +11,7 @@ from referee.protocol.messages import Encoding
 
 def report(ruling: Ruling, seat: Seat, name: str, method: str, turn: int, rules: str, position: str) -> FaultReport:
     """What is known at the moment of the ruling. `method`: what was asked, `exit` after the last answer."""
-    code, said, last_words = seat.exit_code, lines(seat.said()), seat.last_words()
+    code, said, last_words = seat.exit_code, lines(seat.call_stderr()), seat.last_words()
     return FaultReport(
         player=ruling.player,
         name=name,

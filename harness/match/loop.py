@@ -152,7 +152,7 @@ class Loop:
 
         async def ask(call: Call) -> None:
             answers[call.player] = await self._ask(call)
-            self.table.heard()
+            self.table.seat_done()
 
         self.table.ask_several(len(calls))
         with ungrouped():
@@ -181,8 +181,8 @@ def _call_ms(game: Game, time: TimeControl, per_call_s: float | None) -> Mapping
     """The limit of a call, by function, as it is shown to bots."""
     key = game.name, game.version, time, per_call_s
     if key not in _CALL_MS:
-        own = {each.name: time.own_s(each) for each in game.methods.values()}
-        _CALL_MS[key] = {name: milliseconds(per_call_s if own_s is None else own_s) for name, own_s in own.items()}
+        limits_s = {each.name: time.own_s(each) for each in game.methods.values()}
+        _CALL_MS[key] = {name: milliseconds(per_call_s if own_s is None else own_s) for name, own_s in limits_s.items()}
     return _CALL_MS[key]
 
 

@@ -220,7 +220,7 @@ class _Referee(Loop):
 
             async def greet(player: Player) -> None:
                 await self.greet(player, limits, match.encodings, match.seed)
-                self.table.heard()
+                self.table.seat_done()
 
             with ungrouped():
                 async with trio.open_nursery() as nursery:
@@ -343,18 +343,18 @@ class _Referee(Loop):
     async def _spoke(self, player: Player) -> bool:
         """Hears what a remote client has sent although it is not asked: an offence against the rules, or the reason
         why it cannot go on."""
-        said = await self.seats[player].ask(Call(player, INJECT, {}), NO_CLOCK, INJECT_S)
-        if isinstance(said, Fault):
-            self.forfeit({player: said})
-        elif isinstance(said, OutOfTurn):
+        unasked = await self.seats[player].ask(Call(player, INJECT, {}), NO_CLOCK, INJECT_S)
+        if isinstance(unasked, Fault):
+            self.forfeit({player: unasked})
+        elif isinstance(unasked, OutOfTurn):
             if player in self.state.awaited:  # in turn after all, only before it was asked: in time
                 self.clocks[player].charge(0.0)
-            self._inject(player, said)
-        return bool(said)
+            self._inject(player, unasked)
+        return bool(unasked)
 
-    def _inject(self, player: Player, said: OutOfTurn) -> None:
-        events = self.state.inject(player, said.answers, said.offence)
-        self.record.write(Injection(player, said.answers, list(events), state_hash(self.state), said.offence))
+    def _inject(self, player: Player, unasked: OutOfTurn) -> None:
+        events = self.state.inject(player, unasked.answers, unasked.offence)
+        self.record.write(Injection(player, unasked.answers, list(events), state_hash(self.state), unasked.offence))
         for event in events:
             if type(event) is Ruling:
                 self._report(event, INJECT.name)

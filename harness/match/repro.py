@@ -93,7 +93,7 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
             raise RunError(f"{path}: the record does not lead to the call that was at fault")
         except _Ended as ended:
             now = again.judged(ended)
-            said = printable_lines(seat.said())
+            said = printable_lines(seat.call_stderr())
             result = again.result(str(path), ended, now, said)
         finally:
             await roster.end([seat], orderly=seat.fault is None)

@@ -94,7 +94,7 @@ def load(settings: Settings) -> ModuleType:
         whole.__dict__.update(client=client)
         sys.modules.update({module.__name__: module for module in (whole, client, classes)})
     path: Path = settings.path
-    work_in(settings.folder or path.parent, path.parent)
+    work_in(settings.folder or path.parent, path.parent, settings.copy)
     sys.path.insert(0, str(here(path.parent)))
     spec = importlib.util.spec_from_file_location("__not_main__", here(path))
     assert spec is not None and spec.loader is not None

@@ -59,7 +59,7 @@ def load(settings: Settings) -> Any:
     """The module `agent` of its folder, as part of a package: relative imports and those of files beside it work."""
     folder = settings.path.parent if settings.path.is_file() else settings.path
     module = settings.path.stem if settings.path.is_file() else "agent"
-    work_in(settings.folder or folder.parent, folder)
+    work_in(settings.folder or folder.parent, folder, settings.copy)
     sys.path[:0] = [str(here(folder)), str(here(folder.parent))]
     return importlib.import_module(f"{package(here(folder))}.{module}")
 

@@ -5,7 +5,7 @@ import re
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Tuple
 
 from _shared import Settings, crash, here, integer, work_in
 from referee_kit import reantics as kit
@@ -25,7 +25,7 @@ class Agent(Bot):
     def __init__(self, settings: Settings) -> None:
         kit.UNIT_STATS[kit.WORKER][kit.HEALTH] = self.match.options.get("worker_health", 4)
         if Agent.player is None:
-            module = load(settings.path, settings.folder)
+            module = load(settings)
             if not hasattr(module, "AIPlayer"):
                 raise AttributeError(f"{settings.path.name} has no class AIPlayer, which is an agent of ReAntics")
             Agent.player = module.AIPlayer(self.match.seat)
@@ -56,9 +56,10 @@ class Agent(Bot):
         return super().call(method, params)
 
 
-def load(path: Path, folder: Optional[Path]) -> Any:
+def load(settings: Settings) -> Any:
     """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
-    work_in(folder or path.parent, path.parent)
+    path = settings.path
+    work_in(settings.folder or path.parent, path.parent, settings.copy)
     sys.path[:0] = [str(MODULES), str(here(path.parent)), str(here(path.parent.parent))]
     spec = importlib.util.spec_from_file_location(path.stem, here(path))
     assert spec is not None and spec.loader is not None

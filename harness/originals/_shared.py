@@ -24,6 +24,8 @@ class Settings(argparse.Namespace):
     seed: Optional[int]
     folder: Optional[Path]
     """Its working folder; None = what its competition had."""
+    copy: bool
+    """It works in a copy of that folder, also where it could write to the folder itself."""
     original_ids: bool
 
 
@@ -46,26 +48,31 @@ _copied: Optional[Tuple[Path, Path, float]] = None
 """The folder that was wanted, the copy that is the working one instead, and when it was made."""
 
 
-_worked_in, _own = Path(), Path()
+_worked_in, _agent_folder = Path(), Path()
 """The folder that was wanted, and where the agent lies."""
 HIGH = 3
 """So many folders above that one a missing file is looked for."""
 
 
-def work_in(folder: Path, own: Path) -> None:
-    """Makes a folder the working one. Agents write files by relative names: where isolation forbids that, in a copy of
-    the folder, in the scratch folder, which goes with the process. `own`: where the agent lies, which can be read.
-    `here` tells where it is to be loaded from: some agents write beside their own file."""
-    global _copied, _worked_in, _own
-    _worked_in, _own = folder, own
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
-        copied = writable_copy(folder, Path(tempfile.mkdtemp()) / (folder.name or "root"), own)
+def work_in(folder: Path, agent_folder: Path, in_copy: bool = False) -> None:
+    """Makes a folder the working one. Agents write files by relative names: where isolation forbids that, or `in_copy`
+    is asked for, in a copy of the folder, in the scratch folder, which goes with the process. `agent_folder`: where the
+    agent lies, to be read there. `here` tells where it is to be loaded from: some write beside their own file."""
+    global _copied, _worked_in, _agent_folder
+    _worked_in, _agent_folder = folder, agent_folder
+    if in_copy or not _is_writable(folder):
+        copied = writable_copy(folder, Path(tempfile.mkdtemp()) / (folder.name or "root"), agent_folder)
         _copied = folder, copied, time.time()
         folder = copied
     os.chdir(folder)
+
+
+def _is_writable(folder: Path) -> bool:
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def here(path: Path) -> Path:
@@ -110,9 +117,9 @@ def what_is_missing(error: Optional[BaseException]) -> Optional[str]:
 
 def _is_hidden(folder: Path) -> bool:
     """Whether isolation shows nothing of it but what leads to the agent's own, as far as can be told."""
-    if _copied is None or folder == _own:
+    if _copied is None or folder == _agent_folder:
         return False
-    return len(_listed(folder, _own)) == 1
+    return len(_listed(folder, _agent_folder)) == 1
 
 
 def _option(folder: Path) -> str:
@@ -126,7 +133,7 @@ def tell_what_is_missing(error: Optional[BaseException]) -> None:
         sys.stderr.write(line + "\n")
 
 
-def writable_copy(source: Path, target: Path, own: Path) -> Path:
+def writable_copy(source: Path, target: Path, agent_folder: Path) -> Path:
     """A copy of a folder, the nearest files first. What is over the limits or cannot be read is a link."""
     left, entries = COPIED_BYTES, COPIED_ENTRIES
     level: List[Tuple[Path, Path]] = [(source, target)]
@@ -134,7 +141,7 @@ def writable_copy(source: Path, target: Path, own: Path) -> Path:
         below = []
         for folder, copied in level:
             copied.mkdir()
-            for entry in _listed(folder, own):
+            for entry in _listed(folder, agent_folder):
                 entries -= 1
                 size = entry.stat().st_size if entry.is_file() else 0
                 if entry.is_dir() and entries >= 0 and entry not in target.parents and not entry.is_symlink():
@@ -148,16 +155,16 @@ def writable_copy(source: Path, target: Path, own: Path) -> Path:
     return target
 
 
-def _listed(folder: Path, own: Path) -> List[Path]:
+def _listed(folder: Path, agent_folder: Path) -> List[Path]:
     """What is in a folder, or, where that may not be seen, what leads to the agent's own."""
     try:
         return sorted(folder.iterdir())
     except OSError:
-        return [path for path in (own, *own.parents) if path.parent == folder]
+        return [path for path in (agent_folder, *agent_folder.parents) if path.parent == folder]
 
 
-def tell_what_is_lost() -> None:
-    """Says at the end what the agent has written into the copy."""
+def tell_what_is_lost(in_copy: bool) -> None:
+    """Says at the end what the agent has written into the copy. `in_copy`: it would have worked in one in any case."""
     if _copied is None:
         return
     _, folder, made = _copied
@@ -165,4 +172,5 @@ def tell_what_is_lost() -> None:
     written = [str(path.relative_to(folder)) for path in files if path.stat().st_mtime > made]
     if written:
         names = ", ".join(written[:5]) + (f" and {len(written) - 5} more" if len(written) > 5 else "")
-        sys.stderr.write(f"written into a copy of the folder, and gone now: {names}; --isolation off keeps it\n")
+        advice = "" if in_copy else "; --isolation off keeps it"
+        sys.stderr.write(f"written into a copy of the folder, and gone now: {names}{advice}\n")

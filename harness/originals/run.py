@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("path", type=Path, help="the bot's file or folder")
     parser.add_argument("--seed", type=int, help="of its luck; default: what the referee gives the seat")
     parser.add_argument("--folder", type=Path, help="its working folder")
+    parser.add_argument("--copy", action="store_true", help="it works in a copy of that folder")
     parser.add_argument("--original-ids", action="store_true", help="the card game: token ids as texts")
     settings = parser.parse_args(namespace=Settings())
     settings.path = settings.path.resolve()
@@ -81,7 +82,7 @@ def main() -> None:
                 crash()
 
     Server(Original, settings.path.stem, "original", wire.Frames(reading), writing).serve()
-    tell_what_is_lost()
+    tell_what_is_lost(settings.copy)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def gathered(report: FaultReport, seat: Seat, entrant: Entrant, encodings: Seque
         program=" ".join(filter(None, (seat.hello.name, seat.hello.version))),
         frames=seat.last_frames,
         answer=seat.answered,
-        stderr=seat.said(),
+        stderr=seat.call_stderr(),
         curve=seat.curve,
         isolation=seat.isolation,
     )

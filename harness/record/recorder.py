@@ -121,8 +121,8 @@ class Recorder(AbstractContextManager["Recorder"]):
                     given = {player: each for player, each in answers.items() if type(each) is not Fault}
                     faults = {player: each for player, each in answers.items() if type(each) is Fault}
                     break
-            waited, heard, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
-            self.write(Turn(self.turns, given, faults, events, wall_us, cpu_us, waited, paused_ms, now, heard))
+            waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
+            self.write(Turn(self.turns, given, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at))
 
     def _abort(self, file: int, error: BaseException) -> None:
         if self._lines or os.lseek(file, 0, os.SEEK_CUR):

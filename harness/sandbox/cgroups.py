@@ -252,9 +252,9 @@ def _with_room(base: Path) -> Path:
             inside = set((base / "cgroup.procs").read_text().split())
             if inside - {str(os.getpid())}:
                 return base
-            own = base / f"referee-{os.getpid()}-0"
-            own.mkdir(exist_ok=True)
-            (own / "cgroup.procs").write_text("0")
+            run_group = base / f"referee-{os.getpid()}-0"
+            run_group.mkdir(exist_ok=True)
+            (run_group / "cgroup.procs").write_text("0")
         (base / "cgroup.subtree_control").write_text("+memory +pids")
     except OSError:
         pass

@@ -77,15 +77,15 @@ def run(
         try:
             null = open_files.enter_context(open(os.devnull, "rb"))
             reading, writing = os.pipe()
-            heard = open_files.enter_context(open(reading, "rb", 0))
-            said = open_files.enter_context(open(writing, "wb", 0))
+            read_end = open_files.enter_context(open(reading, "rb", 0))
+            write_end = open_files.enter_context(open(writing, "wb", 0))
             control, theirs = map(open_files.enter_context, socket.socketpair())
-            given = [null.fileno(), said.fileno(), said.fileno(), theirs.fileno()]
+            given = [null.fileno(), write_end.fileno(), write_end.fileno(), theirs.fileno()]
             send_request(requests, request, given)
-            said.close()
+            write_end.close()
             theirs.close()
-            os.set_blocking(heard.fileno(), False)
-            return _followed(control, heard.fileno(), look)
+            os.set_blocking(read_end.fileno(), False)
+            return _followed(control, read_end.fileno(), look)
         finally:
             open_files.close()
             _end(spawner, requests, before)
@@ -98,19 +98,19 @@ def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, before: set[
         end_strays(spared=before)
 
 
-def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -> Done:
+def _followed(control: socket.socket, read_end: int, look: Callable[[int], None]) -> Done:
     """Waits for the program's end, and then for that of everything below it."""
     output = Output()
     poll = select.poll()
-    for descriptor in (control.fileno(), heard):
+    for descriptor in (control.fileno(), read_end):
         poll.register(descriptor, select.POLLIN)
     unread, root, code, looked = b"", 0, None, 0.0
     while True:
         ready = dict(poll.poll(LOOK_EVERY_S * 1000))
-        if heard in ready and not _take(heard, output):
-            poll.unregister(heard)
+        if read_end in ready and not _take(read_end, output):
+            poll.unregister(read_end)
         if control.fileno() in ready:
-            data = _heard(control)
+            data = _control_data(control)
             if not data:
                 break
             *lines, unread = (unread + data).split(b"\n")
@@ -128,12 +128,12 @@ def _followed(control: socket.socket, heard: int, look: Callable[[int], None]) -
         if time.monotonic() >= looked + LOOK_EVERY_S:
             look(root)
             looked = time.monotonic()
-    while _take(heard, output):
+    while _take(read_end, output):
         pass
     return Done(code, output.whole() if code is not None else b"it has ended the supervisor above it")
 
 
-def _heard(control: socket.socket) -> bytes:
+def _control_data(control: socket.socket) -> bytes:
     """What the supervisor says; nothing when it has ended, also before it has read all that we said."""
     try:
         return control.recv(4096)
@@ -141,10 +141,10 @@ def _heard(control: socket.socket) -> bytes:
         return b""
 
 
-def _take(heard: int, output: Output) -> bool:
+def _take(read_end: int, output: Output) -> bool:
     """Takes what was printed; False = there is nothing, now or for ever."""
     try:
-        data = os.read(heard, READ_BYTES)
+        data = os.read(read_end, READ_BYTES)
     except BlockingIOError:
         return False
     output.take(data)

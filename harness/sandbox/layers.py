@@ -169,16 +169,16 @@ def _trial(spaces: str | None, steps: Sequence[str]) -> str | None:
             )
         ours.settimeout(TRIAL_S)
         try:
-            said = [*iter(lambda: ours.recv(4096), b"")]
+            messages = [*iter(lambda: ours.recv(4096), b"")]
             _, stderr = done.communicate(timeout=TRIAL_S)
         except (TimeoutError, subprocess.TimeoutExpired):
             done.kill()
             done.communicate()
             return f"no answer within {TRIAL_S:g} s"
-    for message in said:
+    for message in messages:
         if message.startswith(b"error "):
             return message.removeprefix(b"error ").decode("utf-8", "replace")
-    if done.returncode if spaces is None else not any(message.startswith(b"exit 0 ") for message in said):
+    if done.returncode if spaces is None else not any(message.startswith(b"exit 0 ") for message in messages):
         return stderr.decode("utf-8", "replace").strip() or f"exit code {done.returncode}"
     return None
 

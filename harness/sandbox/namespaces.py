@@ -74,6 +74,6 @@ def files(view: View) -> list[str]:
     if covered(scratch, ["/tmp"]) and not covered(scratch, view.shown):
         taken += ["mkdir", scratch, "0700", str(view.uid), str(view.gid)]
     else:
-        own = f"mode=0700,uid={view.uid},gid={view.gid},{size}"
-        taken += ["tmpfs", scratch, own]
+        options = f"mode=0700,uid={view.uid},gid={view.gid},{size}"
+        taken += ["tmpfs", scratch, options]
     return [*taken, "proc", "/proc", "enter"]

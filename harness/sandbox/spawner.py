@@ -267,11 +267,11 @@ class Spawner:
         )
         if (process := await self._run_again(request)) is not None:
             return process
-        reason, asked = "no answer", None
+        reason, tried = "no answer", None
         for _ in range(2):
-            if asked is self._process:  # else somebody who starts a bot at the same time has done so
+            if tried is self._process:  # else somebody who starts a bot at the same time has done so
                 self._replace()
-            asked = self._process
+            tried = self._process
             try:
                 process = self._ask(request)
             except OSError as error:

@@ -22,7 +22,7 @@ from referee.harness.bots import bundle, cache
 from referee.harness.bots.bundle import Bundle
 from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.originals import bot_in
+from referee.harness.bots.originals import bot_in, working_in_a_copy
 from referee.harness.check.archive import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.sandbox.supervisor import remove
@@ -83,8 +83,8 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
 
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
     if bot_in(folder, game) is not None:  # of the game's original competition
-        own = bundle.read(folder.resolve())
-        return Found(Entry(name or bot, "", _sha256(own.identity, metadata.version("referee")), bot), own)
+        program = bundle.read(folder.resolve())
+        return Found(Entry(name or bot, "", _sha256(program.identity, metadata.version("referee")), bot), program)
     settings = bot_file(folder, bot)
     folder = folder.resolve()
     whole = bundle.read((folder / settings.bundle).resolve(), settings.exclude)
@@ -144,21 +144,23 @@ def store(found: Found, folder: Path) -> None:
     beside.replace(path)
 
 
-def home_of(hash: str) -> Path:
-    """Where a bundle lies unpacked on this machine, if it does."""
-    return cache.root().parent / "bots" / hash
+def home_of(entry: Entry) -> Path:
+    """Where a bot's bundle lies unpacked on this machine, if it does: below the hash of the content, in a folder with
+    the name of the bot's own, since agents of the original competitions open files by that."""
+    name = entry.bot if Path(entry.bot).name == entry.bot and entry.bot != ".." else "bot"
+    return cache.root().parent / "bots" / entry.hash / name
 
 
-def installed(hash: str, archive: Path) -> Path:
+def installed(entry: Entry, archive: Path) -> Path:
     """The unpacked copy of a bundle, made once a machine: unpacked beside and renamed, under a lock."""
-    home = home_of(hash)
+    home = home_of(entry)
     if home.is_dir():
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
-    with (home.parent / f"{hash}.lock").open("w") as lock:
+    with home.parent.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.is_dir():
-            beside = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent))
+            beside = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
                 unpack(archive, beside, MAX_BYTES, MAX_FILES)
                 (beside / "bot").rename(home)
@@ -176,12 +178,13 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
     if entry.bot.startswith(("@", *LOCAL)):
         spec = entry.bot
     elif folder is None:
-        spec = str(home_of(entry.hash) / entry.inside)
+        spec = str(home_of(entry) / entry.inside)
     else:
         archive = zip_path(folder, entry)
         if not archive.is_file():
             raise RunError(f"{entry.name}: {archive} is missing")
-        spec = str(installed(entry.hash, archive) / entry.inside)
+        spec = str(installed(entry, archive) / entry.inside)
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
-    return wire.Program(entry.ident, entry.name, found.argv, str(found.cwd), found.injects, found.engine)
+    argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
+    return wire.Program(entry.ident, entry.name, argv, str(found.cwd), found.injects, found.engine)

@@ -29,7 +29,6 @@ from msgspec import Struct
 from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament import bundle, wire
 from referee.harness.tournament.crew import Crew, Lost
-from referee.harness.tournament.ledger import BOTS
 from referee.harness.tournament.plan import Entry, Plan
 
 CONNECT_S = 10.0
@@ -68,9 +67,9 @@ class Played(Struct, frozen=True):
 
 
 class Needs(Struct, frozen=True):
-    """Bundles that are not on this machine, by hash."""
+    """Bots whose bundles are not on this machine."""
 
-    hashes: tuple[str, ...]
+    bots: tuple[Entry, ...]
 
 
 class Unable(Struct, frozen=True):
@@ -118,7 +117,7 @@ class _Beside:
     def _start(self, contest: bytes, entries: Sequence[Entry]) -> Needs | Unable | None:
         self.end()
         packed = [entry for entry in entries if not entry.bot.startswith("@")]
-        needed = tuple(entry.hash for entry in packed if not bundle.home_of(entry.hash).is_dir())
+        needed = tuple(entry for entry in packed if not bundle.home_of(entry).is_dir())
         if needed:
             return Needs(needed)
         order = wire.order(contest)
@@ -202,12 +201,12 @@ def ask(theirs: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
     return msgspec.msgpack.encode((worker.address, platform.node(), kind, what))
 
 
-def receive(hash: str, data: bytes) -> None:
-    """Takes a bundle and unpacks it, if nobody has yet."""
+def receive(bot: bytes, data: bytes) -> None:
+    """Takes a bot's bundle and unpacks it, if nobody has yet."""
     with TemporaryDirectory(prefix="referee-") as folder:
-        archive = Path(folder, f"{hash}.zip")
+        archive = Path(folder, "bot.zip")
         archive.write_bytes(data)
-        bundle.installed(hash, archive)
+        bundle.installed(msgspec.msgpack.decode(bot, type=Entry), archive)
 
 
 def _answer(data: bytes) -> Answer:
@@ -232,11 +231,11 @@ class ClusterCrew(Crew):
         plan: Plan,
         folder: Path,
         address: str,
-        said: Callable[[str], None],
+        on_note: Callable[[str], None],
     ) -> None:
         """`said` hears, in a line, that there have been no workers at `address` for a while."""
         super().__init__()
-        self._address, self._said = address, said
+        self._address, self._on_note = address, on_note
         self.lanes = 0
         self._connect = connect
         self._client = client
@@ -317,7 +316,7 @@ class ClusterCrew(Crew):
         """Sends what a worker lacks, then the same job to the same worker."""
         assert isinstance(answer.what, Needs)
         client = self._client
-        left = len(answer.what.hashes)
+        left = len(answer.what.bots)
 
         def arrived(future: Any) -> None:
             nonlocal left
@@ -326,9 +325,10 @@ class ClusterCrew(Crew):
                 with suppress(trio.RunFinishedError):
                     self._token.run_sync_soon(self._again, job, answer.worker, client)
 
-        for hash in answer.what.hashes:
-            data = (self._folder / BOTS / f"{hash}.zip").read_bytes()
-            future = client.submit(receive, hash, data, pure=False, workers=[answer.worker], priority=10)
+        for entry in answer.what.bots:
+            data = bundle.zip_path(self._folder, entry).read_bytes()
+            bot = msgspec.msgpack.encode(entry)
+            future = client.submit(receive, bot, data, pure=False, workers=[answer.worker], priority=10)
             self._sent.append(future)  # Dask forgets a task that nobody waits for
             future.add_done_callback(arrived)
 
@@ -356,7 +356,9 @@ class ClusterCrew(Crew):
                 alone_since = trio.current_time()
             elif found is not None and alone_since is not None and trio.current_time() - alone_since > PATIENCE_S:
                 alone_since = None
-                self._said(f"no worker {'is left at' if self._came_once else 'has come to'} {self._address}; waiting")
+                self._on_note(
+                    f"no worker {'is left at' if self._came_once else 'has come to'} {self._address}; waiting"
+                )
             if found is None:
                 if self._gone_since is None:
                     self._gone_since = trio.current_time()
@@ -436,7 +438,7 @@ def _loopback(host: str) -> bool:
 
 @asynccontextmanager
 async def open_cluster(
-    contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls, said: Callable[[str], None]
+    contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
 ) -> AsyncIterator[Crew]:
     """The workers of a cluster, for a run; `said` hears, in a line, why nothing is played. RunError if it cannot be
     reached."""
@@ -463,7 +465,7 @@ async def open_cluster(
 
     dask.config.set(SETTINGS)
     client = await trio.to_thread.run_sync(connect)
-    crew = ClusterCrew(connect, client, contest, plan, folder, address, said)
+    crew = ClusterCrew(connect, client, contest, plan, folder, address, on_note)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(crew.watch)
         try:

@@ -146,8 +146,8 @@ class Lane:
         """Made once; options with a map are dear."""
         key = (due.stage, due.map)
         if key not in self._options:
-            own = {} if due.map is None else {"map": due.map}
-            self._options[key] = msgspec.convert(self.stages[due.stage].options | own, self.game.options)
+            map_option = {} if due.map is None else {"map": due.map}
+            self._options[key] = msgspec.convert(self.stages[due.stage].options | map_option, self.game.options)
         return self._options[key]
 
 

@@ -101,8 +101,8 @@ def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
     with claimed(folder):
         before = read_plan(folder / PLAN)
         check_files(folder, before)
-        asked = before.replaced(**changes, version=find_game(before.game).version)
-        plan = checked(continued(before, checked(asked), folder))
+        requested = before.replaced(**changes, version=find_game(before.game).version)
+        plan = checked(continued(before, checked(requested), folder))
         if plan != before:
             read(folder)  # a plan is not changed whose games cannot be read
             write_plan(plan, folder / PLAN)

@@ -253,20 +253,22 @@ class _Site:
         self.files += 1
 
 
-def published(record: bytes, own: int | None = None) -> bytes:
+def published(record: bytes, reader_seat: int | None = None) -> bytes:
     """A record without the commands of the bots, where their standard error is and what they said on it; of seat
     `own` these stay. It verifies like the whole one."""
     lines = record.splitlines()
     header = msgspec.json.decode(lines[0])
-    header["commands"] = [command if seat == own else [] for seat, command in enumerate(header.get("commands", []))]
+    header["commands"] = [
+        command if seat == reader_seat else [] for seat, command in enumerate(header.get("commands", []))
+    ]
     header["folders"] = []
     ending = msgspec.json.decode(lines[-1])
     for seat, account in enumerate(ending.get("seats", [])):
-        if seat != own:
+        if seat != reader_seat:
             account["command"] = []
             account["stderr"] = None
     for fault in ending.get("faults", []):
-        if fault["player"] != own:
+        if fault["player"] != reader_seat:
             fault["last_words"] = fault["said"] = []
             fault["bundle"] = None
     return b"\n".join([msgspec.json.encode(header), *lines[1:-1], msgspec.json.encode(ending), b""])

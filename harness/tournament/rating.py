@@ -202,10 +202,10 @@ def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int =
     """
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     places = {bot: place for place, bot in enumerate(played)}
-    own = {  # in an order of its own: what is played first must not show in the last digits
+    ordered = {  # in an order of its own: what is played first must not show in the last digits
         tuple((places[a], places[b], won, met) for a, b, won, met in pairs): weights[pairs] for pairs in sorted(weights)
     }
-    rated = dict(zip(played, _rate(len(played), own, seed, draws), strict=True))
+    rated = dict(zip(played, _rate(len(played), ordered, seed, draws), strict=True))
     absent = Rating(Interval(0.0, None, None), (), "no information")
     return tuple(rated.get(bot, absent) for bot in range(bots))
 

@@ -17,45 +17,45 @@ BY_ORDER = frozenset({"gauntlet", "play-all", "groups"})
 """Formats in which it counts who was named first."""
 
 
-def continued(before: Plan, asked: Plan, folder: Path, fewer: bool = False) -> Plan:
+def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
     """The plan to go on with: the one that was there, with more games, rounds of a Swiss or bots where they are asked
     for. `fewer`: less games may be asked for too. UsageError names everything else that differs, in one line."""
-    differing = list(_differing(before, asked, fewer))
+    differing = list(_differing(before, requested, fewer))
     if differing:
         whats = ", and ".join(f"whose {what}" for what in differing)
         raise UsageError(f"{folder} holds a tournament {whats}; another one needs a folder")
-    bots = _bots(before, asked, folder)
-    return before.replaced(bots=bots, games=asked.games, rounds=asked.rounds)
+    bots = _bots(before, requested, folder)
+    return before.replaced(bots=bots, games=requested.games, rounds=requested.rounds)
 
 
-def _differing(before: Plan, asked: Plan, fewer: bool) -> Iterator[str]:
+def _differing(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     """Each as `seed is 3, not 4`."""
     for name in ("game", "format"):
-        if getattr(before, name) != getattr(asked, name):
-            yield f"{name} is {getattr(before, name)}, not {getattr(asked, name)}"
+        if getattr(before, name) != getattr(requested, name):
+            yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
             return  # all else has another meaning there
     for name in ("seed", "seating"):
-        if getattr(before, name) != getattr(asked, name):
-            yield f"{name} is {getattr(before, name)}, not {getattr(asked, name)}"
-    wins = [wins_of_series(before.games, plan.first_to) for plan in (before, asked)]
-    if before.first_to != asked.first_to and wins[0] != wins[1]:
+        if getattr(before, name) != getattr(requested, name):
+            yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
+    wins = [wins_of_series(before.games, plan.first_to) for plan in (before, requested)]
+    if before.first_to != requested.first_to and wins[0] != wins[1]:
         yield f"first_to is {wins[0]}, not {wins[1]}"
     # A ladder without end has the most games.
-    if not fewer and (asked.games or math.inf) < (before.games or math.inf):
-        yield f"games are {before.games or 'without end'}, not {asked.games}"
+    if not fewer and (requested.games or math.inf) < (before.games or math.inf):
+        yield f"games are {before.games or 'without end'}, not {requested.games}"
     if before.format == "swiss":
-        there = sum(not entry.absent for entry in asked.bots)
-        was, now = (swiss_rounds(there, plan.rounds) for plan in (before, asked))
+        there = sum(not entry.absent for entry in requested.bots)
+        was, now = (swiss_rounds(there, plan.rounds) for plan in (before, requested))
         if now < was:
             yield f"rounds are {was}, not {now}"
-    elif before.rounds != asked.rounds:  # at four seats: other tables
-        yield f"rounds are {before.rounds or OWN}, not {asked.rounds or OWN}"
-    yield from _conditions(before, asked)
+    elif before.rounds != requested.rounds:  # at four seats: other tables
+        yield f"rounds are {before.rounds or OWN}, not {requested.rounds or OWN}"
+    yield from _conditions(before, requested)
 
 
-def _conditions(before: Plan, asked: Plan) -> Iterator[str]:
-    if before.version != asked.version:
-        yield f"rules are version {before.version}, not {asked.version}"
+def _conditions(before: Plan, requested: Plan) -> Iterator[str]:
+    if before.version != requested.version:
+        yield f"rules are version {before.version}, not {requested.version}"
     options = find_game(before.game).options
     values = [
         {
@@ -63,22 +63,22 @@ def _conditions(before: Plan, asked: Plan) -> Iterator[str]:
             "time": msgspec.structs.asdict(plan.time),
             "limit": msgspec.structs.asdict(plan.limits),
         }
-        for plan in (before, asked)
+        for plan in (before, requested)
     ]
     for what in values[0]:
         was, now = (each[what] for each in values)
         for name in was:
             if was[name] != now[name]:
                 yield f"{what} {name} is {_shown(was[name])}, not {_shown(now[name])}"
-    if any(before.maps_of(stage) != asked.maps_of(stage) for stage in before.stages):
+    if any(before.maps_of(stage) != requested.maps_of(stage) for stage in before.stages):
         yield "maps are others"
-    if before.encodings != asked.encodings:
-        yield f"encodings are {'/'.join(before.encodings)}, not {'/'.join(asked.encodings)}"
+    if before.encodings != requested.encodings:
+        yield f"encodings are {'/'.join(before.encodings)}, not {'/'.join(requested.encodings)}"
 
 
-def _bots(before: Plan, asked: Plan, folder: Path) -> tuple[Entry, ...]:
+def _bots(before: Plan, requested: Plan, folder: Path) -> tuple[Entry, ...]:
     """Those that are there in their order, then new ones: nobody's games change."""
-    idents, names = {entry.ident for entry in asked.bots}, {entry.name for entry in asked.bots}
+    idents, names = {entry.ident for entry in requested.bots}, {entry.name for entry in requested.bots}
     gone = [entry.name for entry in before.bots if entry.ident not in idents]
     if changed := [name for name in gone if name in names]:
         raise UsageError(
@@ -89,17 +89,17 @@ def _bots(before: Plan, asked: Plan, folder: Path) -> tuple[Entry, ...]:
         alone = "--resume with --ledger alone goes on with the bots that are there"
         raise UsageError(f"{folder} holds games of {', '.join(gone)}, not named now; {alone}")
     place = {entry.ident: number for number, entry in enumerate(before.bots)}
-    new = [entry.name for entry in asked.bots if entry.ident not in place]
+    new = [entry.name for entry in requested.bots if entry.ident not in place]
     if new and before.format in NO_FURTHER:
         raise UsageError(f"{folder} has no {', '.join(new)}, and {before.format} takes no further bots")
-    known = [entry for entry in asked.bots if entry.ident in place]
+    known = [entry for entry in requested.bots if entry.ident in place]
     if [place[entry.ident] for entry in known] != sorted(place[entry.ident] for entry in known) and (
         before.format in BY_ORDER or before.seating is Seating.FIXED
     ):
         order = ", ".join(entry.name for entry in before.bots)
         raise UsageError(f"{folder} holds a tournament whose bots are, in this order, {order}; name them so")
     # Guests stay behind those whom the standings name.
-    return tuple(sorted(asked.bots, key=lambda entry: (entry.guest, place.get(entry.ident, len(place)))))
+    return tuple(sorted(requested.bots, key=lambda entry: (entry.guest, place.get(entry.ident, len(place)))))
 
 
 def _shown(value: object) -> str:

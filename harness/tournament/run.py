@@ -179,7 +179,7 @@ class Run:
         self.expel = expel
         self.on_lines: Callable[[list[bytes]], None] = lambda lines: None
         """Hears of every game that was written down."""
-        self.said: Callable[[str], None] = lambda text: None
+        self.on_note: Callable[[str], None] = lambda text: None
         """Hears, in a line, of what changes the order of play."""
         self._given: dict[int, _Given] = {}
         self._next_job = 0
@@ -346,7 +346,7 @@ class Run:
         out = self.expel is not None and self.expel <= SHAKY
         if self._faulty.get(ident) == SHAKY and not out and len(self._faulty) > self.plan.seats:
             name = self.plan.bots[self.keys.idents.index(ident)].name
-            self.said(f"{name} has been at fault in {SHAKY} games running: its other games come last")
+            self.on_note(f"{name} has been at fault in {SHAKY} games running: its other games come last")
 
     def _is_late(self, table: str) -> bool:
         return bool(self.progress.shaky) and any(ident in table for ident in self.progress.shaky)

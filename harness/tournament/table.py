@@ -90,11 +90,11 @@ class Standings(Struct):
 def due(plan: Plan, book: Book) -> Book:
     """The games that count: those under the plan's conditions, of bots on its list, and, where results decide who
     plays whom, those that the format comes to. It may have come to others before a bot was added, or elsewhere."""
-    found = _own(plan, book)
+    found = _planned(plan, book)
     return _named(plan, found) if plan.format in ("swiss", "series", "groups") else found
 
 
-def _own(plan: Plan, book: Book) -> Book:
+def _planned(plan: Plan, book: Book) -> Book:
     conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
     tables = {}
     for table, games in book.tables.items():
@@ -155,7 +155,7 @@ def _orders(idents: Sequence[str], at: dict[str, int]) -> list[tuple[int, ...]]:
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Reads the book as the plan's format ranks. Without `chances` nobody's to be the best is drawn."""
-    entries, own = plan.bots, _own(plan, book)
+    entries, planned = plan.bots, _planned(plan, book)
     book = due(plan, book)
     rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
     crossing: dict[tuple[int, int], Cell] = {}
@@ -216,7 +216,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
             *superiority,
             *_noise(ranked, book.voids),
             *_notes(plan, total, different, ranked),
-            *_surplus(own, book),
+            *_surplus(planned, book),
         ],
     )
 
@@ -258,9 +258,9 @@ def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[st
     )
 
 
-def _surplus(own: Book, due: Book) -> list[str]:
+def _surplus(planned: Book, due: Book) -> list[str]:
     """Games that the format does not come to."""
-    surplus = own.count - due.count
+    surplus = planned.count - due.count
     return [f"{surplus} games count for nothing: the tournament as it stands does not come to them"] if surplus else []
 
 

@@ -89,15 +89,15 @@ class Beside:
         self.pace.play()
         self._news.ring()
 
-    async def _obey(self, said: dict[str, Any]) -> None:
-        if "links" in said:
-            self.links = said["links"]
-        elif "answers" in said:
-            self._queues.setdefault(said["seat"], []).extend(said["answers"])
-        elif "leave" in said:
-            self._queues.setdefault(said["leave"], []).append(LEFT)
-        elif said.get("do") in ("pause", "play", "step", "stop"):
-            getattr(self.pace, said["do"])()
+    async def _obey(self, message: dict[str, Any]) -> None:
+        if "links" in message:
+            self.links = message["links"]
+        elif "answers" in message:
+            self._queues.setdefault(message["seat"], []).extend(message["answers"])
+        elif "leave" in message:
+            self._queues.setdefault(message["leave"], []).append(LEFT)
+        elif message.get("do") in ("pause", "play", "step", "stop"):
+            getattr(self.pace, message["do"])()
             await self._send({"paused": self.pace.paused})
         self._news.ring()
 

@@ -80,27 +80,27 @@ class Room(Viewer):
             while self.lookers:
                 await trio.sleep(0.05)
 
-    def _hear(self, said: dict[str, Any]) -> None:
-        if "playing" in said:
+    def _hear(self, message: dict[str, Any]) -> None:
+        if "playing" in message:
             assert isinstance(self.shelf, FileShelf)
-            self.current = self.shelf.add(Path(said["playing"]))
+            self.current = self.shelf.add(Path(message["playing"]))
             self.drafts.clear()
             self._asked.clear()
-            self._seat_people(said["people"])
-            self.paused = said["paused"]
+            self._seat_people(message["people"])
+            self.paused = message["paused"]
             assert self._nursery is not None
             self._nursery.start_soon(self._show, self.current)
-        elif "asked" in said:
-            self._asked[said["asked"]] = said["hash"]
+        elif "asked" in message:
+            self._asked[message["asked"]] = message["hash"]
             assert self._nursery is not None
-            self._nursery.start_soon(self._seat, said["asked"], said["hash"], said["wrong"])
-        elif "withdrawn" in said:
-            self.drafts.pop(said["withdrawn"], None)
-            self._asked.pop(said["withdrawn"], None)
+            self._nursery.start_soon(self._seat, message["asked"], message["hash"], message["wrong"])
+        elif "withdrawn" in message:
+            self.drafts.pop(message["withdrawn"], None)
+            self._asked.pop(message["withdrawn"], None)
             self.question += 1
-        elif "paused" in said:
-            self.paused = said["paused"]
-        elif "over" in said:
+        elif "paused" in message:
+            self.paused = message["paused"]
+        elif "over" in message:
             self.over = True
 
     async def _show(self, number: int) -> None:
@@ -146,11 +146,11 @@ class Room(Viewer):
     async def _steer(self, request: Request) -> Response:
         if not self.rights(request).steers:
             raise HTTPException(403, "this link only plays\n")
-        said = await _body(request)
-        what = said.get("do")
+        body = await _body(request)
+        what = body.get("do")
         if what not in ("pause", "play", "step", "stop"):
             raise HTTPException(400, "do: wanted is pause, play, step or stop\n")
-        if self.over or said.get("match", self.current) != self.current:
+        if self.over or body.get("match", self.current) != self.current:
             raise HTTPException(409, "that match is over\n")
         await self._tell({"do": what})
         return Response(status_code=204)
@@ -159,17 +159,17 @@ class Room(Viewer):
         seat = request.path_params["seat"]
         if seat not in (self.rights(request).eyes or ()):
             raise HTTPException(403, "this link is not for that seat\n")
-        said = await _body(request)
+        body = await _body(request)
         draft = self.drafts.get(seat)
-        if draft is None or said.get("number") != self._numbers.get(seat):
+        if draft is None or body.get("number") != self._numbers.get(seat):
             raise HTTPException(409, "that question is no longer asked\n")
-        if said.get("undo"):
+        if body.get("undo"):
             draft.undo()
-        elif said.get("leave"):
+        elif body.get("leave"):
             del self.drafts[seat]
             await self._tell({"leave": seat})
         else:
-            value = draft.sample(secrets.randbits(63)) if said.get("sample") else said.get("answer")
+            value = draft.sample(secrets.randbits(63)) if body.get("sample") else body.get("answer")
             answers = draft.play(value)
             if answers is not None:
                 del self.drafts[seat]
@@ -224,12 +224,12 @@ class Room(Viewer):
 
 async def _body(request: Request) -> dict[str, Any]:
     try:
-        said = msgspec.json.decode(await request.body())
+        body = msgspec.json.decode(await request.body())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise HTTPException(400, f"{error}\n") from error
-    if not isinstance(said, dict):
+    if not isinstance(body, dict):
         raise HTTPException(400, "wanted is an object\n")
-    return said
+    return body
 
 
 def room_names(people: int) -> list[str]:
@@ -241,10 +241,10 @@ def room_names(people: int) -> list[str]:
 async def main(descriptor: int) -> None:
     """Serves until the referee is done, and pages have read the end."""
     stream = trio.SocketStream(trio.socket.from_stdlib_socket(socket.socket(fileno=descriptor)))
-    asked = json.loads((await _first_line(stream)).decode())
-    listening = server.listen(asked["bind"], asked["port"])
+    terms = json.loads((await _first_line(stream)).decode())
+    listening = server.listen(terms["bind"], terms["port"])
     host, port = listening.getsockname()[:2]
-    names = room_names(asked["people"])
+    names = room_names(terms["people"])
     tokens = [guard.new_token() for _ in names]
     room = Room(stream, tokens)
     app = guard.Guarded(room.app, guard.allowed_hosts(host, port))

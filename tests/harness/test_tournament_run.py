@@ -438,3 +438,37 @@ def test_games_side_by_side_that_are_broken_off_keep_their_standings(tmp_path: P
     assert run.returncode == 130 and told.startswith("Tic-tac-toe: ")
     assert "Tic-tac-toe: 1 game of 6, seed 1" in told + out
     assert err.count("\n") == 1
+
+
+LEARNS = """
+import os
+with open("learner/weights.txt") as weights:
+    depth = int(weights.read())
+HERE = os.path.dirname(os.path.abspath(__file__))
+def start(*cards):
+    pass
+def play(*state):
+    for place in ("learner", HERE):
+        with open(os.path.join(place, "learned.txt"), "a") as file:
+            file.write("x")
+    return 0, []
+def end(victory):
+    pass
+"""
+
+
+@pytest.mark.parametrize("isolation", ["auto", "off"])
+def test_an_original_finds_its_folder_by_its_name_and_changes_no_bundle(tmp_path: Path, isolation: str) -> None:
+    """Agents of the card game have the folder above their own as the working one."""
+    folder = tmp_path / "elsewhere" / "learner"
+    folder.mkdir(parents=True)
+    (folder / "agent.py").write_text(LEARNS)
+    (folder / "weights.txt").write_text("3")
+    game = ["--game", "cardgame", folder, "@random", "--games", "2", "--seed", "1", "--isolation", isolation]
+    tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
+    lines = games(tmp_path / "contest").values()
+    assert len(lines) == 2 and not any(fault.kind == "crash" for line in lines for fault in line.f), lines
+    (bundle,) = {path.parent for path in tmp_path.rglob("bots/*/*/weights.txt")}
+    assert bundle.name == "learner"
+    assert sorted(path.name for path in bundle.iterdir() if path.is_file()) == ["agent.py", "weights.txt"]
+    assert not (folder / "learned.txt").exists()

@@ -80,7 +80,7 @@ def test_a_notebook_shows_a_verdict_and_a_record(tmp_path: Path) -> None:
 
 def test_the_frame_holds_the_page_and_no_name_gets_out_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names full of markup stay words; the frame's scripts reach nothing of the notebook."""
-    for name in ("viewer.js", "viewer.css"):
+    for name in ("viewer.js", "viewer.css", "licences.md"):
         (tmp_path / name).write_text("/* nothing */")
     monkeypatch.setattr(page, "STATIC", tmp_path)
     path = tmp_path / "match.jsonl"

@@ -66,24 +66,26 @@ def turn(
     """One turn in a line or a few: who answered what, and what came of it. Not `open`: without answers that the other
     seats do not see."""
     text = Text()
-    asked = {call.player: call for call in calls}
+    call_of = {call.player: call for call in calls}
     secret = frozenset() if open or game.notation is None else game.notation.secret
-    said = {}
+    texts = {}
     for player, answer in answers.items():
-        call = asked.get(player)
-        said[player] = "answers" if call is not None and call.method.name in secret else _said(game, call, answer)
-    for player, words in said.items():
+        call = call_of.get(player)
+        texts[player] = (
+            "answers" if call is not None and call.method.name in secret else _answer_text(game, call, answer)
+        )
+    for player, words in texts.items():
         text.append(f"{number:>5}  ", style="dim")
         text.append(printable(names[player]), style=SEAT_STYLES[player % 4]).append(f"  {words}\n")
     notices = [_event(game, msgspec.to_builtins(event), names) for event in events]
     for words in notices:
-        if words and words not in said.values():
+        if words and words not in texts.values():
             text.append(f"       {words}\n", style="dim")
     text.right_crop(1)
     return text
 
 
-def _said(game: Game, call: Call | None, answer: Any) -> str:
+def _answer_text(game: Game, call: Call | None, answer: Any) -> str:
     """An answer in the game's notation, or as JSON where that has no words."""
     if isinstance(answer, Fault):
         return f"{answer.kind}: {cut(answer.detail)}"
@@ -193,8 +195,8 @@ def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
         player = call.player
         numbers[player] += 1
         number = numbers[player]
-        asked = {"jsonrpc": "2.0", "id": number, "method": call.method.name, "params": call.params}
-        shown.append(f"seat {player} -> {_json(asked)}")
+        request = {"jsonrpc": "2.0", "id": number, "method": call.method.name, "params": call.params}
+        shown.append(f"seat {player} -> {_json(request)}")
         if player in line.answers:
             shown.append(f"seat {player} <- {_json({'jsonrpc': '2.0', 'id': number, 'result': line.answers[player]})}")
         else:
