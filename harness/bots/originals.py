@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -126,10 +127,20 @@ def _only_one(path: Path, game: str) -> Path | None:
     return files[0] if files else None
 
 
-def _names(body: list[ast.stmt]) -> set[str]:
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """What is run when a module or class is made, also under an `if` or in a `try`."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            parts = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler))
+            for part in parts:
+                yield from _statements(part.body if isinstance(part, ast.ExceptHandler) else [part])
+
+
+def _names(body: Iterable[ast.stmt]) -> set[str]:
     """What a module or class has by name: what it defines, what it gives a name to, what it imports by name."""
     found: set[str] = set()
-    for node in body:
+    for node in _statements(body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign):
@@ -139,10 +150,11 @@ def _names(body: list[ast.stmt]) -> set[str]:
     return found
 
 
-def _imports(body: list[ast.stmt], package: str) -> bool:
+def _imports(body: Iterable[ast.stmt], package: str) -> bool:
     """Whether a file imports its competition's package, so that it is a bot of it even where a function is missing."""
-    modules = [node.module or "" for node in body if isinstance(node, ast.ImportFrom)]
-    modules += [name.name for node in body if isinstance(node, ast.Import) for name in node.names]
+    statements = list(_statements(body))
+    modules = [node.module or "" for node in statements if isinstance(node, ast.ImportFrom)]
+    modules += [name.name for node in statements if isinstance(node, ast.Import) for name in node.names]
     return any(module.partition(".")[0] == package for module in modules)
 
 

@@ -155,8 +155,10 @@ def _guest(case: str, game: str) -> Entry:
 
 
 def add(folder: Path, specs: Sequence[str]) -> Plan:
-    """Puts further bots on the list of a tournament. Nobody's games change by it."""
+    """Puts further bots on the list of a tournament. Nobody's games change by it. RunError where its ledger is damaged,
+    with the list as it was."""
     plan = read_plan(folder / PLAN)
+    read(folder)
     if plan.format in NO_FURTHER:
         raise UsageError(f"{plan.format} takes no further bots")
     with finding(specs, plan.game) as found:

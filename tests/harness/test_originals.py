@@ -502,6 +502,9 @@ def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> N
     [
         ("reantics", "from base import Thinker as AIPlayer"),
         ("reantics", "AIPlayer = type('AIPlayer', (), {})"),
+        ("reantics", "import sys\nif sys.version_info > (3,):\n    class AIPlayer: pass"),
+        ("aiarena21", "try:\n    from aiarena21.client.classes import Map\nexcept ImportError:\n    Map = None"),
+        ("reantics", "try:\n    import numpy\nexcept ImportError:\n    class AIPlayer: pass"),
         ("aiarena21", "from brain import play_powerup, play_turn, play_auction\nplay_transport = play_turn"),
         ("aiarena21", "from aiarena21.client.classes import Map\ndef play_turn(*all): return ''"),
         ("cardgame", "from brain import start, play\ndef end(victory): pass"),

@@ -163,6 +163,8 @@ def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_p
     for again in (["--resume", "--ledger", folder], [*start, "--resume"]):
         assert "is damaged" in tournament(tmp_path, *again, "--games", "12", code=3)
         assert (folder / "tournament.toml").read_bytes() == before
+    assert "is damaged" in tournament(tmp_path, "add", folder, bots[2], code=3)
+    assert (folder / "tournament.toml").read_bytes() == before
     said = tournament(tmp_path, "--resume", "--ledger", folder, "--first-to", "3", code=2)
     assert "--first-to 3: only a series is decided by wins, and round-robin is none" in said
 
