@@ -311,7 +311,8 @@ def _rate(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int
     for bot, (row, found) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
         if row.games:
             row.elo, row.note = found.elo, found.note
-            row.p_first = found.p_rank[0] if found.p_rank else None
+            known = found.elo is not None and (found.elo.low, found.elo.high) != (None, None)
+            row.p_first = found.p_rank[0] if found.p_rank and known else None  # of copies alone nothing is known
             row.sound = None if sound is None else sound[bot].elo
 
 

@@ -14,7 +14,8 @@ Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 """Bots by seat, orbit, ranks, seats at fault."""
 
 
-def standings(bots: int, games: Iterable[Played]) -> table.Standings:
+def standings(bots: int, games: Iterable[Played], copies: bool = False) -> table.Standings:
+    """`copies`: all games with the same bots at their seats are alike."""
     entries = identified([Entry(name, "", name * 64, f"@{name}") for name in "abcd"[:bots]])
     plan = Plan("tictactoe", "round-robin", 1, entries)
     keys, book = Keys(plan), Book()
@@ -26,7 +27,7 @@ def standings(bots: int, games: Iterable[Played]) -> table.Standings:
             s=keys.seed(slot),
             r=ranks,
             p=tuple(2.0 - rank for rank in ranks),
-            a=f"{number:x}",
+            a=f"{seats[0] if copies else number:x}",
             at=float(number),
             f=tuple(ledger.Fault(seat, "crash", "") for seat in at_fault),
         )
@@ -78,6 +79,13 @@ def test_the_rating_without_faults_is_told_where_there_are_any() -> None:
     assert rows["a"].elo is not None and rows["a"].sound is not None
     assert rows["a"].elo.value + 20 < rows["a"].sound.value
     assert found.notes[-1].startswith("Elo without the games in which somebody was at fault: ")
+
+
+def test_of_copies_alone_nobody_is_said_to_be_the_best() -> None:
+    alike = [game for orbit in range(30) for game in pair(orbit, DRAWN, DRAWN)]
+    assert [row.p_first for row in standings(2, alike, copies=True).rows] == [None, None]
+    games = [game for orbit in range(30) for game in pair(orbit, WON, LOST if orbit % 2 else DRAWN)]
+    assert sum(row.p_first or 0 for row in standings(2, games).rows) == 1
 
 
 def test_who_has_not_played_has_no_rating() -> None:
