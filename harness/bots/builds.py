@@ -67,6 +67,16 @@ class BuildFailed(BuildError):
     """The command of a build has ended by itself, and said that it failed."""
 
 
+class NoTool(RunError):
+    """A build cannot be made here, whoever's it is: it needs a program that this machine does not have."""
+
+
+NOT_FOUND = 127
+"""The exit code of a shell that does not find a program."""
+MISSING = re.compile(r"(?:^|: )([^\s:/]+): (?:command )?not found$", re.MULTILINE)
+"""What it prints then; a name with a slash is a file of the bot's own."""
+
+
 # A folder, built by its own command.
 
 
@@ -92,7 +102,7 @@ def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Pat
                 with named(Path(spec).resolve().name):
                     language = programs.language(file.path for file in found.files)
                     run(command, home / TREE / inside, spec, {str(home / TREE): str(found.folder)}, language)
-            except BuildFailed:
+            except (BuildFailed, NoTool):
                 begun.unlink()
                 raise
             made.touch()
@@ -256,6 +266,9 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
         printed = printed or "it printed nothing"
         for path, known in shown.items():
             printed = printed.replace(path, known)
+        missing = MISSING.search(printed) if done.code == NOT_FOUND else None
+        if missing is not None and shutil.which(missing[1]) is None:
+            raise NoTool(f"{spec}: the build needs {missing[1]}, which is not on this machine")
         raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
 
 

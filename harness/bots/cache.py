@@ -64,14 +64,17 @@ def locked(home: Path) -> Iterator[None]:
         home.parent.mkdir(parents=True, exist_ok=True)
         lock = _open(_beside(home, ".lock"))
     except OSError as error:
-        raise RunError(
-            f"nothing can be built: the cache {root()} cannot be written ({error.strerror}); set XDG_CACHE_HOME"
-        ) from error
+        raise unwritable("nothing can be built", root(), error) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)
+
+
+def unwritable(hence: str, folder: Path, error: OSError) -> RunError:
+    """A folder of the cache cannot be written, `hence` what."""
+    return RunError(f"{hence}: the cache {folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME")
 
 
 @contextmanager

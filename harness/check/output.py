@@ -174,7 +174,7 @@ def write(path: Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        raise RunError(f"{path} cannot be written: {error}") from error
+        raise RunError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _refuses(finding: Finding, strict: bool) -> bool:

@@ -19,7 +19,7 @@ from referee.harness.check.archive import bot_in
 from referee.harness.check.course import Check, Origin, check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
 from referee.harness.cli.again import words
-from referee.harness.cli.exits import AT_FAULT, PLAYED
+from referee.harness.cli.exits import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     Flag,
     LimitOptions,
@@ -100,7 +100,10 @@ def check_bot(
             report = not_built(checked, seed, _name(spec), error, origin, monotonic() - begun)
         else:
             report = run(_check, Check(checked, program, seed, options, limits, time, chaos, origin, tried, built))
-    _write_check(report, bot, junit, sarif, strict)
+    try:
+        _write_check(report, bot, junit, sarif, strict)
+    except RunError as error:
+        raise SoFar(error, report, shown(report)) from error
     if json:
         print_json(report)
     else:
@@ -174,4 +177,4 @@ def _append(variable: str, text: str) -> None:
             with open(path, "a", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            raise RunError(f"{path} cannot be written: {error}") from error
+            raise RunError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -126,7 +126,8 @@ def _descriptors() -> Line:
 def _launcher(here: Found) -> Line:
     command = launchers.command()
     what = f"compiled, {Path(command[-1])}" if here.compiled else here.missing["launcher"]
-    return Line("launcher", here.compiled, what, "install gcc or clang")
+    remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
+    return Line("launcher", here.compiled, what, remedy)
 
 
 def _namespaces(here: Found) -> Line:

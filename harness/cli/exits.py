@@ -25,12 +25,12 @@ INTERRUPTED = BY_SIGNAL + 2
 
 
 class SoFar(BaseException):
-    """A run of several matches was broken off: `cause` says by what."""
+    """A run of several matches was broken off, or what it came to cannot be written: `cause` says by what."""
 
     def __init__(self, cause: BaseException, reached: Any, shown: RenderableType) -> None:
         super().__init__(str(cause))
         self.cause = cause
         self.reached = reached
-        """The matches that were played, as for `--json`."""
+        """The matches that were played, or what they came to, as for `--json`."""
         self.shown = shown
         """The same for people."""

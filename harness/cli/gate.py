@@ -15,7 +15,7 @@ from rich.text import Text
 
 from referee.games.api import Game as Rules
 from referee.harness.check.output import write
-from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, PLAYED
+from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.lanes import LaneOptions
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, find_game
 from referee.harness.cli.reports.words import printable
@@ -196,18 +196,20 @@ def _so_far(gate: Gate) -> str:
 
 
 def _tell(run: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
-    if to_markdown is not None:
-        write(to_markdown, gate_report.markdown(run).encode())
-    if to_junit is not None:
-        write(to_junit, gate_report.junit(run))
     title = f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}"
+    shown = Text("\n").join(map(Text, [f"{title}   (seed {run.seed})", *map(printable, gate_report.lines(run))]))
+    try:
+        if to_markdown is not None:
+            write(to_markdown, gate_report.markdown(run).encode())
+        if to_junit is not None:
+            write(to_junit, gate_report.junit(run))
+    except RunError as error:
+        raise SoFar(error, run, shown) from error
     _annotate("notice" if run.decision is Decision.ACCEPTED else "error", title)
     if json:
         print_json(run)
         return
-    out.print(Text(f"{title}   (seed {run.seed})"))
-    for line in gate_report.lines(run):
-        out.print(Text(printable(line)))
+    out.print(shown)
     for warning in gate_report.warnings(run):
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
 

@@ -46,7 +46,8 @@ class Failure(Struct, frozen=True):
     error: str
     exit_code: int
     reached: Any = None
-    """Of several matches those that were played, in the form that the command has for all of them."""
+    """What was reached, in the command's own form: of several matches those that were played, of a check or a gate
+    the report of which a file could not be written."""
 
 
 app = App(
@@ -181,7 +182,7 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     if _inside(error, KeyboardInterrupt):
         return "interrupted", BY_SIGNAL + signal.SIGINT
     if failed := _inside(error, RunError):
-        return str(failed) + _elsewhere(str(failed)), FAILED
+        return str(failed) + _elsewhere(str(failed), words), FAILED
     return None
 
 
@@ -196,10 +197,14 @@ def _meant(words: Sequence[str]) -> str:
     return f"; did you mean `referee {near[0]}`?" if near and not Path(words[0]).exists() else ""
 
 
-def _elsewhere(message: str) -> str:
+def _elsewhere(message: str, words: Sequence[str]) -> str:
     """What to do about a record that cannot be written."""
-    full = message.startswith("the replay ") and " cannot be written: " in message
-    return "; --replay FILE puts it elsewhere, --no-replay keeps none" if full else ""
+    if not (message.startswith("the replay ") and " cannot be written: " in message):
+        return ""
+    command = words[0] if words else ""
+    place = "FOLDER" if command in ("judge", "serve") else "FILE"
+    always = command in ("judge", "fork")  # their records are what they are asked for
+    return f"; --replay {place} puts it elsewhere" + ("" if always else ", --no-replay keeps none")
 
 
 def _slip(error: CycloptsError, words: Sequence[str]) -> str | None:

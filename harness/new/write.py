@@ -106,7 +106,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 (folder / path).write_bytes(content)
     except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error}") from error
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
     return bool(source)
 
 

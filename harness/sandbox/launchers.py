@@ -13,7 +13,10 @@ from pathlib import Path
 
 SOURCE = Path(__file__).with_name("launcher.c")
 SLOW = Path(__file__).with_name("launcher.py")
+COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0
+ROOM = 2**20
+"""Bytes that it takes at most, with what a linker writes first."""
 OPTIONS = (("-static",), ())
 """A program without libraries starts in half the time; not every system has what that needs."""
 WITHOUT = "REFEREE_WITHOUT"
@@ -40,7 +43,7 @@ def compiled() -> Path | None:
         program = folder / f"launcher-{name}"
         if _is_ours(program):
             return program
-    compiler = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
         return None
     for folder in _folders():
@@ -49,6 +52,22 @@ def compiled() -> Path | None:
             if _compile(compiler, program := folder / f"launcher-{name}"):
                 return program
     return None
+
+
+def obstacle() -> str:
+    """Why there is no compiled one, in a few words."""
+    if without("compiler"):
+        return "done without"
+    if not any(map(shutil.which, COMPILERS)):
+        return "no C compiler"
+    for folder in _folders():
+        try:
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder) as trial:
+                trial.write(bytes(ROOM))
+        except OSError as error:
+            return f"the cache {folder} cannot be written ({error.strerror})"
+    return "no C compiler that works"
 
 
 def _folders() -> list[Path]:

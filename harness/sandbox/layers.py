@@ -123,7 +123,7 @@ def found() -> Found:
     missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
     compiled = not launchers.command()[-1].endswith(".py")
     if not compiled:
-        missing["launcher"] = "no C compiler that works: every bot starts some 8 ms later"
+        missing["launcher"] = f"{launchers.obstacle()}: every bot starts some 8 ms later"
     return Found(spaces, version, "seccomp" not in missing, "account" not in missing, groups, compiled, missing)
 
 

@@ -152,10 +152,18 @@ def home_of(entry: Entry) -> Path:
 
 
 def installed(entry: Entry, archive: Path) -> Path:
-    """The unpacked copy of a bundle, made once a machine: unpacked beside and renamed, under a lock."""
+    """The unpacked copy of a bundle, made once a machine: unpacked beside and renamed, under a lock. RunError without
+    a cache."""
     home = home_of(entry)
     if home.is_dir():
         return home
+    try:
+        return _install(home, archive)
+    except OSError as error:
+        raise cache.unwritable(f"{archive} cannot be unpacked", home.parent.parent, error) from error
+
+
+def _install(home: Path, archive: Path) -> Path:
     home.parent.mkdir(parents=True, exist_ok=True)
     with home.parent.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

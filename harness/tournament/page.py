@@ -87,7 +87,7 @@ def write(
         if reader is not Reader.AUTHOR:
             site.index()
     except OSError as error:
-        raise RunError(f"{to} cannot be written: {error}") from error
+        raise RunError(f"{to} cannot be written: {error.strerror or error}") from error
     return site.files
 
 

@@ -21,7 +21,7 @@ from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
 from referee.harness.paths import KITS
-from referee.harness.sandbox import layers
+from referee.harness.sandbox import launchers, layers
 from referee.harness.sandbox.layers import Isolation
 from referee.tools import toolchains
 
@@ -269,6 +269,16 @@ def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(RunError, match=r"cannot be written \(Not a directory\); set XDG_CACHE_HOME$"):
         entrant(counted(tmp_path))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert launchers.compiled() is None
+    assert launchers.obstacle() == f"the cache {tmp_path}/file/referee cannot be written (Not a directory)"
 
 
 # When it is made again.

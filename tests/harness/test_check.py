@@ -343,7 +343,6 @@ def test_on_github_the_findings_are_annotations(
         (("@nobody",), 2, "unknown opponent '@nobody'"),
         (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
         (("correct.py", "--startup", "none"), 2, "that needs a limit"),
-        (("correct.py", "--junit", "/dev/null/junit.xml"), 3, "cannot be written"),
     ],
 )
 def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
@@ -352,6 +351,29 @@ def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
     returned, out, err = command(*argv)
     assert (returned, out) == (code, "")
     assert words in err
+
+
+def test_a_report_that_cannot_be_written_does_not_take_the_check_with_it(
+    command: Callable[..., tuple[int, str, str]],
+) -> None:
+    code, out, err = command("correct.py", "--junit", "/dev/null/junit.xml")
+    assert (code, err) == (3, "referee: /dev/null/junit.xml cannot be written: File exists\n")
+    assert "passed" in out
+    code, out, _ = command("correct.py", "--junit", "/dev/null/junit.xml", "--json")
+    assert (code, json.loads(out)["reached"]["passed"]) == (3, True)
+
+
+@pytest.mark.parametrize("build", ["referee-nocc bot.c", "sh ./build.sh"])
+def test_a_machine_that_lacks_the_compiler_of_a_build_refuses_nobody(
+    command: Callable[..., tuple[int, str, str]], build: str
+) -> None:
+    Path("strange").mkdir()
+    Path("strange/build.sh").write_text("referee-nocc bot.c\n")
+    Path("strange/bot.toml").write_text(f'run = ["./bot"]\nbuild = "{build}"\n')
+    wanted = (3, "", "referee: strange: the build needs referee-nocc, which is not on this machine\n")
+    assert command("strange") == wanted
+    Path("strange/bot.toml").write_text('run = ["./bot"]\nbuild = "./buidl.sh"\n')
+    assert command("strange")[0] == 1  # a file of its own that is not there
 
 
 def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[..., tuple[int, str, str]]) -> None:

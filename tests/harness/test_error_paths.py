@@ -89,7 +89,6 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("check", "bot.py"), 2, "--game"),
     ((*CHECK, "--only", "x"), 2, "there are builds, starts, "),
     (("check", "text.zip", "--game", "tictactoe"), 2, "cannot be unpacked: File is not a zip file"),
-    ((*CHECK, "--only", "starts", "--junit", "/proc/nowhere/x"), 3, "cannot be written"),
     (("tournament", "--game", "tictactoe", "@random", "--ledger", "t"), 2, ""),
     (("tournament", "show", "none"), 2, "none"),
     (
@@ -193,6 +192,25 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (3, "")
     wanted = "the replay replays cannot be written: Read-only file system; --replay FILE puts it elsewhere"
     assert done.stderr == f"referee: {wanted}, --no-replay keeps none\n"
+
+
+def test_a_cache_that_cannot_be_written_is_one_line_of_a_tournament(tmp_path: Path) -> None:
+    (tmp_path / "bot.sh").write_text("read line\n")
+    bots = f"@random {tmp_path}/bot.sh"
+    command = f"XDG_CACHE_HOME=$PWD $R tournament --game tictactoe {bots} --games 2 --ledger {tmp_path}/cup"
+    done = mounted("size=8k,ro", command, tmp_path)
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 2 and "Traceback" not in done.stderr
+    assert done.stderr.endswith(
+        f".zip cannot be unpacked: the cache {tmp_path}/disk/referee/bots cannot be written (Read-only file system); "
+        "set XDG_CACHE_HOME\n"
+    )
+
+
+def test_only_options_that_a_command_has_are_said_to_help(tmp_path: Path) -> None:
+    done = mounted("size=8k,ro", "$R judge --game tictactoe @baseline", tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.endswith("Read-only file system; --replay FOLDER puts it elsewhere\n")
 
 
 def test_a_series_on_a_full_disk_keeps_its_standings(tmp_path: Path) -> None:

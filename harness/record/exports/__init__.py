@@ -51,4 +51,4 @@ def export(name: str, replay: Replay, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        raise RunError(f"{path} cannot be written: {error}") from error
+        raise RunError(f"{path} cannot be written: {error.strerror or error}") from error
