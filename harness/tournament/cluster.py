@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import dask.config
@@ -218,6 +218,15 @@ def _answer(data: bytes) -> Answer:
 # At the driver.
 
 
+class _Given(NamedTuple):
+    """A job that is out."""
+
+    job: wire.Job
+    future: Any
+    able: frozenset[str]
+    """The workers that may play it."""
+
+
 class ClusterCrew(Crew):
     """Workers of a Dask cluster, as many as there are at the moment."""
 
@@ -247,7 +256,7 @@ class ClusterCrew(Crew):
         self._came_once = False
         self._unable: dict[str, str] = {}
         """Workers that cannot play, and why."""
-        self._jobs: dict[int, tuple[wire.Job, Any]] = {}
+        self._jobs: dict[int, _Given] = {}
         self._sent: list[Any] = []
         self._stopping = False
         self._gone_since: float | None = None
@@ -272,7 +281,7 @@ class ClusterCrew(Crew):
             workers=able,
             allow_other_workers=False,
         )
-        self._jobs[job.number] = (job, future)
+        self._jobs[job.number] = _Given(job, future, frozenset(able))
         future.add_done_callback(lambda done: self._soon(job.number, done))
 
     def _soon(self, number: int, future: Any) -> None:
@@ -291,11 +300,12 @@ class ClusterCrew(Crew):
             self._token.run_sync_soon(self._came, number, future, result)
 
     def _came(self, number: int, future: Any, result: Any) -> None:
-        job, given = self._jobs.get(number, (None, None))
-        if job is None or given is not future:
-            return  # of a connection that is gone; its games are open again
+        given = self._jobs.get(number)
+        if given is None or given.future is not future:
+            return  # of a connection or a worker that is gone; its games are open again
         if isinstance(result, Answer) and isinstance(result.what, Needs):
-            self._send_bundles(job, result)
+            self._jobs[number] = given._replace(able=frozenset([result.worker]))
+            self._send_bundles(given.job, result)
             return
         del self._jobs[number]
         if isinstance(result, Answer) and isinstance(result.what, Played):
@@ -310,7 +320,8 @@ class ClusterCrew(Crew):
             self._put(Lost("a worker", (number,), isinstance(result, LaneDied | distributed.KilledWorker)))
 
     def _put(self, event: Any) -> None:
-        self.tell.send_nowait(event)
+        with suppress(trio.ClosedResourceError):  # the run is over, and what it called back says so
+            self.tell.send_nowait(event)
 
     def _send_bundles(self, job: wire.Job, answer: Answer) -> None:
         """Sends what a worker lacks, then the same job to the same worker."""
@@ -372,10 +383,22 @@ class ClusterCrew(Crew):
             else:
                 self._gone_since = None
                 self._workers = found
+                await self._forsake(found)
                 self._came_once = self._came_once or bool(found)
                 self._unable = {worker: why for worker, why in self._unable.items() if worker in found}
                 self.lanes = len(found - self._unable.keys())
             await trio.sleep(LOOK_S)
+
+    async def _forsake(self, found: set[str]) -> None:
+        """The games of jobs that only workers could play which have gone are open again: Dask would wait for those for
+        ever, and whoever comes back has another address."""
+        alone = [given for given in self._jobs.values() if not given.able & found]
+        for given in alone:
+            del self._jobs[given.job.number]
+            self._put(Lost("a worker", (given.job.number,), False))
+        if alone:
+            with suppress(Exception):
+                await trio.to_thread.run_sync(self._client.cancel, [given.future for given in alone])
 
     def _look(self) -> set[str] | None:
         """The workers' addresses; None if the scheduler does not answer."""
@@ -405,7 +428,7 @@ class ClusterCrew(Crew):
     def close(self) -> None:
         """Gives the connection back; what still runs on workers is of no interest."""
         with suppress(Exception):
-            self._client.cancel([future for _, future in self._jobs.values()])
+            self._client.cancel([given.future for given in self._jobs.values()])
         with suppress(Exception):
             self._client.close(2)
 
@@ -427,6 +450,12 @@ def checked_address(address: str, tls: Tls) -> None:
         )
     if parts.scheme == "tls" and tls == Tls() and not dask.config.get("distributed.comm.tls.client.cert", None):
         raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
+    if tls != Tls():
+        for option, file in (("--tls-ca", tls.ca), ("--tls-cert", tls.cert), ("--tls-key", tls.key)):
+            if file is None:
+                raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
+            if not file.is_file():
+                raise UsageError(f"{option} {file}: there is no such file")
 
 
 def _loopback(host: str) -> bool:

@@ -147,11 +147,69 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
     assert not alive, "its lane and bots have ended with the worker"
 
 
+@pytest.mark.parametrize("when", ["builds", "plays"])
+def test_games_of_workers_that_are_all_gone_are_played_by_those_that_come(
+    cluster: Cluster, tmp_path: Path, when: str
+) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
+    if when == "builds":
+        file = bots[0] / "bot.toml"
+        stuck = "case $PWD in */first/cache/*) touch began; sleep 100;; esac; mkdir -p"
+        file.write_text(file.read_text().replace("mkdir -p", stuck))
+    there = tmp_path / "there"
+    first = cluster.worker("first")
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command("--game", "tictactoe", *bots, "--games", "60", "--ledger", there, "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        if when == "plays":
+            wait_for_lines(there, 4, driver)
+        else:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.glob("first/cache/referee/builds/*/tree/began")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        first.kill()
+        cluster.worker("second")
+        assert driver.wait(120) == 0, (tmp_path / "log").read_text()
+    assert len(games(there)) == 60
+
+
+def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
+    """Its games take longer than it waits for them."""
+    slow = SLOW.replace("0.01", "4")
+    bots = [folder_bot(tmp_path / "bots", name, salt, slow) for salt, name in enumerate(("ann", "bob"))]
+    cluster.worker("first")
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command("--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("first/cache/referee/builds/*.used")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(3)
+        driver.send_signal(signal.SIGINT)
+        assert driver.wait(30) == 130
+    assert (tmp_path / "log").read_text() == "interrupted: `referee tournament --resume --ledger t` goes on\n"
+
+
 @pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])
 def test_beyond_this_machine_only_certificates_are_taken(address: str, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", name, 1) for name in ("ann", "bob")]
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", address, code=2)
     assert "--cluster" in said and ("tls" in said)
+
+
+def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").touch()
+    start = ["--game", "tictactoe", "@random", "@random", "--cluster", "tls://192.0.2.7:8786", "--tls-ca", "ca.pem"]
+    said = tournament(tmp_path, *start, code=2)
+    assert "needs --tls-ca, --tls-cert and --tls-key" in said
+    said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
+    assert said.endswith("--tls-cert no.pem: there is no such file\n")
 
 
 def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
