@@ -18,6 +18,7 @@ from referee.harness.tournament.bundle import finding, program, store
 from referee.harness.tournament.formats import NO_FURTHER, Seating
 from referee.harness.tournament.ledger import PLAN, check_files, claimed, read
 from referee.harness.tournament.plan import (
+    SELF,
     Entry,
     Plan,
     checked,
@@ -113,7 +114,7 @@ def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
     """What was asked for, with these bots. UsageError for what cannot be."""
     seats = game.seats.start
     format = request.format or "round-robin"
-    if format in ("self", "play-self"):
+    if format in SELF:
         if len(entries) != 1:
             raise UsageError(f"{format} takes one bot, played against itself; {len(entries)} were named")
         one = entries[0]

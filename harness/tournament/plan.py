@@ -39,6 +39,8 @@ from referee.harness.tournament.formats import (
 )
 
 NONE = "none"
+SELF = ("self", "play-self")
+"""Formats in which one bot plays itself."""
 IDENT_DIGITS = 10
 """Of a bot's hash, as many name it in keys and tables."""
 
@@ -85,6 +87,12 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     encodings: tuple[str, ...] = ("json", "msgpack")
     version: int = 1
     """Of the game's rules."""
+
+    @property
+    def programs(self) -> tuple[int, ...]:
+        """For every bot the place of the first that is the same program: its own, unless one is listed twice."""
+        first: dict[str, int] = {}
+        return tuple(first.setdefault(entry.hash, place) for place, entry in enumerate(self.bots))
 
     @property
     def field(self) -> Field:
@@ -251,6 +259,17 @@ def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
         ident = _free(entry.hash[:IDENT_DIGITS], idents, "~{}")
         found.append(msgspec.structs.replace(entry, name=name, ident=ident))
     return tuple(found)
+
+
+def same_programs(plan: Plan) -> list[str]:
+    """Who is the same program as whom, a sentence each; not where one is to play itself, and not of guests."""
+    if plan.format in SELF:
+        return []
+    alike: dict[int, list[str]] = {}
+    for entry, program in zip(plan.bots, plan.programs, strict=True):
+        if not entry.guest:
+            alike.setdefault(program, []).append(entry.name)
+    return [f"{', '.join(names)} and {last} are the same program" for *names, last in alike.values() if names]
 
 
 def _free(preferred: str, taken: set[str], number: str) -> str:

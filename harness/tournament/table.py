@@ -5,7 +5,7 @@ import csv
 import io
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
 from operator import itemgetter
@@ -18,10 +18,13 @@ from referee.harness.markdown import escaped
 from referee.harness.tournament import gate_report, rating
 from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
 from referee.harness.tournament.ledger import Book, Game, Kind
-from referee.harness.tournament.plan import Keys, Plan, due_games
+from referee.harness.tournament.plan import SELF, Keys, Plan, due_games, same_programs
 from referee.harness.tournament.rating import Tally
 from referee.harness.tournament.run import Results
 from referee.harness.tournament.stats import FEW, Interval, pentanomial, strength, trinomial
+
+_Orbits = tuple[list[rating.Game], list[tuple[int, ...]]]
+"""Orbits that ended alike: the games of one, and of each the contents of its games."""
 
 
 class Row(Struct):
@@ -45,16 +48,16 @@ class Row(Struct):
     forfeits: int = 0
     """Games that it lost unplayed, because it was expelled; they are no faults."""
     different: int = 0
-    """Games that are no copies of another one."""
+    """Games that are no copies of another one of its own."""
     byes: int = 0
     """Rounds of a Swiss in which it rested: each counts as a won orbit."""
     absent: bool = False
     elo: Interval | None = None
     """Against the average of the field, from all games at once; see `rating`."""
     p_first: float | None = None
-    """The chance that it is the best."""
+    """The chance that it is the best; None where nothing is known of it."""
     note: str = ""
-    """What is to be known of the rating: `few`, `no information`."""
+    """What is to be known of the rating: `few`, `no information`, `copies` where all games are such."""
     sound: Interval | None = None
     """The rating without the games in which somebody was at fault; None if there are no such games."""
 
@@ -188,10 +191,11 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
                     cell.points += times * (1.0 if mine < theirs else 0.5 if mine == theirs else 0.0)
     for row, steps, payments in zip(rows, halves, paid, strict=True):
         row.points, row.score = steps / (2 * (plan.seats - 1)), math.fsum(payments)
-    for seats, found in contents.items():
-        for bot in seats:
-            rows[bot].different += len(found)
+    different, seatings = _different(plan, contents, rows)
     _rate(plan, book, rows, crossing, chances)
+    if seatings == different < total:
+        for row in rows:
+            row.p_first, row.note = None, COPIES if row.games else row.note
     order = _order(plan, book, rows, crossing)
     for rank, equal in _numbered(order):
         for bot in equal:
@@ -200,7 +204,6 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     for (bot, rival), cell in sorted(crossing.items(), key=itemgetter(0)):
         cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
     ranked = [rows[bot] for _, equal in _numbered(order) for bot in equal]
-    different = sum(map(len, contents.values()))
     superiority = [] if different < DISTINCT * total else _superiority(plan, ranked, cross)
     return Standings(
         game=plan.game,
@@ -213,6 +216,7 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         rows=ranked,
         cross=cross,
         notes=[
+            *same_programs(plan),
             *superiority,
             *_noise(ranked, book.voids),
             *_notes(plan, total, different, ranked),
@@ -221,6 +225,25 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     )
 
 
+def _different(plan: Plan, contents: Mapping[tuple[int, ...], set[int]], rows: Sequence[Row]) -> tuple[int, int]:
+    """Tells the rows how many of their games are no copies; of all games: how many, and of how many seatings. A game of
+    a program that is listed twice is no other game by that."""
+    programs = plan.programs
+    found: dict[tuple[int | None, tuple[int, ...]], list[set[int]]] = {}
+    for seats, games in contents.items():
+        seating = tuple(programs[bot] for bot in seats)
+        for bot in (None, *seats):
+            found.setdefault((bot, seating), []).append(games)
+    counts = {of: len(sets[0]) if len(sets) == 1 else len(set().union(*sets)) for of, sets in found.items()}
+    for (bot, _), count in counts.items():
+        if bot is not None:
+            rows[bot].different += count
+    whole = [count for (bot, _), count in counts.items() if bot is None]
+    return sum(whole), len(whole)
+
+
+COPIES, NO_INFORMATION = "copies", "no information"
+"""Notes on ratings that say nothing of who is probably the best."""
 DISTINCT = 0.9
 """Below this part of different games a table warns, and says nothing of who is surely better."""
 
@@ -228,10 +251,15 @@ DISTINCT = 0.9
 def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[str]:
     notes = []
     if total and different < DISTINCT * total:
+        left_out = "; P(#1) is left out, for nobody knows how other games would end"
         notes.append(
             f"only {different} of {total} games are different: the rest are copies and prove nothing more; "
             "an option that varies the start, such as `opening`, makes them differ"
+            + left_out
+            * any(row.note == COPIES for row in rows)
         )
+    if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
+        notes.append(f"P(#1) is left out for {', '.join(equal)}: all orbits are equal, which shows no spread")
     few = [row.name for row in rows if row.note == "few"]
     if few:
         of = "a bot" if len(few) == len(rows) else f"of {', '.join(few)}"
@@ -247,7 +275,7 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[
 def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
     """Where two have played, and nobody else: how surely the one is better."""
     played = [row for row in rows if row.games]
-    if len(played) != 2 or plan.seats != 2 or plan.format in ("self", "play-self", "judged"):
+    if len(played) != 2 or plan.seats != 2 or plan.format in (*SELF, "judged"):
         return []
     one, two = played
     penta = cross[one.name][two.name].penta
@@ -292,15 +320,19 @@ def _rate(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int
         return
     tally = Tally(len(rows))
     pairs: dict[tuple[tuple[int, ...], int], int] = {}
+    programs, repeated = plan.programs, []
     for orbit, contents in _orbits(plan, book):
-        shape = tally.shape(orbit)
-        for each in contents:
-            tally.count(shape, each)
+        if any(programs.count(programs[bot]) > 1 for bot in orbit[0].bots):
+            repeated.append((orbit, contents))
+        else:
+            _count(tally, orbit, contents)
         if plan.seats == len(orbit) == 2:
             there, back = orbit
             if there.bots == back.bots[::-1]:
                 key = there.bots, _half_points(there.ranks) + 2 - _half_points(back.ranks)
                 pairs[key] = pairs.get(key, 0) + len(contents)
+    for orbit, contents in _joined(programs, repeated):
+        _count(tally, orbit, contents)
     for ((one, other), half_points), times in pairs.items():
         for pair, place in (((one, other), half_points), ((other, one), 4 - half_points)):
             cell = crossing.get(pair)
@@ -311,9 +343,32 @@ def _rate(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int
     for bot, (row, found) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
         if row.games:
             row.elo, row.note = found.elo, found.note
-            known = found.elo is not None and (found.elo.low, found.elo.high) != (None, None)
-            row.p_first = found.p_rank[0] if found.p_rank and known else None  # of copies alone nothing is known
+            row.p_first = found.p_rank[0] if found.p_rank and found.note != NO_INFORMATION else None
             row.sound = None if sound is None else sound[bot].elo
+
+
+def _count(tally: Tally, orbit: list[rating.Game], contents: Iterable[tuple[int, ...]]) -> None:
+    shape = tally.shape(orbit)
+    for each in contents:
+        tally.count(shape, each)
+
+
+def _joined(programs: Sequence[int], orbits: Iterable[_Orbits]) -> Iterator[_Orbits]:
+    """What the same programs have played alike under several names, as one orbit, since it is one observation."""
+    alike: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[rating.Game], int]]] = {}
+    for orbit, contents in orbits:
+        seats = tuple(tuple(programs[bot] for bot in game.bots) for game in orbit)
+        for each, times in Counter(contents).items():
+            if 0 in each:
+                yield orbit, [each] * times
+            else:
+                alike.setdefault((seats, each), []).append((orbit, times))
+    for (_, each), found in alike.items():
+        before = 0
+        for times in sorted({times for _, times in found}):
+            together = [orbit for orbit, most in found if most >= times]
+            yield [game for orbit in together for game in orbit], [each * len(together)] * (times - before)
+            before = times
 
 
 def _half_points(ranks: tuple[int, ...]) -> int:
@@ -321,7 +376,7 @@ def _half_points(ranks: tuple[int, ...]) -> int:
     return (ranks[0] < ranks[1]) + (ranks[0] <= ranks[1])
 
 
-def _orbits(plan: Plan, book: Book) -> Iterator[tuple[list[rating.Game], list[tuple[int, ...]]]]:
+def _orbits(plan: Plan, book: Book) -> Iterator[_Orbits]:
     """What has been played of every orbit: those that ended alike together, with the contents of the games of each."""
     rows = Book.ROWS
     for orders, games in _tables(plan, book):
@@ -443,7 +498,7 @@ def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
         str(row.rank),
         f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
         elo(row.elo),
-        "" if row.p_first is None else f"{row.p_first:.0%}",
+        f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
         f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
         str(row.games),
         str(row.wins),

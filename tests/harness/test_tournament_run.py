@@ -307,8 +307,10 @@ def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
 
 def test_equal_programs_play_under_idents_of_their_own(tmp_path: Path) -> None:
     folder = tmp_path / "t"
-    tournament(tmp_path, "--game", "tictactoe", "@random", "@random", "--games", "4", "--ledger", folder)
-    found = table(folder)
+    twice = command("--game", "tictactoe", "@random", "@random", "--games", "4", "--ledger", folder)
+    done = subprocess.run(twice, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    found, sentence = table(folder), "@random and @random 2 are the same program"
+    assert done.stderr.splitlines() == [sentence] and sentence in done.stdout and sentence in found["notes"]
     assert [row["games"] for row in found["rows"]] == [4, 4]
     assert {row["name"] for row in found["rows"]} == {"@random", "@random 2"}
 

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterable
 
 import msgspec
+import pytest
 
 from referee.harness.tournament import ledger, stats, table
 from referee.harness.tournament.formats import Slot
@@ -14,20 +15,25 @@ Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 """Bots by seat, orbit, ranks, seats at fault."""
 
 
-def standings(bots: int, games: Iterable[Played], copies: bool = False) -> table.Standings:
-    """`copies`: all games with the same bots at their seats are alike."""
-    entries = identified([Entry(name, "", name * 64, f"@{name}") for name in "abcd"[:bots]])
+def standings(
+    bots: int, games: Iterable[Played], copies: bool | str = False, by_orbit: bool = False
+) -> table.Standings:
+    """`copies`: all games with the same bots at their seats are alike, `by_orbit` within an orbit; as a string, which
+    program each bot is."""
+    programs = copies if isinstance(copies, str) else "abcd"[:bots]
+    entries = identified([Entry(name, "", programs[at] * 64, f"@{name}") for at, name in enumerate("abcd"[:bots])])
     plan = Plan("tictactoe", "round-robin", 1, entries)
     keys, book = Keys(plan), Book()
     for number, (seats, orbit, ranks, at_fault) in enumerate(games, start=1):
         slot = Slot(seats, orbit)
+        course = "".join(programs[bot] for bot in seats) + (f"{orbit:x}" if by_orbit else "")
         line = ledger.Line(
             k=keys.key(slot),
             b=tuple(keys.idents[bot] for bot in seats),
             s=keys.seed(slot),
             r=ranks,
             p=tuple(2.0 - rank for rank in ranks),
-            a=f"{seats[0] if copies else number:x}",
+            a=course if copies else f"{number:x}",
             at=float(number),
             f=tuple(ledger.Fault(seat, "crash", "") for seat in at_fault),
         )
@@ -81,11 +87,64 @@ def test_the_rating_without_faults_is_told_where_there_are_any() -> None:
     assert found.notes[-1].startswith("Elo without the games in which somebody was at fault: ")
 
 
-def test_of_copies_alone_nobody_is_said_to_be_the_best() -> None:
-    alike = [game for orbit in range(30) for game in pair(orbit, DRAWN, DRAWN)]
-    assert [row.p_first for row in standings(2, alike, copies=True).rows] == [None, None]
+@pytest.mark.parametrize(("there", "back"), [(DRAWN, DRAWN), (WON, LOST), (WON, DRAWN)])
+def test_of_copies_alone_nobody_is_said_to_be_the_best(there: tuple[int, int], back: tuple[int, int]) -> None:
+    alike = [game for orbit in range(30) for game in pair(orbit, there, back)]
+    found = standings(2, alike, copies=True)
+    assert [(row.p_first, row.note, row.different) for row in found.rows] == [(None, "copies", 2)] * 2
+    assert found.notes[0].startswith("only 2 of 60 games are different: ")
+    assert found.notes[0].endswith("; P(#1) is left out, for nobody knows how other games would end")
+    column = table.headers(found).index("P(#1)")
+    assert {table.cells(row, table.headers(found))[column] for row in found.rows} == {"–"}
+    assert table.markdown(found).count("| – |") == 2
+    assert [row["p_first"] for row in csv.DictReader(table.as_csv(found).splitlines())] == ["", ""]
+    assert table.as_json(found).count('"p_first":null') == 2
+
+
+def test_where_games_differ_somebody_is_probably_the_best() -> None:
     games = [game for orbit in range(30) for game in pair(orbit, WON, LOST if orbit % 2 else DRAWN)]
     assert sum(row.p_first or 0 for row in standings(2, games).rows) == 1
+    drawn = standings(2, [game for orbit in range(30) for game in pair(orbit, DRAWN, DRAWN)])
+    assert [row.p_first for row in drawn.rows] == [None, None]
+    assert drawn.notes == ["P(#1) is left out for a, b: all orbits are equal, which shows no spread"]
+
+
+def test_a_program_that_is_listed_twice_plays_no_other_games_by_that() -> None:
+    met = {(0, 1): (WON, DRAWN), (0, 2): (WON, DRAWN), (1, 2): (LOST, WON)}  # a beats b as it beats c: b and c are one
+    alone = standings(2, [game for orbit in range(30) for game in pair(orbit, *met[0, 1])], copies=True)
+    assert (alone.different, [row.different for row in alone.rows]) == (2, [2, 2])
+    games = [
+        (seats, orbit, ranks, ())
+        for orbit in range(30)
+        for (one, two), (there, back) in met.items()
+        for seats, ranks in (((one, two), there), ((two, one), back))
+    ]
+    twice = standings(3, games, copies="abb")
+    assert twice.different == 3  # (a, b), (b, a), (b, b)
+    assert {row.name: row.different for row in twice.rows} == {"a": 2, "b": 3, "c": 3}
+    assert "b and c are the same program" in twice.notes
+    assert {row.note for row in twice.rows} == {"copies"}
+
+
+def test_what_a_program_listed_twice_plays_alike_is_one_observation() -> None:
+    pairs = [(WON, LOST if orbit % 3 else DRAWN) if orbit % 2 else (LOST, LOST) for orbit in range(60)]
+    again = [
+        (seats, orbit, ranks, ())
+        for orbit, (there, back) in enumerate(pairs)
+        for other in (1, 2)
+        for seats, ranks in (((0, other), there), ((other, 0), back))
+    ]
+    twice, apart = standings(3, again, copies="abb", by_orbit=True), standings(3, again)
+    assert twice.different == 120 and apart.different == 240
+
+    def ends(found: table.Standings, name: str) -> list[float]:
+        elo = next(row.elo for row in found.rows if row.name == name)
+        assert elo is not None and elo.low is not None and elo.high is not None
+        return [elo.low, elo.high]
+
+    wide, narrow = ends(twice, "a"), ends(apart, "a")
+    assert wide[1] - wide[0] > 1.3 * (narrow[1] - narrow[0])
+    assert ends(twice, "b") == pytest.approx(ends(twice, "c"))
 
 
 def test_who_has_not_played_has_no_rating() -> None:
