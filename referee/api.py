@@ -68,14 +68,15 @@ def setup(
 ) -> Setup:
     """What a match of that game follows from.
 
-    `names`: one a seat; as many as the game needs at least unless given. `map`: a file, or the name of a map that comes
-    along. `options`: those of the rules, by name. UsageError for whatever cannot be.
+    `seed`: of all luck, an unsigned integer of 64 bits. `names`: one a seat; as many as the game needs at least unless
+    given. `map`: a file, or the name of a map that comes along. `options`: those of the rules, by name. UsageError for
+    whatever cannot be.
     """
     found = game(name)
     _check("seed", seed, int)
     seats = tuple(f"player {player}" for player in range(found.seats.start)) if names is None else tuple(names)
     setups.check_count(found, len(seats))
-    return Setup(seed, seats, _options(found, map, options, len(seats)))
+    return Setup(setups.checked_seed(seed), seats, _options(found, map, options, len(seats)))
 
 
 def new(name: str, **given: Any) -> State:
@@ -92,7 +93,7 @@ class Conditions(TypedDict, total=False):
     """Under which conditions matches are played: what `play` and `play_games` take by name beside their own."""
 
     seed: int | None
-    """Of all luck; drawn unless given."""
+    """Of all luck, an unsigned integer of 64 bits; drawn unless given."""
     map: str | None
     """As for `setup`."""
     options: Mapping[str, Any] | None
@@ -178,7 +179,7 @@ async def play_games_async(
     match = Match(
         game=found,
         entrants=await _built(specs, found.name, limits),
-        seed=secrets.randbits(64) if seed is None else seed,
+        seed=secrets.randbits(64) if seed is None else setups.checked_seed(seed),
         options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
         time=found.time if time is None else time,
         encodings=_encodings(conditions.get("encodings", tuple(Encoding))),

@@ -20,7 +20,7 @@ from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.match import maps, setups
-from referee.harness.match.setups import option_names
+from referee.harness.match.setups import checked_seed, option_names
 from referee.harness.sandbox import layers
 from referee.harness.sandbox.layers import Isolation
 
@@ -233,8 +233,9 @@ def check_game_options(game: Game, game_options: Mapping[str, str]) -> None:
 
 
 def drawn(seed: int | None) -> int:
-    """The seed that was asked for, or one of our own: so large that no bot can find it by trying seeds in turn."""
-    return secrets.randbits(64) if seed is None else seed
+    """The seed that was asked for, or one of our own: so large that no bot can find it by trying seeds in turn.
+    UsageError for one beyond 64 bits."""
+    return secrets.randbits(64) if seed is None else checked_seed(seed)
 
 
 def _value(text: str, where: str) -> Any:

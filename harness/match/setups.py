@@ -23,6 +23,17 @@ def described(game: Game) -> Iterator[tuple[str, str, str]]:
         yield field.name, default, properties[field.encode_name].get("description", "")
 
 
+SEEDS = range(1 << 64)
+"""Of a match: as the dice have 64 bits, one beyond them would have the luck of another."""
+
+
+def checked_seed(seed: int) -> int:
+    """The seed of a match. UsageError for one that is none."""
+    if seed not in SEEDS:
+        raise UsageError(f"seed={seed}: wanted is an unsigned integer of 64 bits, 0 to {SEEDS[-1]}")
+    return seed
+
+
 def check_count(game: Game, bots: int) -> None:
     """UsageError unless that many can play."""
     if bots not in game.seats:

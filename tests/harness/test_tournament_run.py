@@ -353,6 +353,10 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
         (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
         (["--resume"], "--ledger"),
         (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--seed=-1"],
+            "seed=-1: wanted is an unsigned integer of 64 bits",
+        ),
         (["show", "nowhere"], "holds no tournament"),
         (["nowhere.toml"], "nowhere.toml"),
         (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
