@@ -130,6 +130,8 @@ def gate(
             )
             plan = held.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
+            if plan.programs[1] == 0:
+                err.print(Text(f"{printable(names[0])} and {printable(names[1])} are the same program"))
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, progress=report)
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
@@ -187,12 +189,12 @@ async def _play(run: Run, opening: Any, terms: Terms) -> Gate:
 
 
 def _so_far(gate: Gate) -> str:
-    ahead, level, behind = gate.pairs
+    results = gate_report.compared(gate.pairs, gate.seats)
     low, high = gate.terms.limits
     evidence = f"LLR {gate.llr:.2f} ({low:.2f}, {high:.2f})"
     if gate.terms.bets:
         evidence = f"bets {gate.wealth[0]:.2f} against H0, {gate.wealth[1]:.2f} against H1"
-    return f"{gate.games:,} games  W {ahead} L {behind} D {level}  {evidence}"
+    return f"{gate.games:,} games  {results}  {evidence}"
 
 
 def _tell(run: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:

@@ -261,6 +261,8 @@ class Report(Struct, frozen=True):
     new: str
     old: str
     seed: int
+    seats: int
+    """At a table: one of the new bot's, all others the old one's."""
     decision: Decision
     terms: Terms
     orbits: int
@@ -276,6 +278,7 @@ class Report(Struct, frozen=True):
     """The new bot's mean share of the points, 0 … 1, if they are what is judged."""
     counts: tuple[int, ...]
     ahead: int
+    """Rivals of single games, `seats` - 1 in each, that the new bot finished ahead of."""
     level: int
     behind: int
     faults_new: int
@@ -292,6 +295,7 @@ def report(gate: Gate, game: str, names: tuple[str, str], seed: int, played: int
         new=names[0],
         old=names[1],
         seed=seed,
+        seats=gate.seats,
         decision=gate.decision or Decision.INCONCLUSIVE,
         terms=gate.terms,
         orbits=gate.orbits,

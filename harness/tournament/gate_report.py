@@ -1,6 +1,7 @@
 """What a gate tells: lines for a terminal, Markdown for a pull request, JUnit's XML for other programs."""
 
 import math
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
@@ -28,12 +29,24 @@ def lines(run: Report) -> list[str]:
     else:
         low, high = run.limits
         found.append(f"Gate  | LLR {run.llr:.2f} ({low:.2f}, {high:.2f}) {bounds} {run.decision}")
-    pairs = f"W {run.ahead} L {run.behind} D {run.level}"
     faults = f"faults new {run.faults_new}, old {run.faults_old}"
-    found.append(f"Games | {run.games:,}: {pairs}, {run.different:,} different; {faults}")
-    if len(run.counts) == 5:
+    results = compared((run.ahead, run.level, run.behind), run.seats)
+    if run.seats == 2:
+        found.append(f"Games | {run.games:,}: {results}, {run.different:,} different; {faults}")
         found.append(f"Penta | {list(run.counts)}")
+    else:
+        found.append(f"Games | {run.games:,}: {run.different:,} different; {faults}")
+        found.append(f"Rivals| {results}")
     return found
+
+
+def compared(pairs: Sequence[int], seats: int) -> str:
+    """What the new bot has made of its rivals: of so many it finished ahead, level, behind. With more than one rival in
+    a game these are no games won, drawn and lost."""
+    ahead, level, behind = pairs
+    if seats == 2:
+        return f"W {ahead} L {behind} D {level}"
+    return f"{sum(pairs):,} met, {seats - 1} a game: ahead of {ahead:,}, behind {behind:,}, level with {level:,}"
 
 
 def warnings(run: Report) -> list[str]:

@@ -107,6 +107,17 @@ def test_four_seats_are_one_new_bot_against_three_old_ones(run: Run) -> None:
     found = json.loads(out)
     assert (code, found["games"], len(found["counts"])) == (4, 8, 25)
     assert found["ahead"] + found["level"] + found["behind"] == 8 * 3
+    _, out, err = run(*argv, "--elo", "0", "30", "--markdown", "pr.md")
+    games, rivals = (next(line for line in out.splitlines() if line.startswith(word)) for word in ("Games", "Rivals"))
+    assert games.startswith("Games | 8: ") and " W " not in games
+    ahead, behind, level = (f"{found[name]}" for name in ("ahead", "behind", "level"))
+    assert rivals == f"Rivals| 24 met, 3 a game: ahead of {ahead}, behind {behind}, level with {level}"
+    assert "same program" not in err  # the old one's three are, which is how it is played
+
+
+def test_a_bot_against_itself_is_told_of(run: Run) -> None:
+    _, _, err = run("New=@random", "@random", *TICTACTOE, "--max-games", "2")
+    assert err.splitlines()[0] == "New and @random are the same program"
 
 
 @pytest.mark.parametrize(
