@@ -40,7 +40,7 @@ from referee.harness.tournament import organise, table
 from referee.harness.tournament.crew import Crew
 from referee.harness.tournament.formats import BY_RESULTS, Seating
 from referee.harness.tournament.ledger import PLAN, Ledger
-from referee.harness.tournament.plan import Plan, differences, due_games, read_plan, same_programs
+from referee.harness.tournament.plan import Plan, differences, due_games, read_plan, remarks
 from referee.harness.tournament.plan import find_game as game_named
 from referee.harness.tournament.run import End, Run, Shard, contest_of
 from referee.harness.tournament.wire import Contest
@@ -204,7 +204,7 @@ def tournament(
             _check_shard(part, request.format)
             folder = _new_folder(request) if ledger is None else ledger
             plan = held.enter_context(organise.arranged(request, folder, resume))
-        for sentence in same_programs(plan):
+        for sentence in remarks(plan):
             _say(sentence)
         if cluster is None:
             with progress() as report:

@@ -156,16 +156,22 @@ def _guest(case: str, game: str) -> Entry:
 
 
 def add(folder: Path, specs: Sequence[str]) -> Plan:
-    """Puts further bots on the list of a tournament. Nobody's games change by it. RunError where its ledger is damaged,
-    with the list as it was."""
+    """Puts further bots on the list of a tournament; one that was absent shows up. Nobody's games change by it.
+    RunError where its ledger is damaged, with the list as it was."""
     plan = read_plan(folder / PLAN)
     read(folder)
     if plan.format in NO_FURTHER:
         raise UsageError(f"{plan.format} takes no further bots")
     with finding(specs, plan.game) as found:
         guests = [entry for entry in plan.bots if entry.guest]
-        bots = [entry for entry in plan.bots if not entry.guest]
-        new = identified([*bots, *(each.entry for each in found)])
+        late = {each.entry.hash for each in found}
+        bots = [
+            msgspec.structs.replace(entry, absent=entry.absent and entry.hash not in late)
+            for entry in plan.bots
+            if not entry.guest
+        ]
+        absent = {entry.hash for entry in plan.bots if entry.absent}
+        new = identified([*bots, *(each.entry for each in found if each.entry.hash not in absent)])
         for each in found:
             store(each, folder)
         plan = checked(plan.replaced(bots=(*new, *guests)))

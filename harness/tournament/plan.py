@@ -261,6 +261,23 @@ def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+def remarks(plan: Plan) -> Iterator[str]:
+    """What whoever starts it may not expect, a sentence each."""
+    yield from same_programs(plan)
+    absent = [entry.name for entry in plan.bots if entry.absent]
+    if absent:
+        yield f"{', '.join(absent)} {'does' if len(absent) == 1 else 'do'} not show up"
+    if plan.rounds is not None:
+        field = plan.field
+        there = field.bots - len(field.absent)
+        if plan.format == "swiss":
+            played = swiss_rounds(there, plan.rounds)
+            if played < plan.rounds:
+                yield f"{played} rounds are played, not {plan.rounds}: {there} bots have no opponents for more"
+        elif plan.seats == 2 or plan.format != "round-robin":
+            yield f"--tables {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
+
+
 def same_programs(plan: Plan) -> list[str]:
     """Who is the same program as whom, a sentence each; not where one is to play itself, and not of guests."""
     if plan.format in SELF:

@@ -20,6 +20,10 @@ BY_ORDER = frozenset({"gauntlet", "play-all", "groups"})
 def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
     """The plan to go on with: the one that was there, with more games, rounds of a Swiss or bots where they are asked
     for. `fewer`: less games may be asked for too. UsageError names everything else that differs, in one line."""
+    absent = {entry.ident for entry in before.bots if entry.absent}
+    requested = requested.replaced(
+        bots=tuple(entry if entry.ident not in absent else _stayed_away(entry) for entry in requested.bots)
+    )
     differing = list(_differing(before, requested, fewer))
     if differing:
         whats = ", and ".join(f"whose {what}" for what in differing)
@@ -50,7 +54,16 @@ def _differing(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
             yield f"rounds are {was}, not {now}"
     elif before.rounds != requested.rounds:  # at four seats: other tables
         yield f"rounds are {before.rounds or OWN}, not {requested.rounds or OWN}"
+    present = {entry.ident for entry in before.bots if not entry.absent}
+    for entry in requested.bots:
+        if entry.absent and entry.ident in present:
+            yield f"{entry.name} is there, not absent"
     yield from _conditions(before, requested)
+
+
+def _stayed_away(entry: Entry) -> Entry:
+    """As it was: who was absent need not be named so again, and comes by `tournament add`."""
+    return msgspec.structs.replace(entry, absent=True)
 
 
 def _conditions(before: Plan, requested: Plan) -> Iterator[str]:

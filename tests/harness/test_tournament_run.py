@@ -252,6 +252,41 @@ def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots
     assert len(games(folder)) == 6
 
 
+def test_who_is_absent_stays_so_until_it_is_added(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder]
+    tournament(tmp_path, *start, "--absent", "cid")
+    assert len(games(folder)) == 2
+    before = (folder / "tournament.toml").read_bytes()
+    said = tournament(tmp_path, *start, "--resume", "--absent", "bob", code=2)
+    assert "holds a tournament whose bob is there, not absent; another one needs a folder" in said
+    assert (folder / "tournament.toml").read_bytes() == before
+    again = subprocess.run(
+        command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+    assert again.stderr.splitlines() == ["cid does not show up"]  # what is not said is as it was
+    assert (folder / "tournament.toml").read_bytes() == before and len(games(folder)) == 2
+    assert tournament(tmp_path, "add", folder, bots[2]).endswith("3 bots\n")
+    tournament(tmp_path, "--resume", "--ledger", folder)
+    assert len(games(folder)) == 6
+
+
+@pytest.mark.parametrize(
+    ("format", "tables", "sentence"),
+    [
+        ("swiss", "6", "3 rounds are played, not 6: 3 bots have no opponents for more"),
+        ("round-robin", "2", "--tables 2 changes nothing: it is for a swiss and for round-robin at four seats"),
+        ("swiss", "3", None),
+    ],
+)
+def test_tables_that_cannot_all_be_played_are_told_of(
+    bots: list[str], tmp_path: Path, format: str, tables: str, sentence: str | None
+) -> None:
+    start = command("--game", "tictactoe", *bots, "--format", format, "--tables", tables)
+    done = subprocess.run(start, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ([] if sentence is None else [sentence])
+
+
 def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: list[str], tmp_path: Path) -> None:
     for format in ("round-robin", "gauntlet"):
         start = ["--game", "tictactoe", "--format", format, "--seed", "3", "--ledger", tmp_path / format]
