@@ -18,11 +18,11 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from referee.games.api import Call
-from referee.harness.cli.reports.turns import SEAT_STYLES, board, title, turn_text
+from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, title, turn_text
 from referee.harness.cli.reports.words import printable, short
 from referee.harness.record.lines import Turn
 from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, positions
+from referee.harness.record.simulation import Difference, positions_to_the_end
 
 SPEEDS = (1, 2, 4, 8, 16, 32)
 """Turns a second."""
@@ -69,7 +69,7 @@ def read(replay: Replay) -> Iterator[Step]:
     number = 0
     last: Step | None = None
     try:
-        for _, state, line in positions(replay):
+        for _, state, line in positions_to_the_end(replay):
             number = line.turn if isinstance(line, Turn) else number
             answered: frozenset[int] = frozenset()
             ruled = any(event["event"] == "ruling" for event in getattr(line, "events", ()))
@@ -80,9 +80,8 @@ def read(replay: Replay) -> Iterator[Step]:
             yield last
             calls = state.calls()
     except Difference as difference:
-        words = Text(f"the replay is not what the rules give: {printable(str(difference))}", style="bold red")
         drawn = last.whole if last is not None else Text()
-        yield Step(number, words, drawn, tuple(drawn for _ in seats), frozenset(), True)
+        yield Step(number, differing(difference), drawn, tuple(drawn for _ in seats), frozenset(), True)
 
 
 class TurnAsked(ModalScreen[int | None]):

@@ -17,6 +17,9 @@ from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
 GZIP = b"\x1f\x8b"
 """How a file begins that gzip has packed."""
 
+HEADER = b'{"replay":'
+"""How a record begins."""
+
 
 def opened(path: Path) -> BinaryIO:
     """A record for reading, also one that gzip has packed, as tournaments' pages hold them. OSError if it cannot be."""
@@ -48,9 +51,11 @@ class Replay:
     def __init__(self, path: Path, content: bytes | None = None) -> None:
         """`content`: what the file holds, if that is known already."""
         try:
-            self.lines = (contents(path) if content is None else content).splitlines()
+            content = contents(path) if content is None else content
         except OSError as error:
             raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
+        self.lines = content.splitlines()
+        self._ends_a_line = content.endswith(b"\n")
         if not self.lines:
             raise UsageError(f"{path} is empty, not a replay")
         if (form := form_of(self.lines[0])) is not None:
@@ -65,6 +70,8 @@ class Replay:
         except KeyError as error:
             raise UsageError(f"{path} is not a replay: line 1: {error.args[0]}") from error
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            if content.startswith(HEADER) and len(self.lines) == 1 and self.breaks_off:
+                raise UsageError(f"{path} breaks off in line 1: a disk was full, or the run was killed") from error
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
         if raw.replay != REPLAY_VERSION or raw.game_version != self.game.version:
             raise UsageError(
@@ -83,6 +90,15 @@ class Replay:
     def new(self) -> State:
         """The first position."""
         return self.game.new(self.header.setup)
+
+    @property
+    def breaks_off(self) -> bool:
+        """Whether its last line is a part of one, as where the disk was full."""
+        try:
+            msgspec.json.decode(self.lines[-1])
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return not self._ends_a_line
+        return False
 
     @property
     def ending(self) -> Ending | None:

@@ -1,6 +1,7 @@
 """Plays a record again from its setup and its answers, and finds the first line that differs."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,6 +12,7 @@ from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, St
 from referee.harness.record.replay import Replay
 
 Kind = TypeVar("Kind")
+NO_END = "missing: the match has no end"
 
 
 class Difference(Exception):
@@ -18,6 +20,27 @@ class Difference(Exception):
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}")
+        self.line = line
+
+
+class Cut(Difference):
+    """The record ends before the match has: `line` is the first that is not there, or not whole."""
+
+    def __init__(self, replay: Replay, why: str) -> None:
+        whole = len(replay.lines) - replay.breaks_off
+        what = "it breaks off" if replay.breaks_off else why
+        known = f"line {whole} is the last whole one, as where a disk was full, or the run was killed or goes on"
+        super().__init__(whole + 1, f"{what}; {known}")
+
+
+@contextmanager
+def _telling_of_a_cut(replay: Replay) -> Iterator[None]:
+    try:
+        yield
+    except Difference as difference:
+        if difference.line <= len(replay.lines) - replay.breaks_off or replay.ending is not None:
+            raise
+        raise Cut(replay, str(difference).partition(": ")[2]) from difference
 
 
 def verify(replay: Replay) -> Result | None:
@@ -26,22 +49,32 @@ def verify(replay: Replay) -> Result | None:
     None: the record says itself that the match was aborted, and is identical up to there.
     """
     simulation = Simulation(replay.new())
-    for line in replay.lines[1:]:
-        if simulation.take(line) is None:
-            break
-    return simulation.conclude(replay.lines[simulation.number :])
+    with _telling_of_a_cut(replay):
+        for line in replay.lines[1:]:
+            if simulation.take(line) is None:
+                break
+        return simulation.conclude(replay.lines[simulation.number :])
 
 
 def positions(replay: Replay) -> Iterator[tuple[int, State, Step]]:
     """Line number (from 1), position after it, and the line, for all but the first and the last. Raises Difference."""
     simulation = Simulation(replay.new())
-    if len(replay.lines) < 2:
-        raise Difference(2, "missing: the match was not opened")
     for line in replay.lines[1:]:
-        step = simulation.take(line)
+        with _telling_of_a_cut(replay):
+            step = simulation.take(line)
         if step is None:
-            return
+            break
         yield simulation.number, simulation.state, step
+    with _telling_of_a_cut(replay):
+        if len(replay.lines) < 2:
+            raise Difference(2, "missing: the match was not opened")
+
+
+def positions_to_the_end(replay: Replay) -> Iterator[tuple[int, State, Step]]:
+    """As `positions`; raises Cut also after the last one, where the record has no end."""
+    yield from positions(replay)
+    if replay.ending is None and len(replay.lines) > 1:
+        raise Cut(replay, NO_END)
 
 
 class Simulation:
@@ -92,7 +125,7 @@ class Simulation:
             raise Difference(2, "missing: the match was not opened")
         ending = _decode(rest[0], number + 1, Ending) if rest else None
         if ending is None:
-            raise Difference(number + 1, "missing: the match has no end")
+            raise Difference(number + 1, NO_END)
         if len(rest) > 1:
             raise Difference(number + 2, "there are lines after the end")
         if ending.aborted is not UNSET and ending.result is None:

@@ -16,6 +16,7 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.api import Fault, FaultKind, Setup, TimeControl, win
 from referee.harness.bots.limits import Limits
+from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
@@ -28,6 +29,7 @@ from referee.harness.web.shelf import Folder, shelf_of
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
 RULES = registry.game("tictactoe").version
+CUT = "as where a disk was full, or the run was killed or goes on"
 
 
 @pytest.fixture
@@ -206,7 +208,8 @@ def test_a_missing_opening_is_found(record: Path) -> None:
 
 
 def test_a_missing_end_is_found(record: Path) -> None:
-    assert difference(changed(record, lambda values: values.pop())) == "line 7: missing: the match has no end"
+    found = difference(changed(record, lambda values: values.pop()))
+    assert found == "line 7: missing: the match has no end; line 6 is the last whole one, " + CUT
 
 
 def test_a_record_that_ends_too_early_is_found(record: Path) -> None:
@@ -217,7 +220,7 @@ def test_a_record_that_ends_too_early_is_found(record: Path) -> None:
 def test_a_header_alone_is_no_match(record: Path) -> None:
     assert (
         difference(rewritten(record, record.read_text().splitlines()[:1]))
-        == "line 2: missing: the match was not opened"
+        == f"line 2: missing: the match was not opened; line 1 is the last whole one, {CUT}"
     )
 
 
@@ -246,6 +249,25 @@ def test_a_line_that_was_cut_is_found(record: Path, kept: float) -> None:
     text = record.read_text().splitlines()
     text[FLIP] = text[FLIP][: int(len(text[FLIP]) * kept)]
     assert difference(rewritten(record, text[: FLIP + 1])).startswith("line 6: ")
+
+
+@pytest.mark.parametrize("kept", [1, 3, 0.5, 0.99])
+def test_of_a_record_that_breaks_off_the_last_whole_line_is_told(
+    record: Path, kept: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = record.read_bytes().splitlines(keepends=True)
+    part = lines[FLIP][: kept if isinstance(kept, int) else int(len(lines[FLIP]) * kept)]
+    record.write_bytes(b"".join(lines[:FLIP]) + part)
+    words = f"line {FLIP + 1}: it breaks off; line {FLIP} is the last whole one, {CUT}"
+    assert difference(Replay(record)) == words
+    assert main(["replay", "show", str(record)]) == 0
+    assert f"the record ends before the match: {words}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_record_that_breaks_off_in_its_first_line_is_told_as_that(record: Path) -> None:
+    record.write_bytes(record.read_bytes()[:200])
+    with pytest.raises(UsageError, match=r"match.jsonl breaks off in line 1: a disk was full, or the run was killed$"):
+        Replay(record)
 
 
 def test_bytes_that_are_no_utf_8_are_found(record: Path) -> None:

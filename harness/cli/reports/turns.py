@@ -13,7 +13,7 @@ from referee.games.api import Call, Fault, Game, State
 from referee.harness.cli.reports.words import as_json, cut, printable
 from referee.harness.record.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, positions
+from referee.harness.record.simulation import Cut, Difference, positions_to_the_end
 
 SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
 """By seat, from the first again after the last."""
@@ -122,7 +122,7 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
     number = 0
     calls: tuple[Call, ...] = ()
     try:
-        for _, state, line in positions(replay):
+        for _, state, line in positions_to_the_end(replay):
             number = line.turn if isinstance(line, Turn) else number
             frames = _frames(calls, line, numbers) if window.calls else []
             if window.holds(number, line.answers | line.faults if isinstance(line, Turn) else ()):
@@ -130,9 +130,17 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
             if window.calls or window.holds(number + 1, range(len(setup.names))):
                 calls = state.calls()
     except Difference as difference:
-        yield Text(f"the replay is not what the rules give: {printable(str(difference))}", style="bold red")
+        yield differing(difference)
     if state is not None and state.result is not None:
         yield Text(f"result: {printable(state.result.reason)}, ranks {state.result.ranks}", style="bold")
+
+
+def differing(difference: Difference) -> Text:
+    """What is wrong with a record from a line on."""
+    what = (
+        "the record ends before the match" if isinstance(difference, Cut) else "the replay is not what the rules give"
+    )
+    return Text(f"{what}: {printable(str(difference))}", style="bold red")
 
 
 def _step(
