@@ -154,6 +154,17 @@ def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="without npm nobody builds the page")
+def test_setuptools_has_nothing_to_warn_of(sdist: Path, tmp_path: Path) -> None:
+    """What it warns of today ends the builds of whoever has its next version."""
+    shutil.unpack_archive(sdist, tmp_path)
+    (folder,) = tmp_path.iterdir()
+    build = "from setuptools import build_meta; build_meta.build_wheel('out')"
+    done = subprocess.run([sys.executable, "-c", build], cwd=folder, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if "byte-compiling is disabled" not in line]
+    assert [line for line in lines if "warning" in line.lower() or "deprecat" in line.lower()] == []
+
+
 def test_both_hold_the_built_page_and_the_source_the_viewers_sources(source: Path, sdist: Path, wheel: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if member.isfile()}

@@ -176,6 +176,8 @@ def tournament(
         raise UsageError("--resume: needs --ledger, the folder of the tournament")
     if alternate and seating not in (None, Seating.ALTERNATE):
         raise UsageError(f"--alternate --seating {seating}: one of them")
+    if cluster is not None:
+        _check_cluster(cluster, (tls_ca, tls_cert, tls_key))
     with ExitStack() as held:
         chosen = Seating.ALTERNATE if alternate and seating is None else seating
         given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
@@ -381,16 +383,21 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
 # What they are made of.
 
 
+def _check_cluster(address: str, tls: tuple[Path | None, ...]) -> None:
+    """UsageError before anything is written, so that the mended command finds no folder of this one."""
+    try:
+        from referee.harness.tournament.cluster import Tls, checked_address
+    except ImportError as error:
+        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
+    checked_address(address, Tls(*tls))
+
+
 def _clustered(
     contest: Contest, address: str, plan: Plan, folder: Path, tls: tuple[Path | None, ...]
 ) -> AbstractAsyncContextManager[Crew]:
-    try:
-        from referee.harness.tournament.cluster import Tls, checked_address, open_cluster
-    except ImportError as error:
-        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
-    certificates = Tls(*tls)
-    checked_address(address, certificates)
-    return open_cluster(contest, address, plan, folder, certificates, _say)
+    from referee.harness.tournament.cluster import Tls, open_cluster
+
+    return open_cluster(contest, address, plan, folder, Tls(*tls), _say)
 
 
 async def _run(run: Run, opening: Any, max_minutes: float | None) -> End:

@@ -208,6 +208,7 @@ def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path
     start = ["--game", "tictactoe", "@random", "@random", "--cluster", "tls://192.0.2.7:8786", "--tls-ca", "ca.pem"]
     said = tournament(tmp_path, *start, code=2)
     assert "needs --tls-ca, --tls-cert and --tls-key" in said
+    assert not (tmp_path / "tournaments").exists(), "the mended command is not told that there is a tournament already"
     said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
     assert said.endswith("--tls-cert no.pem: there is no such file\n")
 
