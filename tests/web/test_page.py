@@ -225,13 +225,13 @@ def test_where_a_player_came_from_is_marked_on_the_board(played: Played, paged: 
 def test_a_click_on_a_chart_goes_to_that_turn(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "")
     last = int(page.get_attribute("#turn", "max") or 0)
-    for number, chart in enumerate(page.locator(".charts svg").all(), start=1):
+    for number, chart in enumerate(page.locator(".charts figure > svg").all(), start=1):
         box = chart.bounding_box()
         assert box is not None
         part = number / 4
         page.mouse.click(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
         assert abs(int(page.input_value("#turn")) - part * last) <= 1 + last / box["width"]
-    assert page.locator(".charts svg").count() == 2
+    assert page.locator(".charts figure > svg").count() == 2
 
 
 TALKING = """
