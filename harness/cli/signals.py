@@ -35,6 +35,8 @@ def obeyed() -> Iterator[None]:
     plays, which has its own way."""
 
     def end(number: int) -> None:
+        if callable(signal.getsignal(signal.SIGCONT)):  # a full screen's: `timeout` and systemd send it along
+            signal.signal(signal.SIGCONT, lambda number, frame: None)
         raise Ended(number)
 
     with _handled(ENDING[1:], end):

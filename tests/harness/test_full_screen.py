@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import pty
+import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -100,7 +101,20 @@ def test_a_seat_is_not_shown_what_it_may_not_see(tmp_path: Path) -> None:
     steered(path, steer)
 
 
-def test_on_a_terminal_it_opens_and_q_leaves(match: Path) -> None:
+def pressed_q(process: subprocess.Popen[bytes], terminal: int) -> None:
+    os.write(terminal, b"q")
+
+
+def ended(process: subprocess.Popen[bytes], terminal: int) -> None:
+    """As `timeout` and systemd do it."""
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize(("leave", "code"), [(pressed_q, 0), (ended, 128 + signal.SIGTERM)])
+def test_on_a_terminal_it_opens_and_gives_it_back(
+    match: Path, leave: Callable[[subprocess.Popen[bytes], int], None], code: int
+) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
     command = [sys.executable, "-m", "referee.harness.cli.main", "replay", "show", str(match)]
@@ -110,14 +124,15 @@ def test_on_a_terminal_it_opens_and_q_leaves(match: Path) -> None:
     try:
         while b"help" not in seen:
             seen += os.read(ours, 65536)
-        os.write(ours, b"q")
+        leave(process, ours)
         while True:
             try:
                 seen += os.read(ours, 65536)
             except OSError:
                 break
-        assert process.wait(30) == 0
+        assert process.wait(30) == code
         assert b"\x1b[?1049l" in seen, "the terminal is given back"
+        assert b"Traceback" not in seen
     finally:
         process.kill()
         process.wait()
