@@ -133,12 +133,21 @@ class _Brief(Struct, gc=False):
     forfeit: bool = False
     ledger: int = 0
     """Of a head, which is no game."""
+    plan: "_Tournament | None" = None
+
+
+class _Tournament(Struct, frozen=True, gc=False):
+    """Which one a head is of."""
+
+    game: str | None = None
+    seed: int | None = None
 
 
 class _Origin(Struct):
-    """Of a head, which tournament it is of."""
+    """A head, in no more detail than is needed to know another tournament's."""
 
-    plan: dict[str, Any] = {}
+    ledger: int
+    plan: _Tournament = _Tournament()
 
 
 class _Seat(Struct, gc=False):
@@ -158,6 +167,8 @@ class Book:
         self.count = 0
         self.doubles = 0
         self.voids = 0
+        self.origins: set[_Tournament] = set()
+        """Of the heads among its lines."""
         self._kinds: dict[tuple[object, ...], Kind] = {}
         self._decode = msgspec.json.Decoder(_Brief).decode
         self._decode_lines = msgspec.json.Decoder(_Brief).decode_lines
@@ -183,6 +194,8 @@ class Book:
                 continue
             if not brief.k:
                 if brief.ledger:
+                    if brief.plan is not None:
+                        self.origins.add(brief.plan)
                     continue
                 raise ValueError("it has no key `k`")
             seats = len(brief.r)
@@ -253,12 +266,14 @@ def lines(file: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
 def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None) -> Book:
     """Every game of a tournament's folder. With the `book` and `ends` of an earlier reading only what has been added.
 
-    RunError names a line that is damaged, UsageError a file of another tournament; nothing is left out in silence.
+    RunError names a line that is damaged, UsageError a file that holds lines of another tournament, at its beginning or
+    behind others; nothing is left out in silence.
     """
     book = Book() if book is None else book
     ends = {} if ends is None else ends
-    if (folder / PLAN).exists():
-        check_files(folder, read_plan(folder / PLAN))
+    plan = read_plan(folder / PLAN) if (folder / PLAN).exists() else None
+    if plan is not None:
+        check_files(folder, plan)
     for file in files(folder):
         for end, block in _blocks(file, ends.get(file, 0)):
             try:
@@ -266,24 +281,33 @@ def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = 
             except ValueError:  # msgspec's errors are some
                 _name_damaged(file, end - len(block) - 1)  # a block is without its last newline
                 raise
+            if plan is not None:
+                for origin in book.origins:
+                    _check_origin(file, origin, plan)
             ends[file] = end
     return book
 
 
 def check_files(folder: Path, plan: Plan) -> None:
     """UsageError for a file of lines that another tournament wrote, with another seed or game: its keys may be those of
-    this one, its games are not."""
+    this one, its games are not. RunError for a file whose first line does not say which one did."""
     decode = msgspec.json.Decoder(_Origin).decode
     for file in files(folder):
-        first = next(lines(file), None)
-        try:
-            origin = decode(first[1]).plan if first else {}
-        except ValueError:  # damaged: whoever reads it in full tells
-            continue
-        for name in ("game", "seed"):
-            was, now = origin.get(name), getattr(plan, name)
-            if was not in (None, now):
-                raise UsageError(f"{file} is of another tournament: its {name} is {was}, not {now}; move it away")
+        first = next(lines(file), None)  # none: its run was killed before it wrote a line
+        if first is not None:
+            try:
+                origin = decode(first[1])
+            except ValueError as error:
+                what = "its first line, which says what tournament it is of, is damaged or missing"
+                raise RunError(f"{file}: {what}: {error}") from error
+            _check_origin(file, origin.plan, plan)
+
+
+def _check_origin(file: Path, origin: _Tournament, plan: Plan) -> None:
+    for name in ("game", "seed"):
+        was, now = getattr(origin, name), getattr(plan, name)
+        if was not in (None, now):
+            raise UsageError(f"{file} is of another tournament: its {name} is {was}, not {now}; move it away")
 
 
 def _blocks(file: Path, start: int) -> Iterator[tuple[int, bytes]]:

@@ -313,6 +313,28 @@ def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots
     assert sorted((tmp_path / "one").rglob("*")) == files
 
 
+@pytest.mark.parametrize("spoilt", ["behind", "damaged", "missing"])
+def test_a_file_that_may_be_of_two_tournaments_is_named(bots: list[str], tmp_path: Path, spoilt: str) -> None:
+    start = ["--game", "tictactoe", *bots[:2]]
+    for name, seed in (("one", "3"), ("other", "4")):
+        tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
+    (file,), (foreign,) = ((tmp_path / name / "ledger").iterdir() for name in ("one", "other"))
+    whole = file.read_bytes()
+    head, _, rest = whole.partition(b"\n")
+    file.write_bytes(
+        {"behind": whole + foreign.read_bytes(), "damaged": head[:40] + b"\n" + rest, "missing": rest}[spoilt]
+    )
+    words, code = ("its first line, which says what tournament it is of, is damaged or missing: ", 3)
+    if spoilt == "behind":
+        words, code = ("is of another tournament: its seed is 4, not 3", 2)
+    plan = (tmp_path / "one" / "tournament.toml").read_bytes()
+    for arguments in (["--resume", "--ledger"], ["show"], ["page"], ["merge", tmp_path / "both"], ["add"]):
+        more = [bots[2]] if arguments == ["add"] else []
+        said = tournament(tmp_path, *arguments, tmp_path / "one", *more, code=code)
+        assert file.name in said and words in said and said.count("\n") == 1
+    assert (tmp_path / "one" / "tournament.toml").read_bytes() == plan
+
+
 def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
