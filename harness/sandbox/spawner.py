@@ -228,6 +228,30 @@ class Process:
         return message
 
 
+class Resting:
+    """A supervisor whose bot has ended, and which can run another: nothing is below it."""
+
+    def __init__(self, rlimits: Mapping[str, int], control: socket.socket, pid: int) -> None:
+        self.rlimits, self.control = rlimits, control
+        self._pidfd = -1
+        with suppress(OSError):
+            self._pidfd = -1 if FLOOR else os.pidfd_open(pid)
+
+    def let_go(self) -> None:
+        """What it does now is known to its next bot alone. It may have been let go before."""
+        if self._pidfd >= 0:
+            os.close(self._pidfd)
+            self._pidfd = -1
+
+    def dismiss(self) -> None:
+        """Ends it: nobody can ask it any more. A bot may have stopped it, so that it would not notice."""
+        self.control.close()
+        if self._pidfd >= 0:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        self.let_go()
+
+
 class Spawner:
     """Starts bots. One serves a whole run of matches; make it with `open_spawner`.
 
@@ -237,7 +261,7 @@ class Spawner:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._started: set[Process] = set()  # whose descriptors are open
-        self._resting: list[tuple[Mapping[str, int], socket.socket]] = []  # supervisors, by the kernel's limits on them
+        self._resting: list[Resting] = []
         self._was_killed = False  # once at least; then some of the bots' processes may have become our children
         self._begin()
 
@@ -288,15 +312,19 @@ class Spawner:
         if self._process.poll() is not None:
             self._dismiss()
         rlimits = request["rlimits"]
-        while control := next((control for under, control in self._resting if under == rlimits), None):
-            self._resting = [(under, other) for under, other in self._resting if other is not control]
+        while resting := next((resting for resting in self._resting if resting.rlimits == rlimits), None):
+            self._resting.remove(resting)
             try:
-                process = self._ask(request, control)
+                process = self._ask(request, resting.control)
             except OSError:  # a bot has ended it; or there are too many descriptors, which the spawner's start tells
-                control.close()
+                resting.dismiss()
                 continue
-            if await self._has_started(process):
-                return process
+            try:
+                if await self._has_started(process):
+                    return process
+                resting.dismiss()
+            finally:
+                resting.let_go()
             self._dismiss()  # who ended or stopped it may have done so to all: they are not waited for in turn
         return None
 
@@ -314,8 +342,8 @@ class Spawner:
 
     def _dismiss(self) -> None:
         """Supervisors without a bot end when nobody can ask them any more."""
-        for _, control in self._resting:
-            control.close()
+        for resting in self._resting:
+            resting.dismiss()
         self._resting = []
 
     def close(self) -> None:
@@ -362,9 +390,9 @@ class Spawner:
             control.setblocking(False)
 
             def rested(control: socket.socket) -> None:
-                self._resting = [(request["rlimits"], control), *self._resting]
-                for _, longest in self._resting[RESTING:]:
-                    longest.close()
+                self._resting.insert(0, Resting(request["rlimits"], control, process.supervisor))
+                for longest in self._resting[RESTING:]:
+                    longest.dismiss()
                 del self._resting[RESTING:]
 
             process = Process(control, *ours, rested=rested)

@@ -187,6 +187,9 @@ async def test_supervisors_that_were_all_stopped_are_not_waited_for_in_turn(
         begun = time.monotonic()
         another = await spawner.start(["sleep", "100"], tmp_path, env)
         assert time.monotonic() - begun < 2
+        with trio.fail_after(10):  # nor left as they are until the run ends
+            while any(psutil.pid_exists(bot.supervisor) for bot in bots):
+                await trio.sleep(0.02)
         await another.end()
     assert not any(psutil.pid_exists(bot.supervisor) for bot in bots)
 
