@@ -107,7 +107,9 @@ class Result(Struct, frozen=True):
     ranks: tuple[int, ...]
     """1 = best; ties share a rank."""
     scores: tuple[float, ...]
+    """What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points."""
     reason: str
+    """Why it ended, in one or few words."""
 
 
 def win(winner: Player, reason: str) -> Result:
@@ -140,6 +142,7 @@ class Standing(Struct, frozen=True):
     out: tuple[Player, ...]
     """The seats that are past answering, ascending."""
     result: Result | None
+    """None while the match goes on."""
     luck: str
     """What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold."""
 

@@ -59,6 +59,7 @@ class View(Struct, frozen=True):
     board: str
     """Forty-two characters `R`, `Y` or `.`, row by row from the top left."""
     to_move: Side | None
+    """Who is asked; null when the battle is over."""
     pending: Side | None
     """Whose invalid move has not been answered yet."""
 

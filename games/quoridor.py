@@ -76,9 +76,11 @@ class View(Struct, frozen=True):
     walls: Sequence[str]
     """In the order of placing."""
     walls_left: tuple[int, int]
+    """To be placed, of 10 each."""
     plies: int
     """Legal moves made so far."""
     to_move: Side | None
+    """Who is asked; null when the battle is over."""
     pending: Side | None
     """Whose invalid move has not been answered yet."""
 

@@ -5,9 +5,13 @@ viewers hear it), the public constants under `constants`, what a position shows 
 `seatView`. Schemas, kits, pages and `referee games` are made from it.
 """
 
+import ast
+import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, get_origin
 
@@ -36,6 +40,7 @@ def game_schema(game: Game) -> Schema:
         types += [method.params] if method.result is None else [method.params, method.result]
     types += views
     schemas, defs = msgspec.json.schema_components(types, ref_template=REF)
+    describe(defs, views)
     named = {name: schema for name, schema in _named_types(module) if _references(schema) <= defs.keys()}
     schema_of = {repr(type_): _with_names(schema, named) for type_, schema in zip(types, schemas, strict=True)}
     return {
@@ -52,6 +57,40 @@ def game_schema(game: Game) -> Schema:
         **{name: schema_of[repr(view)] for name, view in zip(VIEWS, views, strict=False)},
         "$defs": {**named, **{name: _with_names(schema, named) for name, schema in defs.items()}},
     }
+
+
+def describe(defs: Mapping[str, Schema], types: Iterable[Any]) -> None:
+    """Gives the members of these types, and of all that they consist of, the docstrings of their fields as
+    descriptions, where they have none. A type whose source is not there stays as it is."""
+    seen: set[type] = set()
+    waiting = [msgspec.inspect.type_info(type_) for type_ in types]
+    while waiting:
+        info = waiting.pop()
+        parts = [getattr(info, name, ()) for name in ("types", "item_types", "item_type", "value_type", "type")]
+        waiting += [part for each in parts for part in (each if isinstance(each, tuple) else (each,))]
+        if isinstance(info, msgspec.inspect.StructType) and info.cls not in seen:
+            seen.add(info.cls)
+            waiting += [field.type for field in info.fields]
+            docs = _field_docs(info.cls)
+            for field in info.fields:
+                if field.name in docs:
+                    defs[info.cls.__name__]["properties"][field.encode_name].setdefault("description", docs[field.name])
+
+
+def _field_docs(cls: type) -> dict[str, str]:
+    """What stands below its fields, by their names, in one line each."""
+    docs: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        try:
+            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        except (OSError, TypeError):  # built in, or without its source
+            continue
+        body = tree.body if isinstance(tree, ast.ClassDef) else []
+        for field, below in pairwise(body):
+            match field, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    docs[name] = " ".join(text.split())
+    return docs
 
 
 def on_the_wire(schema: Schema) -> set[str]:

@@ -53,6 +53,7 @@ class View(Struct, frozen=True):
     board: str
     """Nine characters `O`, `X` or `.`, row by row from the top left."""
     to_move: Symbol | None
+    """Who is asked; null when the battle is over."""
     pending: Symbol | None
     """Whose invalid move has not been answered yet."""
 

@@ -215,18 +215,26 @@ class View(Struct, frozen=True):
     """Everything, for viewers. Pairs are by seat, lists rows × cols."""
 
     turn: int
+    """The turn that is played, from 0; at the end, `turns`."""
     turns: int
+    """How many the game has."""
     game_map: Map
     players: tuple[Player, Player]
+    """With score and place, by seat."""
     bike_turns: tuple[int, int]
+    """For how many turns each still has a bike, this one included (section 5)."""
     items: Sequence[Sequence[str]]
     """The letters O, S and D of what lies on each cell."""
     incoming: Sequence[Pile]
     """What the next deployment puts down."""
     heatmap: Sequence[Sequence[float]]
+    """What near cells of the next deployment are worth, in points with two decimals; 0 on blocked cells (section 7)."""
     last_auction: int
+    """The turn of it, 0 before the first; after 30 turns without one the clock holds the next (section 6)."""
     portal_gun_turns: tuple[int, int]
+    """1 in the turn for which a portal gun was bought, else 0 (section 5)."""
     spawns: tuple[Location, Location]
+    """Where each has started, by seat."""
     deployed: Sequence[Pile]
     """What this turn put down."""
     auctions: int

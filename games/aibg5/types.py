@@ -232,6 +232,7 @@ class View(Struct, frozen=True):
 
     gameState: GameState
     xp: Sequence[int]
+    """Experience points since the last level; 1,000 make the next (section 4)."""
     messages: Sequence[str | None]
     """What each was, or will be, told of its last action."""
     awaited: Sequence[int]
@@ -239,6 +240,7 @@ class View(Struct, frozen=True):
     rounds: int
     """How many are over."""
     nextPattern: str
+    """The boss's next one: A, B, C or a ring (section 10)."""
     pause: int
     """How many turns of the boss have no pattern before that."""
     bossStep: int

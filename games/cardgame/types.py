@@ -145,18 +145,27 @@ class Owned(Struct, frozen=True):
     """All that belongs to one player; cards are ids."""
 
     health: int
+    """Of the hero, 0 to 30."""
     mana: int
+    """Left in this turn, or when its last one ended."""
     max_mana: int
+    """Crystals, 0 to 10: one more at the start of each of its turns, which sets its mana to them (section 1.2)."""
     power_used: bool
+    """The hero power, in this turn."""
     fatigue: int
+    """How many of its turns began with an empty deck: what the last of these cost in health (section 4)."""
     hand: tuple[int, ...]
+    """Left to right, 10 at most."""
     deck: tuple[int, ...]
     """Top first."""
     burnt: tuple[int, ...]
+    """Cards that were drawn to a full hand and destroyed, in that order (section 4)."""
     board: Sequence[Minion]
+    """Left to right, 7 at most."""
     attacks: Sequence[int]
     """How often each of those minions has attacked in this turn."""
     timeouts: int
+    """Calls of `play` that it has not answered in time; so many as the option says lose (section 11.3)."""
 
 
 class View(Struct, frozen=True):
@@ -165,7 +174,9 @@ class View(Struct, frozen=True):
     turn: int
     """1 = the first; 0 = before it."""
     active: Player
+    """The seat whose turn it is."""
     players: tuple[Owned, Owned]
+    """By seat."""
     standing: Standing
 
 

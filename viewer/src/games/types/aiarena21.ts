@@ -126,8 +126,11 @@ export interface Purchase {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
+  /** 1 = best; ties share a rank. */
   ranks: number[];
+  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
+  /** Why it ended, in one or few words. */
   reason: string;
 }
 
@@ -154,9 +157,13 @@ export interface Spawned {
 
 /** What every position has beside its board: a part of every `view(None)`. */
 export interface Standing {
+  /** The functions awaited, by seat. */
   awaited: Record<string, string>;
+  /** The seats that are past answering, ascending. */
   out: number[];
+  /** None while the match goes on. */
   result: Result | null;
+  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
   luck: string;
 }
 
@@ -182,20 +189,34 @@ export interface TurnEnded {
 
 /** Everything, for viewers. Pairs are by seat, lists rows × cols. */
 export interface View {
+  /** The turn that is played, from 0; at the end, `turns`. */
   turn: number;
+  /** How many the game has. */
   turns: number;
   game_map: Map;
+  /** With score and place, by seat. */
   players: [Player, Player];
+  /** For how many turns each still has a bike, this one included (section 5). */
   bike_turns: [number, number];
+  /** The letters O, S and D of what lies on each cell. */
   items: string[][];
+  /** What the next deployment puts down. */
   incoming: Pile[];
+  /** What near cells of the next deployment are worth, in points with two decimals; 0 on blocked cells (section 7). */
   heatmap: number[][];
+  /** The turn of it, 0 before the first; after 30 turns without one the clock holds the next (section 6). */
   last_auction: number;
+  /** 1 in the turn for which a portal gun was bought, else 0 (section 5). */
   portal_gun_turns: [number, number];
+  /** Where each has started, by seat. */
   spawns: [[number, number], [number, number]];
+  /** What this turn put down. */
   deployed: Pile[];
+  /** How many this turn has had. */
   auctions: number;
+  /** Those of the last auction. */
   bids: [number, number];
+  /** By seat, then as they first came. */
   faults: FaultCount[];
   standing: Standing;
 }

@@ -145,8 +145,11 @@ export interface Player {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
+  /** 1 = best; ties share a rank. */
   ranks: number[];
+  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
+  /** Why it ended, in one or few words. */
   reason: string;
 }
 
@@ -170,9 +173,13 @@ export interface Shot {
 
 /** What every position has beside its board: a part of every `view(None)`. */
 export interface Standing {
+  /** The functions awaited, by seat. */
   awaited: Record<string, string>;
+  /** The seats that are past answering, ascending. */
   out: number[];
+  /** None while the match goes on. */
   result: Result | null;
+  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
   luck: string;
 }
 
@@ -200,14 +207,23 @@ export interface Tile {
 /** Everything, for viewers. Lists are by seat. */
 export interface View {
   gameState: GameState;
+  /** Experience points since the last level; 1,000 make the next (section 4). */
   xp: number[];
+  /** What each was, or will be, told of its last action. */
   messages: (string | null)[];
+  /** The `playerIdx` of those who are asked. */
   awaited: number[];
+  /** How many are over. */
   rounds: number;
+  /** The boss's next one: A, B, C or a ring (section 10). */
   nextPattern: string;
+  /** How many turns of the boss have no pattern before that. */
   pause: number;
+  /** The place of `nextPattern` in the boss's cycle, from 0. */
   bossStep: number;
+  /** Turns of the boss without a pattern since the last one. */
   idle: number;
+  /** How many there are to be. */
   pauseLength: number;
   standing: Standing;
 }

@@ -92,23 +92,37 @@ export interface Minion {
 
 /** All that belongs to one player; cards are ids. */
 export interface Owned {
+  /** Of the hero, 0 to 30. */
   health: number;
+  /** Left in this turn, or when its last one ended. */
   mana: number;
+  /** Crystals, 0 to 10: one more at the start of each of its turns, which sets its mana to them (section 1.2). */
   max_mana: number;
+  /** The hero power, in this turn. */
   power_used: boolean;
+  /** How many of its turns began with an empty deck: what the last of these cost in health (section 4). */
   fatigue: number;
+  /** Left to right, 10 at most. */
   hand: number[];
+  /** Top first. */
   deck: number[];
+  /** Cards that were drawn to a full hand and destroyed, in that order (section 4). */
   burnt: number[];
+  /** Left to right, 7 at most. */
   board: Minion[];
+  /** How often each of those minions has attacked in this turn. */
   attacks: number[];
+  /** Calls of `play` that it has not answered in time; so many as the option says lose (section 11.3). */
   timeouts: number;
 }
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
+  /** 1 = best; ties share a rank. */
   ranks: number[];
+  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
+  /** Why it ended, in one or few words. */
   reason: string;
 }
 
@@ -125,16 +139,23 @@ export interface Spell {
 
 /** What every position has beside its board: a part of every `view(None)`. */
 export interface Standing {
+  /** The functions awaited, by seat. */
   awaited: Record<string, string>;
+  /** The seats that are past answering, ascending. */
   out: number[];
+  /** None while the match goes on. */
   result: Result | null;
+  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
   luck: string;
 }
 
 /** Everything, for viewers and records. */
 export interface View {
+  /** 1 = the first; 0 = before it. */
   turn: number;
+  /** The seat whose turn it is. */
   active: number;
+  /** By seat. */
   players: [Owned, Owned];
   standing: Standing;
 }

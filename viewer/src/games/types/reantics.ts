@@ -76,16 +76,23 @@ export interface Inventory {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
+  /** 1 = best; ties share a rank. */
   ranks: number[];
+  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
+  /** Why it ended, in one or few words. */
   reason: string;
 }
 
 /** What every position has beside its board: a part of every `view(None)`. */
 export interface Standing {
+  /** The functions awaited, by seat. */
   awaited: Record<string, string>;
+  /** The seats that are past answering, ascending. */
   out: number[];
+  /** None while the match goes on. */
   result: Result | null;
+  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
   luck: string;
 }
 
@@ -99,9 +106,13 @@ export interface View {
   inventories: [Inventory, Inventory, Inventory];
   /** board[x][y], null = empty; left out by the option board=false */
   board?: ((Cell | null)[])[];
+  /** How many pieces of this phase the player whose turn it is has placed. */
   placed: number;
+  /** Of the next ant. */
   nextId: number;
+  /** END moves so far, of both players together. */
   ends: number;
+  /** The id of the ant whose attack is due. */
   attacker: number | null;
   standing: Standing;
 }

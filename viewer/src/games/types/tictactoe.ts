@@ -29,31 +29,45 @@ export interface ArenaEvent {
 
 /** The whole position. */
 export interface FullView {
+  /** Nine characters `O`, `X` or `.`, row by row from the top left. */
   board: string;
+  /** Who is asked; null when the battle is over. */
   to_move: "O" | "X" | null;
+  /** Whose invalid move has not been answered yet. */
   pending: "O" | "X" | null;
+  /** Why the pending move was invalid. */
   pending_reason: string;
   standing: Standing;
 }
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
+  /** 1 = best; ties share a rank. */
   ranks: number[];
+  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
+  /** Why it ended, in one or few words. */
   reason: string;
 }
 
 /** What every position has beside its board: a part of every `view(None)`. */
 export interface Standing {
+  /** The functions awaited, by seat. */
   awaited: Record<string, string>;
+  /** The seats that are past answering, ascending. */
   out: number[];
+  /** None while the match goes on. */
   result: Result | null;
+  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
   luck: string;
 }
 
 /** The board; nothing in this game is hidden. */
 export interface View {
+  /** Nine characters `O`, `X` or `.`, row by row from the top left. */
   board: string;
+  /** Who is asked; null when the battle is over. */
   to_move: "O" | "X" | null;
+  /** Whose invalid move has not been answered yet. */
   pending: "O" | "X" | null;
 }
