@@ -201,8 +201,8 @@ KINDS: dict[str, Any] = {
 def _check(name: str, value: Any, kind: Any) -> None:
     """UsageError unless it is of that type, with numbers that can be."""
     if not isinstance(value, kind) or isinstance(value, bool):
-        wanted = {int: "an integer", Mapping: "a mapping", Callable: "a function"}.get(kind, f"a {kind.__name__}")
-        raise UsageError(f"{name}={value!r}: wanted is {wanted}")
+        expected = {int: "an integer", Mapping: "a mapping", Callable: "a function"}.get(kind, f"a {kind.__name__}")
+        raise UsageError(f"{name}={value!r}: wanted is {expected}")
     if isinstance(value, TimeControl | Limits):
         try:
             msgspec.convert(msgspec.to_builtins(value), kind)

@@ -18,8 +18,8 @@ from referee.harness.sandbox.tree import FLOOR, walk
 
 SAMPLE_EVERY_S = 0.025
 """A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 40 µs a process."""
-FEW = 16
-"""Of at most so many processes it is asked whether they rest."""
+MAX_PIDS_ASKED = 16
+"""A tree of more processes is read anew each time: to ask each of them whether it has used any time costs 1 µs."""
 SLICE_S = 0.0005
 """A reading may keep the other tasks waiting for so long; what is left of it then goes on in a thread."""
 SHARES_COST = 0.05
@@ -157,7 +157,7 @@ class Meter:
     def rests(self) -> bool:
         """Whether nothing has to be read, since nothing can have changed: no process of the tree has used any CPU time
         since it was read last. That costs 1 µs a process, where a reading costs 40."""
-        if not 0 < len(self._clocks_ns) <= FEW:
+        if not 0 < len(self._clocks_ns) <= MAX_PIDS_ASKED:
             return False
         at = time.monotonic()
         for pid, used_ns in self._clocks_ns.items():

@@ -11,7 +11,7 @@ from referee.protocol.messages import Encoding
 
 def report(ruling: Ruling, seat: Seat, name: str, method: str, turn: int, rules: str, position: str) -> FaultReport:
     """What is known at the moment of the ruling. `method`: what was asked, `exit` after the last answer."""
-    code, said, last_words = seat.exit_code, lines(seat.call_stderr()), seat.last_words()
+    code, stderr_lines, last_words = seat.exit_code, lines(seat.call_stderr()), seat.last_words()
     return FaultReport(
         player=ruling.player,
         name=name,
@@ -32,7 +32,7 @@ def report(ruling: Ruling, seat: Seat, name: str, method: str, turn: int, rules:
         answer=_as_text(seat.answered, seat.encoding),
         position=position,
         rules=rules,
-        said=said,
+        said=stderr_lines,
     )
 
 
