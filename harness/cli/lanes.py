@@ -1,13 +1,16 @@
-"""The options of everything that plays on lanes: tournaments and gates."""
+"""Where tournaments and gates play: the options of lanes on this machine, and a cluster."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.crew import Crew, open_local
+from referee.harness.tournament.plan import Plan
 from referee.harness.tournament.wire import Contest
 
 
@@ -32,3 +35,26 @@ class LaneOptions:
     def opened(self, contest: Contest) -> AbstractAsyncContextManager[Crew]:
         """The lanes, for a block."""
         return open_local(contest, self.jobs, self.cores_per_lane, not self.no_pin)
+
+
+def check_cluster(address: str, tls: tuple[Path | None, ...]) -> None:
+    """UsageError before anything is written, so that the mended command finds no folder of this one."""
+    try:
+        from referee.harness.tournament.cluster import Tls, checked_address
+    except ImportError as error:
+        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
+    checked_address(address, Tls(*tls))
+
+
+def on_cluster(
+    contest: Contest,
+    address: str,
+    plan: Plan,
+    folder: Path,
+    tls: tuple[Path | None, ...],
+    on_note: Callable[[str], None],
+) -> AbstractAsyncContextManager[Crew]:
+    """A cluster's workers, for a block."""
+    from referee.harness.tournament.cluster import Tls, open_cluster
+
+    return open_cluster(contest, address, plan, folder, Tls(*tls), on_note)

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, closing
+from contextlib import ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from rich.text import Text
 from referee.games.api import Game
 from referee.harness.bots.limits import OnNoise
 from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.lanes import LaneOptions
+from referee.harness.cli.lanes import LaneOptions, check_cluster, on_cluster
 from referee.harness.cli.options import (
     Flag,
     LimitOptions,
@@ -37,13 +37,11 @@ from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.tournament import ledger as ledgers
 from referee.harness.tournament import organise, table
-from referee.harness.tournament.crew import Crew
 from referee.harness.tournament.formats import BY_RESULTS, Seating
 from referee.harness.tournament.ledger import PLAN, Ledger
 from referee.harness.tournament.plan import Plan, differences, due_games, read_plan, remarks
 from referee.harness.tournament.plan import find_game as game_named
 from referee.harness.tournament.run import End, Run, Shard, contest_of
-from referee.harness.tournament.wire import Contest
 
 FOLDER = Path("tournaments")
 LIVE_EVERY_S = 0.25
@@ -177,7 +175,7 @@ def tournament(
     if alternate and seating not in (None, Seating.ALTERNATE):
         raise UsageError(f"--alternate --seating {seating}: one of them")
     if cluster is not None:
-        _check_cluster(cluster, (tls_ca, tls_cert, tls_key))
+        check_cluster(cluster, (tls_ca, tls_cert, tls_key))
     with ExitStack() as held:
         chosen = Seating.ALTERNATE if alternate and seating is None else seating
         given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
@@ -215,7 +213,7 @@ def tournament(
             crew = lanes.opened(contest)
         else:
             contest = contest_of(plan, (), replays)
-            crew = _clustered(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key))
+            crew = on_cluster(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key), _say)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = ledgers.read(folder)
             run = Run(plan, opened, book, part, expel)
@@ -381,23 +379,6 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
 
 
 # What they are made of.
-
-
-def _check_cluster(address: str, tls: tuple[Path | None, ...]) -> None:
-    """UsageError before anything is written, so that the mended command finds no folder of this one."""
-    try:
-        from referee.harness.tournament.cluster import Tls, checked_address
-    except ImportError as error:
-        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
-    checked_address(address, Tls(*tls))
-
-
-def _clustered(
-    contest: Contest, address: str, plan: Plan, folder: Path, tls: tuple[Path | None, ...]
-) -> AbstractAsyncContextManager[Crew]:
-    from referee.harness.tournament.cluster import Tls, open_cluster
-
-    return open_cluster(contest, address, plan, folder, Tls(*tls), _say)
 
 
 async def _run(run: Run, opening: Any, max_minutes: float | None) -> End:
