@@ -32,6 +32,9 @@ from referee.harness.tournament.plan import Entry
 
 MAX_BYTES, MAX_FILES = 1 << 30, 20_000
 """Of a bundle: an organiser's own bots may be larger than a submission."""
+UNPACKED = "bundles"
+"""Beside the builds in the cache. Its first form, `bots`, had no folder of the bot's name below the hash: in one of
+those, a folder of the content may have just that name."""
 STAMP = (2020, 1, 1, 0, 0, 0)
 """Of every file in a zip: so that the same content is the same file."""
 
@@ -148,7 +151,7 @@ def home_of(entry: Entry) -> Path:
     """Where a bot's bundle lies unpacked on this machine, if it does: below the hash of the content, in a folder with
     the name of the bot's own, since agents of the original competitions open files by that."""
     name = entry.bot if Path(entry.bot).name == entry.bot and entry.bot != ".." else "bot"
-    return cache.root().parent / "bots" / entry.hash / name
+    return cache.root().parent / UNPACKED / entry.hash / name
 
 
 def installed(entry: Entry, archive: Path) -> Path:

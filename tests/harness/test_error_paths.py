@@ -202,8 +202,8 @@ def test_a_cache_that_cannot_be_written_is_one_line_of_a_tournament(tmp_path: Pa
     assert done.returncode == 3
     assert done.stderr.count("\n") == 2 and "Traceback" not in done.stderr
     assert done.stderr.endswith(
-        f".zip cannot be unpacked: the cache {tmp_path}/disk/referee/bots cannot be written (Read-only file system); "
-        "set XDG_CACHE_HOME\n"
+        f".zip cannot be unpacked: the cache {tmp_path}/disk/referee/bundles cannot be written "
+        "(Read-only file system); set XDG_CACHE_HOME\n"
     )
 
 

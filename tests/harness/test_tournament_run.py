@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -533,7 +534,23 @@ def test_an_original_finds_its_folder_by_its_name_and_changes_no_bundle(tmp_path
     tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
     lines = games(tmp_path / "contest").values()
     assert len(lines) == 2 and not any(fault.kind == "crash" for line in lines for fault in line.f), lines
-    (bundle,) = {path.parent for path in tmp_path.rglob("bots/*/*/weights.txt")}
+    (bundle,) = {path.parent for path in tmp_path.rglob("bundles/*/*/weights.txt")}
     assert bundle.name == "learner"
     assert sorted(path.name for path in bundle.iterdir() if path.is_file()) == ["agent.py", "weights.txt"]
     assert not (folder / "learned.txt").exists()
+
+
+def test_what_an_earlier_edition_unpacked_is_not_taken_for_a_bot(tmp_path: Path) -> None:
+    """It lay at `bots/HASH` itself, and had in it, for a Go bot, a package named like the bot."""
+    ann = tmp_path / "kit" / "bots" / "ann"
+    drawing_bot(ann, "main", 1)
+    (tmp_path / "kit" / "ann").mkdir()
+    (tmp_path / "kit" / "ann" / "notes.txt").write_text("of the kit")
+    (ann / "bot.toml").write_text(f"run = {[sys.executable, 'main.py']}\nbundle = '../..'\n")
+    game = ["--game", "tictactoe", ann, "@random", "--games", "2", "--strict"]
+    tournament(tmp_path, *game, "--ledger", tmp_path / "first")
+    (unpacked,) = (tmp_path / "cache" / "referee" / "bundles").glob("*/ann")
+    shutil.copytree(unpacked, tmp_path / "cache" / "referee" / "bots" / unpacked.parent.name)
+    shutil.rmtree(unpacked.parent)
+    tournament(tmp_path, *game, "--ledger", tmp_path / "second")
+    assert (unpacked / "bots" / "ann" / "main.py").is_file()
