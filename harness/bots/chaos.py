@@ -74,7 +74,7 @@ class Chaos(Pipes):
         """Everything up to the last piece; less if the pipe does not take it. The pauses are in nobody's time."""
         if not self.manner.cuts:
             return
-        data = b"".join(self.outbox)
+        data = bytes(self.outbox)
         self.outbox.clear()  # or a flush between two pieces would send them out of order
         written = 0
         for cut in _cuts(len(data), self.manner.cuts, self._dice):
@@ -85,8 +85,7 @@ class Chaos(Pipes):
             if written < cut:
                 break
             await trio.sleep(self.manner.pause_s)
-        if written < len(data):
-            self.outbox.insert(0, data[written:])
+        self.outbox[:0] = data[written:]
 
     def _upset(self, frame: bytes) -> bytes:
         """The frame with the same meaning for whoever ignores what he does not know."""

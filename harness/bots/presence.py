@@ -3,8 +3,8 @@
 A bot's answer may lie in its pipe meanwhile, so that no bot is charged for it.
 """
 
-import time
 from math import inf
+from time import perf_counter
 
 import trio
 
@@ -19,28 +19,27 @@ class Presence:
     def __init__(self) -> None:
         self.away_s = 0.0
         """How long we have been away so far."""
-        self._seen = inf  # when the task woke up last; inf = it does not run
+        self._due = inf  # when the task should have woken up again at the latest; inf = it does not run
         self._tasks = 0
 
     def now(self) -> float:
         """Seconds, as `time.perf_counter` counts them, those apart in which we were away."""
-        now = time.perf_counter()
-        gap = now - self._seen - AWAY_AFTER_S
-        return now - self.away_s if gap <= 0 else now - self.away_s - gap
+        now = perf_counter()
+        return (now if now <= self._due else self._due) - self.away_s
 
     async def beat(self) -> None:
         """Runs until it is cancelled, beside the bots that are held to their time."""
         self._tasks += 1
         try:
             while True:
-                now = time.perf_counter()
-                self.away_s += max(0.0, now - self._seen - AWAY_AFTER_S)
-                self._seen = now
+                now = perf_counter()
+                self.away_s += max(0.0, now - self._due)
+                self._due = now + AWAY_AFTER_S
                 await trio.sleep(BEAT_S)
         finally:
             self._tasks -= 1
             if not self._tasks:
-                self._seen = inf
+                self._due = inf
 
 
 PRESENCE = Presence()

@@ -35,7 +35,6 @@ NEAR_S = 0.005
 all the rest of a call. It is a fifth of the time between two readings of what bots use."""
 CURVE_MOMENTS = 400
 """Readings of a bot's usage that are kept: the last ten seconds."""
-FRAMES_A_WRITE = 64
 UNSUPERVISED = Fault(
     FaultKind.CRASH, "ended with its supervisor, the process above every bot, which somebody has killed"
 )
@@ -205,7 +204,7 @@ class Pipes(Transport):
         self.process = process
         self.limits = limits
         self.meter = Meter(process.pid, process.root, limits.memory_bytes, process.group, process.before_s)
-        self.outbox: list[bytes | memoryview] = []
+        self.outbox = bytearray()
         self._log = StderrLog(limits.stderr_bytes)
         self._near: select.poll | None = None  # for our output, and `_others`
         self._others: Sequence[int] = ()
@@ -229,27 +228,18 @@ class Pipes(Transport):
         self._rested_ns = -1  # its CPU time when it was asked whether it rests; 0 = it has ended
 
     def put(self, frame: bytes) -> bytes:
-        self.outbox.append(frame)
+        self.outbox += frame
         self._sent_something = True
         return frame
 
     def send(self) -> bool:
         outbox = self.outbox
-        while outbox:
-            if len(outbox) == 1:
-                data = outbox.pop()
-            else:  # in one write; but not all that a bot has not read for long is copied anew each time
-                data = b"".join(outbox[:FRAMES_A_WRITE])
-                del outbox[:FRAMES_A_WRITE]
-            written = 0
+        if outbox:
             try:
-                written = os.write(self.process.stdin, data)
+                del outbox[: os.write(self.process.stdin, outbox)]
             except BlockingIOError:
-                pass
-            if written < len(data):
-                outbox.insert(0, memoryview(data)[written:])
                 return False
-        return True
+        return not outbox
 
     async def send_rest(self, until: float) -> None:
         while not self.send():
