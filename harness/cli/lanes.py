@@ -38,12 +38,14 @@ class LaneOptions:
 
 
 def check_cluster(address: str, tls: tuple[Path | None, ...]) -> None:
-    """UsageError before anything is written, so that the mended command finds no folder of this one."""
+    """UsageError for a wrong address and RunError for one where nobody is, before anything is written: so that the
+    mended command finds no folder of this one."""
     try:
-        from referee.harness.tournament.cluster import Tls, checked_address
+        from referee.harness.tournament.cluster import Tls, checked_address, knock
     except ImportError as error:
         raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
     checked_address(address, Tls(*tls))
+    knock(address)
 
 
 def on_cluster(

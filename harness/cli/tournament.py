@@ -203,7 +203,7 @@ def tournament(
             request = request if before is None else request.over(before)
             _check_shard(part, request.format)
             folder = _new_folder(request) if ledger is None else ledger
-            plan = held.enter_context(organise.arranged(request, folder, resume))
+            plan = held.enter_context(organise.arranged(request, folder, resume, travel=cluster is not None))
         for sentence in remarks(plan):
             _say(sentence)
         if cluster is None:
@@ -303,7 +303,7 @@ def merge(folder: Path, *others: Path) -> int:
         if (other / PLAN).exists():
             for what in differences(plan, read_plan(other / PLAN)):
                 raise UsageError(f"{other} is part of another tournament than {there.parent}: {what}")
-        ledgers.check_files(other, plan)
+        ledgers.read(other, plan=plan)  # nothing is copied of what cannot be read
     if there.parent != folder:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PLAN).write_bytes(there.read_bytes())

@@ -84,6 +84,13 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     return Found(Entry(name or path.stem, "", hash, path.name, inside=path.name), Bundle(path.parent, (one,)))
 
 
+def check_travel(entries: Iterable[Entry]) -> None:
+    """UsageError for bots that only this machine has."""
+    staying = [entry.name for entry in entries if entry.bot.startswith(LOCAL)]
+    if staying:
+        raise UsageError(f"{', '.join(staying)}: cmd: and original: do not travel; a cluster takes folders and files")
+
+
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
     if bot_in(folder, game) is not None:  # of the game's original competition
         program = bundle.read(folder.resolve())

@@ -9,9 +9,11 @@ are built once a machine.
 import ipaddress
 import os
 import platform
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib import metadata
@@ -458,6 +460,23 @@ def checked_address(address: str, tls: Tls) -> None:
                 raise UsageError(f"{option} {file}: there is no such file")
 
 
+def knock(address: str) -> None:
+    """Waits until somebody listens at an address that was checked. RunError if nobody does within `CONNECT_S`."""
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    until = time.monotonic() + CONNECT_S
+    while True:
+        try:
+            return socket.create_connection((parts.hostname, parts.port), CONNECT_S).close()
+        except OSError as error:
+            if time.monotonic() > until:
+                raise _unreachable(address, error) from error
+        time.sleep(0.1)  # it may be starting
+
+
+def _unreachable(address: str, error: Exception) -> RunError:
+    return RunError(f"the cluster at {address} cannot be reached: {error}")
+
+
 def _loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -472,9 +491,7 @@ async def open_cluster(
     """The workers of a cluster, for a run; `said` hears, in a line, why nothing is played. RunError if it cannot be
     reached."""
     checked_address(address, tls)
-    local = [entry.name for entry in plan.bots if entry.bot.startswith(bundle.LOCAL)]
-    if local:
-        raise UsageError(f"{', '.join(local)}: cmd: and original: do not travel; a cluster takes folders and files")
+    bundle.check_travel(plan.bots)
     make_security: Any = distributed.Security  # untyped
     make_client: Any = distributed.Client
     security: Any = None
@@ -490,7 +507,7 @@ async def open_cluster(
         try:
             return make_client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except Exception as error:  # OSError, TimeoutError, and what else Dask has for it
-            raise RunError(f"the cluster at {address} cannot be reached: {error}") from error
+            raise _unreachable(address, error) from error
 
     dask.config.set(SETTINGS)
     client = await trio.to_thread.run_sync(connect)

@@ -263,15 +263,17 @@ def lines(file: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
                 yield end, line
 
 
-def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None) -> Book:
+def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None, plan: Plan | None = None) -> Book:
     """Every game of a tournament's folder. With the `book` and `ends` of an earlier reading only what has been added.
+    `plan`: whose games they are to be; None = as the folder says.
 
     RunError names a line that is damaged, UsageError a file that holds lines of another tournament, at its beginning or
     behind others; nothing is left out in silence.
     """
     book = Book() if book is None else book
     ends = {} if ends is None else ends
-    plan = read_plan(folder / PLAN) if (folder / PLAN).exists() else None
+    if plan is None and (folder / PLAN).exists():
+        plan = read_plan(folder / PLAN)
     if plan is not None:
         check_files(folder, plan)
     for file in files(folder):

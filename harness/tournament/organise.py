@@ -14,7 +14,7 @@ from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
 from referee.harness.tournament import wire
-from referee.harness.tournament.bundle import finding, program, store
+from referee.harness.tournament.bundle import check_travel, finding, program, store
 from referee.harness.tournament.formats import NO_FURTHER, Seating
 from referee.harness.tournament.ledger import PLAN, check_files, claimed, read
 from referee.harness.tournament.plan import (
@@ -66,15 +66,19 @@ class Request(Struct, frozen=True):
 
 
 @contextmanager
-def arranged(request: Request, folder: Path, resume: bool = False, fewer: bool = False) -> Iterator[Plan]:
+def arranged(
+    request: Request, folder: Path, resume: bool = False, fewer: bool = False, travel: bool = False
+) -> Iterator[Plan]:
     """The plan, when it and the bots are in the folder, which is claimed: for whoever plays. UsageError for what cannot
     be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there, and `fewer`
-    games may be asked for."""
+    games may be asked for. `travel`: it is played on other machines."""
     game = find_game(request.game)
     check_seats([spec.rpartition("=")[2] for spec in request.bots], game.name, every_seat=True)
     with ExitStack() as held:
         with finding(request.bots, game.name) as found:
             plan = _plan(request, game, [each.entry for each in found])
+            if travel:
+                check_travel(plan.bots)
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 held.enter_context(claimed(folder))

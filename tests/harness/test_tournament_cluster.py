@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -224,6 +225,17 @@ def test_a_command_line_does_not_travel(cluster: Cluster, tmp_path: Path) -> Non
     bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)
     assert "bob" in said and "cmd:" in said
+    assert not list(tmp_path.glob("tournaments/*")), "the mended command is not told that there is a tournament already"
+
+
+def test_where_nobody_listens_no_folder_is_left(tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    with socket.socket() as nobody:  # bound, so that nobody else takes it, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+        said = tournament(tmp_path, "--game", "tictactoe", *bots, "--ledger", "t", "--cluster", address, code=3)
+    assert said == f"referee: the cluster at {address} cannot be reached: [Errno 111] Connection refused\n"
+    assert not (tmp_path / "t").exists()
 
 
 def some(pids: list[int], dice: random.Random) -> None:

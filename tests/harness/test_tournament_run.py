@@ -306,6 +306,11 @@ def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots
     (tmp_path / "other" / "tournament.toml").unlink()  # merge has nothing but the lines to go by
     assert "its seed is 4, not 3" in tournament(tmp_path, "merge", tmp_path / "one", tmp_path / "other", code=2)
     assert len(games(tmp_path / "one")) == 2
+    (part,) = (tmp_path / "one" / "ledger").iterdir()
+    (tmp_path / "both" / "ledger").mkdir(parents=True)
+    (tmp_path / "both" / "ledger" / "part.jsonl").write_bytes(part.read_bytes() + foreign.read_bytes())
+    assert "its seed is 4, not 3" in tournament(tmp_path, "merge", tmp_path / "one", tmp_path / "both", code=2)
+    assert list((tmp_path / "one" / "ledger").iterdir()) == [part], "nothing was copied"
     (tmp_path / "one" / "ledger" / foreign.name).write_bytes(foreign.read_bytes())
     files = sorted((tmp_path / "one").rglob("*"))
     for arguments in (["--resume", "--ledger"], ["show"], ["page"]):
