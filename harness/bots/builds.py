@@ -161,24 +161,24 @@ def program(source: Path, tools: Iterable[str], command: Command, kit: str = "",
     `kit` names the content of the kit that is used.
     """
     cwd = cwd or source.parent
-    ours = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
-    listing = cache.named(ours).with_suffix(".inputs")
+    named_by = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
+    listing = cache.named(named_by).with_suffix(".inputs")
     with cache.locked(listing):
         if listing.exists():
-            made = cache.named([*ours, *_hashes(_listed(listing))])
+            made = cache.named([*named_by, *_hashes(_listed(listing))])
             with cache.locked(made):
                 if made.exists():
                     cache.use(made)
                     return made
-        return _compiled(source, ours, listing, command, cwd)
+        return _compiled(source, named_by, listing, command, cwd)
 
 
-def _compiled(source: Path, ours: list[str], listing: Path, command: Command, cwd: Path) -> Path:
+def _compiled(source: Path, named_by: list[str], listing: Path, command: Command, cwd: Path) -> Path:
     with cache.draft() as new:
         with named(source.stem):
             run(command(new), cwd, str(source), {}, programs.language([source.name]))
         inputs = _dependencies(new / "inputs.d", cwd)
-        made = cache.named([*ours, *_hashes(inputs)])
+        made = cache.named([*named_by, *_hashes(inputs)])
         with cache.locked(made):
             if not made.exists():
                 cache.put(new, made, source)

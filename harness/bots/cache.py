@@ -24,7 +24,7 @@ KEPT_S = 30 * 24 * 3600.0
 DRAFT_S = 24 * 3600.0
 """So is what somebody began who was killed."""
 
-_uses: dict[Path, int] = {}
+_used_locks: dict[Path, int] = {}
 """The open `.used` of the builds that this process uses."""
 
 
@@ -100,9 +100,9 @@ def put(folder: Path, home: Path, origin: Path) -> None:
 def use(home: Path) -> None:
     """From now on, until this process ends, it is in use. To be used under its lock."""
     path = _beside(home, ".used")
-    if path not in _uses:
-        _uses[path] = _open(path)
-        fcntl.flock(_uses[path], fcntl.LOCK_SH)
+    if path not in _used_locks:
+        _used_locks[path] = _open(path)
+        fcntl.flock(_used_locks[path], fcntl.LOCK_SH)
     os.utime(path)
 
 

@@ -73,8 +73,8 @@ def rlimits(limits: Limits) -> dict[str, int]:
     None for the address space: runtimes reserve many times what they use. Java's first heap is a 64th of the machine's
     memory.
     """
-    ours = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    kernel = {"NOFILE": OPEN_FILES if ours == resource.RLIM_INFINITY else min(OPEN_FILES, ours // 2)}
+    own_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    kernel = {"NOFILE": OPEN_FILES if own_limit == resource.RLIM_INFINITY else min(OPEN_FILES, own_limit // 2)}
     if limits.file_bytes is not None:
         kernel["FSIZE"] = limits.file_bytes
     if limits.memory_bytes is not None:

@@ -214,9 +214,9 @@ class Meter:
                 yield True
             shares = Shares(once, _sum_bytes(readings), started, time.monotonic() - started)
         group = self._group
-        held, cpu_s = (0, 0.0) if group is None else (group.memory_bytes() or 0, group.cpu_s() or 0.0)
+        group_bytes, cpu_s = (0, 0.0) if group is None else (group.memory_bytes() or 0, group.cpu_s() or 0.0)
         reaped_s, peak = self._reaped_now_s(), _high_water_mark(self._status)
-        return Sample(at, processes, readings, clocks_ns, reaped_s, peak, shares, held, cpu_s)
+        return Sample(at, processes, readings, clocks_ns, reaped_s, peak, shares, group_bytes, cpu_s)
 
     def _reaped_now_s(self) -> float:
         """CPU time of the processes of this tree that the supervisor has waited for; 0 when that is gone."""

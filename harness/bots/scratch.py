@@ -22,9 +22,9 @@ async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) 
     while True:
         await trio.sleep(max(LOOK_EVERY_S, took_s / COST))
         started = time.perf_counter()
-        held, files = await trio.to_thread.run_sync(count, folder, abandon_on_cancel=True)
-        if held > limit_bytes:
-            detail = f"wrote {mebibytes(held)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
+        used_bytes, files = await trio.to_thread.run_sync(count, folder, abandon_on_cancel=True)
+        if used_bytes > limit_bytes:
+            detail = f"wrote {mebibytes(used_bytes)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
             return ruled(Fault(FaultKind.FILES, detail))
         if files > INODES:
             return ruled(Fault(FaultKind.FILES, f"made more than {INODES} files and folders in its scratch folder"))
@@ -33,17 +33,17 @@ async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) 
 
 def count(folder: Path) -> tuple[int, int]:
     """How many bytes the files there take, and how many files and folders there are: up to one more than `INODES`."""
-    waiting, held, files = [os.fspath(folder)], 0, 0
+    waiting, used_bytes, files = [os.fspath(folder)], 0, 0
     while waiting and files <= INODES:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
                     files += 1
-                    held += entry.stat(follow_symlinks=False).st_blocks * 512
+                    used_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     if files > INODES:
                         break
         except OSError:
             continue  # it was removed meanwhile, or is closed to us
-    return held, files
+    return used_bytes, files

@@ -215,7 +215,7 @@ class Pipes(Transport):
         self._stderr = select.poll()
         self._stderr.register(process.stderr, select.POLLIN)
         self._threads: tuple[Threads, bool] | None = None  # as they were when the open call had taken `QUICK_S`
-        self._ours = Thread(0, 0)
+        self._own_thread = Thread(0, 0)
         self._paused = False
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
@@ -281,7 +281,7 @@ class Pipes(Transport):
                     raise
                 if not FLOOR:
                     self._threads = threads_below(self.process.root)
-                    self._ours = own_thread()
+                    self._own_thread = own_thread()
         return await self._output(until)
 
     async def _output_near(self, until: float, others: Sequence[int]) -> bytes:
@@ -326,8 +326,10 @@ class Pipes(Transport):
             return None
         before, all_before = self._threads
         bot = between(before, all_before, threads_below(self.process.root)[0])
-        ours = own_thread().waited_ns - self._ours.waited_ns if answered or _unread_bytes(self.process.stdout) else 0
-        return Noise(bot.ran_s, bot.waited_s + ours / 1e9)
+        own_wait_ns = 0
+        if answered or _unread_bytes(self.process.stdout):
+            own_wait_ns = own_thread().waited_ns - self._own_thread.waited_ns
+        return Noise(bot.ran_s, bot.waited_s + own_wait_ns / 1e9)
 
     def pause(self) -> None:
         if self.limits.pause and not self._ended:

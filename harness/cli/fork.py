@@ -110,9 +110,9 @@ def _seated(player: int, before: Replay) -> Entrant:
     name, command = header.setup.names[player], header.commands[player] if header.commands else ()
     if player in header.people:
         raise UsageError(f"seat {player} was a person's; --seat {player}=BOT names who plays on")
-    ours = built_in_of(command)
-    if ours is not None:
-        return msgspec.structs.replace(ours, name=name)
+    built_in = built_in_of(command)
+    if built_in is not None:
+        return msgspec.structs.replace(built_in, name=name)
     folder = header.folders[player] if header.folders else ""
     who, otherwise = f"seat {player} ({printable(name)})", f"--seat {player}=BOT names another"
     return recorded(who, otherwise, name, command, folder)

@@ -115,8 +115,8 @@ def gate(
         raise UsageError("--resume: needs --ledger, the folder to go on with")
     names = new, old
     try:
-        with ExitStack() as held:
-            folder = ledger or Path(held.enter_context(TemporaryDirectory(prefix="referee-gate-")))
+        with ExitStack() as stack:
+            folder = ledger or Path(stack.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
             request = asked_for(
                 rules_of, (new, *[old] * (seats - 1)), rules, times, limit_options, game_options, before, seed
@@ -128,7 +128,7 @@ def gate(
                 games=terms.max_games // seats * seats,
                 options=({} if no_vary else _varied(rules_of, rules, game_options)) | dict(request.options),
             )
-            plan = held.enter_context(organise.arranged(request, folder, resume, fewer=True))
+            plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
             if plan.programs[1] == 0:
                 err.print(Text(f"{printable(names[0])} and {printable(names[1])} are the same program"))
@@ -140,13 +140,13 @@ def gate(
                 started = time.monotonic()
                 decided = trio.run(_play, run, lanes.opened(contest), terms)
                 duration_s = time.monotonic() - started
-            told_of = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
+            outcome = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
     except (RunError, UsageError, NotIsolated, NoRoom) as error:
         with suppress(RunError):  # this one is not to hide that one
             _tell_failure(rules_of.title, names, str(error), markdown, junit)
         raise
-    _tell(told_of, markdown, junit, json)
-    return CODES[told_of.decision]
+    _tell(outcome, markdown, junit, json)
+    return CODES[outcome.decision]
 
 
 def _varied(game: Rules, rules: RuleOptions, game_options: Mapping[str, str]) -> dict[str, Any]:

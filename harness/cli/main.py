@@ -170,7 +170,7 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     if isinstance(error, UnknownOption):
         return _unknown(error, words), USAGE
     if wrong := _inside(error, UsageError):
-        return str(wrong) + _meant(words), USAGE
+        return str(wrong) + _suggestion(words), USAGE
     if lacking := _inside(error, NotIsolated):
         return str(lacking), NOT_ISOLATED
     if cramped := _inside(error, NoRoom):
@@ -186,7 +186,7 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     return None
 
 
-def _meant(words: Sequence[str]) -> str:
+def _suggestion(words: Sequence[str]) -> str:
     """The command that a first word is a slip for: no bot is there under that name."""
     commands = [name for name in app if not name.startswith("-")]
     near = (
@@ -231,8 +231,8 @@ def _unknown(error: UnknownOption, words: Sequence[str]) -> str:
         if word.startswith("-") or word not in command:
             break
         command = command[word]
-    ours = {flag for argument in command.assemble_argument_collection() for flag in argument.names}
-    known = [*sorted(ours), *(f"--{option}" for option in error.rules)]
+    flags = {flag for argument in command.assemble_argument_collection() for flag in argument.names}
+    known = [*sorted(flags), *(f"--{option}" for option in error.rules)]
     near = [option for option in get_close_matches(error.option, known, 2) if option != error.option][:1]
     return f"there is no option {error.option}; " + (f"did you mean {near[0]}?" if near else error.otherwise)
 

@@ -37,7 +37,6 @@ class Hands:
         """More than one person: what one may see is taken away before the other looks."""
         self._dice, self._examples = Dice(seed), Dice(seed)
         self._begun = False
-        self._said: list[str] = []
 
     def __call__(self, entrant: Entrant) -> Seat:
         return Person(self.choose, self.refused)

@@ -75,21 +75,21 @@ def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) ->
     One that is ignored stays ignored, as SIGHUP under nohup.
     """
     before = {number: signal.getsignal(number) for number in numbers}
-    ours = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    handled = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
 
     def first(number: int, frame: FrameType | None) -> None:
-        for each in ours:
+        for each in handled:
             signal.signal(each, signal.SIG_DFL)
         end(number)
 
     try:
-        for number in ours:
+        for number in handled:
             signal.signal(number, first)
     except ValueError:  # not in the main thread: signals are somebody else's
-        ours.clear()
+        handled.clear()
     try:
         yield
     finally:
-        for number in ours:
+        for number in handled:
             if signal.getsignal(number) is first:
                 signal.signal(number, before[number])

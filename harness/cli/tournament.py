@@ -176,7 +176,7 @@ def tournament(
         raise UsageError(f"--alternate --seating {seating}: one of them")
     if cluster is not None:
         check_cluster(cluster, (tls_ca, tls_cert, tls_key))
-    with ExitStack() as held:
+    with ExitStack() as stack:
         chosen = Seating.ALTERNATE if alternate and seating is None else seating
         given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
         changes = {name: value for name, value in given.items() if value is not None}
@@ -190,7 +190,7 @@ def tournament(
                 raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
             _check_shard(part, read_plan(folder / PLAN).format)
             changes |= {} if seed is None else {"seed": seed}
-            plan = held.enter_context(organise.resumed(folder, changes))
+            plan = stack.enter_context(organise.resumed(folder, changes))
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
             if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
@@ -203,7 +203,7 @@ def tournament(
             request = request if before is None else request.over(before)
             _check_shard(part, request.format)
             folder = _new_folder(request) if ledger is None else ledger
-            plan = held.enter_context(organise.arranged(request, folder, resume, travel=cluster is not None))
+            plan = stack.enter_context(organise.arranged(request, folder, resume, travel=cluster is not None))
         for sentence in remarks(plan):
             _say(sentence)
         if cluster is None:

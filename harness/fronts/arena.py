@@ -181,7 +181,7 @@ class Arena:
         self.switch = Switch()
         """While it is off no opponent replies."""
         self._roster = roster
-        self._going = 0
+        self._running = 0
         self._count = crew.number
         self._elsewhere: dict[str, tuple[float, int]] = {}
         """Runs of other workers: since when, and whose."""
@@ -200,7 +200,7 @@ class Arena:
             self.check_url(url)
         course = COURSES[game.name]
         cases = [case for case in course.cases if case.name == case_type] or list(course.cases)
-        if self._going + len(cases) > BATTLES:
+        if self._running + len(cases) > BATTLES:
             raise NoRoom
         run = Run(ident, game, course, team_url, callback_url)
         run.battles = [self._order(game, case) for case in cases]
@@ -237,10 +237,10 @@ class Arena:
 
     def taken(self, ident: str, since: float, number: int) -> None:
         """Another worker has a run of this id: as in one process, the later of two is left."""
-        if (mine := self.runs.get(ident)) is not None:
-            if (mine.since, self.crew.number) > (since, number):
+        if (own := self.runs.get(ident)) is not None:
+            if (own.since, self.crew.number) > (since, number):
                 return
-            self._replace(mine)
+            self._replace(own)
         seen = since, number
         self._elsewhere[ident] = max(seen, self._elsewhere.pop(ident, seen))
         if len(self._elsewhere) > KEPT_RUNS * (self.crew.of - 1):
@@ -249,9 +249,9 @@ class Arena:
     # One battle.
 
     def _order(self, game: Game, case: Case) -> Ordered:
-        theirs = OPPONENTS[case.name].seats[game.name]
+        rival_seat = OPPONENTS[case.name].seats[game.name]
         client = RemotePlayer(self.crew.draw(), self.terms, self.switch)
-        return Ordered(client.ident, game, case, 1 if theirs == 0 else 0, client)
+        return Ordered(client.ident, game, case, 1 if rival_seat == 0 else 0, client)
 
     async def _fight(self, run: Run, battle: Ordered) -> None:
         """Plays it to its score."""
@@ -271,7 +271,7 @@ class Arena:
             time=game.time,
             replay=None if folder is None else folder / f"{path_of(game)}-{battle.ident}.jsonl",
         )
-        self._going += 1
+        self._running += 1
         score = 0
         try:
             with battle.scope:
@@ -281,7 +281,7 @@ class Arena:
             log.exception("battle %s of run %s failed", battle.ident, run.ident)
             battle.error = f"the arena failed: {type(error).__name__}"
         finally:
-            self._going -= 1
+            self._running -= 1
             self._seats.pop(rival, None)
             self._seats.pop(client, None)
             battle.close(score)

@@ -50,7 +50,7 @@ class Move(Struct, eq=False):
     """When its last byte came, by `Terms.now`."""
     unasked: bool
     """It was not the client's turn then."""
-    heard: trio.Event
+    done: trio.Event
     clock_ms: int | None = None
     """What is left after it; None = the battle was over before anybody looked at it."""
 
@@ -156,7 +156,7 @@ class RemotePlayer(Seat):
         self.over = True
         self._greeted.set()
         while self._posted:
-            self._posted.popleft().heard.set()  # the battle is over
+            self._posted.popleft().done.set()  # the battle is over
         self.closed.set()
         self._changed.ring()
         with trio.move_on_after(LAST_S):
@@ -191,7 +191,7 @@ class RemotePlayer(Seat):
         move = Move(action, self.now(arrived), unasked, trio.Event())
         self._posted.append(move)
         self._changed.ring()
-        await move.heard.wait()
+        await move.done.wait()
         return move.clock_ms
 
     async def stream(self) -> AsyncIterator[bytes]:
@@ -299,7 +299,7 @@ class RemotePlayer(Seat):
 
     def _hear(self, move: Move) -> None:
         move.clock_ms = round(self.clock_ms)
-        move.heard.set()
+        move.done.set()
 
     def _is_free(self) -> bool:
         """The first move of all costs nothing, as it did in the original."""

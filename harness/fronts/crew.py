@@ -57,12 +57,12 @@ class Crew:
         self.links = links or {}
         self.words: list[str] = []
         """Why the first has told us to end."""
-        self.whose: Callable[[bytes], int | None] = lambda target: None
+        self.worker_of: Callable[[bytes], int | None] = lambda target: None
         """Which worker a request for that target is for; None: whichever has it."""
         self.on_run: Callable[[str, float, int], None] = lambda ident, since, number: None
         """Told of a run of another worker's."""
         self._sending = {number: trio.Lock() for number in self.links}
-        self._given, self._taken = trio.open_memory_channel[tuple[socket.socket, bytes, float]](inf)
+        self._arriving, self._arrived = trio.open_memory_channel[tuple[socket.socket, bytes, float]](inf)
         for link in self.links.values():
             link.setblocking(False)
 
@@ -89,7 +89,7 @@ class Crew:
 
     def place(self, target: bytes) -> int | None:
         """Which other worker a request for that target is for; None: us."""
-        number = self.whose(target)
+        number = self.worker_of(target)
         return None if number == self.number else number
 
     async def give(self, number: int, connection: trio.socket.SocketType, data: bytes, heard_at: float) -> None:
@@ -98,7 +98,7 @@ class Crew:
 
     async def take(self) -> tuple[socket.socket, bytes, float]:
         """The next connection that is given to us, what was read of it, and when that came."""
-        return await self._taken.receive()
+        return await self._arrived.receive()
 
     async def _send(self, number: int, message: bytes, connection: trio.socket.SocketType | None = None) -> None:
         async with self._sending[number]:
@@ -142,7 +142,7 @@ class Crew:
             if kind == CONNECTION:
                 for descriptor in descriptors:  # none, if we may have no more of them
                     given = socket.socket(fileno=descriptor)
-                    self._given.send_nowait((given, body, moment - PRESENCE.away_s))
+                    self._arriving.send_nowait((given, body, moment - PRESENCE.away_s))
             elif kind == RUN:
                 self.on_run(body.decode(), moment, number)
             elif self.number == 0:
@@ -224,8 +224,8 @@ def _links(number: int, pairs: Pairs) -> dict[int, socket.socket]:
     """That worker's ends, by whose the other end is; all the rest is closed."""
     links = {}
     for pair, ends in pairs.items():
-        for mine, other, end in zip(pair, reversed(pair), ends, strict=True):
-            if mine == number:
+        for own_number, other, end in zip(pair, reversed(pair), ends, strict=True):
+            if own_number == number:
                 links[other] = end
             else:
                 end.close()

@@ -40,12 +40,12 @@ async def open_arena(
     Arena, on a socket that listens already.
     """
     terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
-    async with _hosting() as (roster, seats, nursery), arrivals() as came:
+    async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         crew = crew or Crew()
         arena = Arena(roster, seats, nursery, terms, settings, crew)
-        crew.whose, crew.on_run = arena_http.places(arena), arena.taken
+        crew.worker_of, crew.on_run = arena_http.places(arena), arena.taken
         app, others = arena_http.app(arena, test), crew if crew.of > 1 else None
-        async with serving(app, bind, names, came, others) as address, crew.working():
+        async with serving(app, bind, names, arrived, others) as address, crew.working():
             yield address, arena
 
 
@@ -64,9 +64,9 @@ async def open_aibg(
     from referee.harness.fronts import aibg_http  # tokens and passwords take 11 MiB, which the Arena does without
     from referee.harness.fronts.rooms import Rooms
 
-    async with _hosting() as (roster, seats, nursery), arrivals() as came:
+    async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         rooms = Rooms(roster, seats, nursery, replays, seed)
-        async with serving(aibg_http.app(rooms, keeper), bind, names, came) as address:
+        async with serving(aibg_http.app(rooms, keeper), bind, names, arrived) as address:
             yield address, rooms
 
 

@@ -65,9 +65,9 @@ async def open_team_front(bind: str, game: Game, compat: Compat = "seed") -> Asy
     terms = Terms(compat)
     clients: dict[str, RemotePlayer] = {}
     path = f"/{path_of(game)}"
-    async with arrivals() as came, trio.open_nursery() as nursery:
+    async with arrivals() as arrived, trio.open_nursery() as nursery:
         app = Starlette(routes=playing(path, clients.get), exception_handlers=ON_ERROR)
-        async with serving(app, bind, (), came) as address:
+        async with serving(app, bind, (), arrived) as address:
 
             def inside(entrant: Entrant, limits: Limits) -> Seat | None:
                 if not entrant.remote:

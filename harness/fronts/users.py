@@ -155,8 +155,8 @@ class Gatekeeper:
 
     async def _knows(self, name: str, password: str, address: str) -> bool:
         """Takes as long for a name that there is not."""
-        mine, all_mine = (address, name[:100]), (address, "")
-        if self._recent(mine) >= FAILURES or self._recent(all_mine) >= 6 * FAILURES:
+        account, whole_address = (address, name[:100]), (address, "")
+        if self._recent(account) >= FAILURES or self._recent(whole_address) >= 6 * FAILURES:
             raise TooMany
         user = self.users.get(name)
         right = await trio.to_thread.run_sync(
@@ -164,7 +164,7 @@ class Gatekeeper:
         )
         if right and user is not None:
             return True
-        for key in {mine, all_mine}:
+        for key in {account, whole_address}:
             self._failures.setdefault(key, deque()).append(time.monotonic())
         return False
 

@@ -100,10 +100,10 @@ async def _battle(
     game_name: str, run: Course, case: Case, bot: Entrant, seed: int, folder: Path | None, roster: Roster
 ) -> Judged:
     game, rival = registry.game(game_name), entrant(f"@{case.name}")
-    theirs = OPPONENTS[case.name].seats[game_name]
+    rival_seat = OPPONENTS[case.name].seats[game_name]
     match = Match(
         game=game,
-        entrants=(rival, bot) if theirs == 0 else (bot, rival),
+        entrants=(rival, bot) if rival_seat == 0 else (bot, rival),
         seed=derive_seed(seed, "case", case.name),
         options=game.options(**run.options),
         time=game.time,

@@ -162,7 +162,7 @@ class Framer:
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
         after = shown(self.simulation.state, self._seats, self._eyes, self._drawn)
         if self._seats:
-            after["asked"] = self._asked(after["seats"])
+            after["asked"] = self._questions(after["seats"])
             if self._eyes is None:
                 after["view"], after["shared"] = without(after["view"], after["seats"][0])
             after["seats"] = alike(after["seats"])
@@ -178,7 +178,7 @@ class Framer:
         """The frame of a line that leads to no position."""
         return framed({}, line)
 
-    def _asked(self, views: list[Any]) -> Any:
+    def _questions(self, views: list[Any]) -> Any:
         state = self.simulation.state
         asked = {}
         for call in state.calls():

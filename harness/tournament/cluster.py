@@ -189,12 +189,12 @@ class _Beside:
 _beside = _Beside()
 
 
-def ask(theirs: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
+def ask(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
     """The task. Everything goes as MessagePack, so that what is understood is what this side has types for."""
     worker = distributed.get_worker()
     what: Played | Needs | Unable
-    if theirs != version():
-        what = Unable({"": f"{version()} here, {theirs} at the driver"})
+    if drivers_version != version():
+        what = Unable({"": f"{version()} here, {drivers_version} at the driver"})
     else:
         order = wire.order(job)
         assert isinstance(order, wire.Job)
@@ -284,9 +284,9 @@ class ClusterCrew(Crew):
             allow_other_workers=False,
         )
         self._jobs[job.number] = _Given(job, future, frozenset(able))
-        future.add_done_callback(lambda done: self._soon(job.number, done))
+        future.add_done_callback(lambda done: self._fetch_aside(job.number, done))
 
-    def _soon(self, number: int, future: Any) -> None:
+    def _fetch_aside(self, number: int, future: Any) -> None:
         """In the one thread that Dask has for all who want to hear: what came is fetched in another. With a scheduler
         that is gone a fetch may last for ever, its own limit of time included."""
         threading.Thread(target=self._fetch, args=(number, future), daemon=True).start()
@@ -299,9 +299,9 @@ class ClusterCrew(Crew):
         except BaseException as error:
             result = error
         with suppress(trio.RunFinishedError):
-            self._token.run_sync_soon(self._came, number, future, result)
+            self._token.run_sync_soon(self._conclude, number, future, result)
 
-    def _came(self, number: int, future: Any, result: Any) -> None:
+    def _conclude(self, number: int, future: Any, result: Any) -> None:
         given = self._jobs.get(number)
         if given is None or given.future is not future:
             return  # of a connection or a worker that is gone; its games are open again

@@ -96,7 +96,7 @@ def _greedy(bots: int, rounds: int) -> tuple[Table, ...]:
 
 def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[Table, ...]]:
     """Each table: whoever has sat least, then whoever has met the others of the table least. With how uneven it is."""
-    met = [[0] * bots for _ in range(bots)]
+    meetings = [[0] * bots for _ in range(bots)]
     played = [0] * bots
     tables: list[Table] = []
     order = list(range(bots))
@@ -107,11 +107,13 @@ def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[Table, ...]
         while len(table) < 4:
             free = [bot for bot in order if bot not in table and played[bot] <= least + 1]
             free = free if len(free) >= 4 - len(table) else [bot for bot in order if bot not in table]
-            table.append(min(free, key=lambda bot: 10 * (played[bot] > least) + sum(met[bot][o] ** 3 for o in table)))
+            table.append(
+                min(free, key=lambda bot: 10 * (played[bot] > least) + sum(meetings[bot][o] ** 3 for o in table))
+            )
         for one, two in combinations(table, 2):
-            met[one][two] += 1
-            met[two][one] += 1
+            meetings[one][two] += 1
+            meetings[two][one] += 1
         for bot in table:
             played[bot] += 1
         tables.append(tuple(sorted(table)))
-    return sum(times**4 for row in met for times in row), tuple(tables)
+    return sum(times**4 for row in meetings for times in row), tuple(tables)

@@ -266,21 +266,21 @@ def swiss(field: Field, results: Results) -> Slots:
     bots = present(field)
     rounds = swiss_rounds(len(bots), field.rounds)
     score = dict.fromkeys(bots, 0.0)
-    met: dict[Table, int] = {}
+    meetings: dict[Table, int] = {}
     byes: set[int] = set()
     order = list(bots)
     Dice(derive_seed(field.seed, "swiss")).shuffle(order)
     for _ in range(rounds):
         order.sort(key=lambda bot: -score[bot])  # stable: the draw decides between equals
-        resting, pairs = _round(order, score, met, byes)
+        resting, pairs = _round(order, score, meetings, byes)
         if resting is not None:
             byes.add(resting)
             score[resting] += field.games
         games = []
         for one, two in pairs:
             table = (min(one, two), max(one, two))
-            start = met.get(table, 0) * field.games
-            met[table] = met.get(table, 0) + 1
+            start = meetings.get(table, 0) * field.games
+            meetings[table] = meetings.get(table, 0) + 1
             games += list(slots_of(field, table, range(start, start + field.games)))
         yield from games
         while any(results.get(slot) is None for slot in games):
@@ -306,7 +306,7 @@ def swiss_byes(field: Field, slots: Slots) -> dict[int, int]:
 
 
 def _round(
-    order: Sequence[int], score: Mapping[int, float], met: Mapping[Table, int], byes: set[int]
+    order: Sequence[int], score: Mapping[int, float], meetings: Mapping[Table, int], byes: set[int]
 ) -> tuple[int | None, list[Table]]:
     """Who rests, if they are odd: the last without a bye with whom the others can avoid rematches; and the pairs, with
     as few rematches as can be."""
@@ -316,7 +316,7 @@ def _round(
     tries = iter(range(TRIES))
     for rematches in range(len(order) // 2 + 1):
         for rest in resting:
-            pairs = _paired([bot for bot in order if bot != rest], score, met, rematches, tries)
+            pairs = _paired([bot for bot in order if bot != rest], score, meetings, rematches, tries)
             if pairs is not None:
                 return rest, pairs
     playing = [bot for bot in order if bot != resting[0]]
@@ -328,7 +328,7 @@ TRIES = 100_000
 
 
 def _paired(
-    bots: Sequence[int], score: Mapping[int, float], met: Mapping[Table, int], rematches: int, tries: Iterator[int]
+    bots: Sequence[int], score: Mapping[int, float], meetings: Mapping[Table, int], rematches: int, tries: Iterator[int]
 ) -> list[Table] | None:
     """Pairs with so many rematches at most: the upper half of a score group against its lower half, where that is
     possible. None if there are no such pairs, or if they are too hard to find."""
@@ -342,7 +342,7 @@ def _paired(
         group = [other for other in others if score[other] == score[one]]
         half = (len(group) + 1) // 2
         for two in [*group[half - 1 :], *reversed(group[: half - 1]), *others[len(group) :]]:
-            again = (min(one, two), max(one, two)) in met
+            again = (min(one, two), max(one, two)) in meetings
             if again <= rematches:
                 rest = search([bot for bot in others if bot != two], rematches - again)
                 if rest is not None:

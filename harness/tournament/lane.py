@@ -300,10 +300,10 @@ def main() -> int:
     """The program."""
     arguments = sys.argv[1:]
     count = int(arguments[arguments.index("--cores") + 1]) if "--cores" in arguments else 1
-    held = None if "--no-pin" in arguments else cores.take(count)
+    claim = None if "--no-pin" in arguments else cores.take(count)
     gc.freeze()  # what was imported stays: to look through it while a call is open takes 10 ms
     gc.set_threshold(COLLECT_EVERY)
-    trio.run(serve, None if held is None else held.core)
+    trio.run(serve, None if claim is None else claim.core)
     return 0
 
 

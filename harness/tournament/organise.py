@@ -74,14 +74,14 @@ def arranged(
     games may be asked for. `travel`: it is played on other machines."""
     game = find_game(request.game)
     check_seats([spec.rpartition("=")[2] for spec in request.bots], game.name, every_seat=True)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         with finding(request.bots, game.name) as found:
             plan = _plan(request, game, [each.entry for each in found])
             if travel:
                 check_travel(plan.bots)
             try:
                 folder.mkdir(parents=True, exist_ok=True)
-                held.enter_context(claimed(folder))
+                stack.enter_context(claimed(folder))
                 if resume:
                     before = read_plan(folder / PLAN)
                     check_files(folder, before)

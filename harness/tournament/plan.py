@@ -238,14 +238,14 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     """Why games of `part` cannot be counted among those of `plan`: by another seed or under other conditions a game of
     one key is another game, and a bot that is not on the list has no place in the table."""
     for name in ("game", "format", "seed", "seating"):
-        ours, theirs = getattr(plan, name), getattr(part, name)
-        if ours != theirs:
-            yield f"its {name} is {theirs}, not {ours}"
+        expected, found = getattr(plan, name), getattr(part, name)
+        if expected != found:
+            yield f"its {name} is {found}, not {expected}"
     if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.stages):
         yield "it is played under other options, maps, times, limits or rules"
-    ours = {entry.ident for entry in plan.bots}
+    known = {entry.ident for entry in plan.bots}
     for entry in part.bots:
-        if entry.ident not in ours:
+        if entry.ident not in known:
             yield f"it has {entry.name}@{entry.ident[:6]}, which is to be added first"
 
 

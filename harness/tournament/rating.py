@@ -129,7 +129,7 @@ def _part(number: int, orbit: Sequence[Game], places: Iterable[int]) -> Part:
 
 def _pairs(orbit: Iterable[Game]) -> Pairs:
     """What came of the games, by two bots each; a bot that met itself does not count."""
-    met: dict[tuple[int, int], list[float]] = {}
+    totals: dict[tuple[int, int], list[float]] = {}
     for game in orbit:
         seated = list(zip(game.bots, game.ranks, strict=True))
         while len(seated) > 1:
@@ -139,10 +139,10 @@ def _pairs(orbit: Iterable[Game]) -> Pairs:
                     continue
                 ahead = 1.0 if rank < other else 0.5 if rank == other else 0.0
                 key, ahead = ((first, second), ahead) if first < second else ((second, first), 1.0 - ahead)
-                so_far = met.setdefault(key, [0.0, 0.0])
+                so_far = totals.setdefault(key, [0.0, 0.0])
                 so_far[0] += ahead
                 so_far[1] += 1
-    return tuple((first, second, ahead, int(times)) for (first, second), (ahead, times) in sorted(met.items()))
+    return tuple((first, second, ahead, int(times)) for (first, second), (ahead, times) in sorted(totals.items()))
 
 
 class Weight(Struct):
@@ -203,7 +203,8 @@ def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int =
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     places = {bot: place for place, bot in enumerate(played)}
     ordered = {  # in an order of its own: what is played first must not show in the last digits
-        tuple((places[a], places[b], won, met) for a, b, won, met in pairs): weights[pairs] for pairs in sorted(weights)
+        tuple((places[a], places[b], won, games) for a, b, won, games in pairs): weights[pairs]
+        for pairs in sorted(weights)
     }
     rated = dict(zip(played, _rate(len(played), ordered, seed, draws), strict=True))
     absent = Rating(Interval(0.0, None, None), (), "no information")
@@ -232,7 +233,7 @@ class _Result(Struct):
     low: float = 1.0
     """The least share of its rivals that it finished ahead of in an orbit."""
     high: float = 0.0
-    met: dict[int, int] = {}
+    rivals: dict[int, int] = {}
     """How often it met each rival."""
 
     @property
@@ -250,12 +251,12 @@ def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
     for pairs, weight in weights.items():
         ahead: dict[int, float] = {}
         times: dict[int, int] = {}
-        for first, second, won, met in pairs:
-            for bot, rival, share in ((first, second, won), (second, first, met - won)):
+        for first, second, won, games in pairs:
+            for bot, rival, share in ((first, second, won), (second, first, games - won)):
                 ahead[bot] = ahead.get(bot, 0.0) + share
-                times[bot] = times.get(bot, 0) + met
-                rivals = results[bot].met
-                rivals[rival] = rivals.get(rival, 0) + met * weight.orbits
+                times[bot] = times.get(bot, 0) + games
+                rivals = results[bot].rivals
+                rivals[rival] = rivals.get(rival, 0) + games * weight.orbits
         for bot, total in ahead.items():
             result, score = results[bot], total / times[bot]
             result.orbits += weight.different
@@ -325,13 +326,13 @@ def _sandwich(
     for pairs, weight in weights.items():
         orbits += weight.different
         pulls: dict[int, float] = {}
-        for first, second, won, met in pairs:
+        for first, second, won, games in pairs:
             chance = _chance(ratings[first] - ratings[second])
             if results[first].all_equal or results[second].all_equal:
-                _spread(scatter, {first: met, second: -met}, weight.squares * chance * (1 - chance))
+                _spread(scatter, {first: games, second: -games}, weight.squares * chance * (1 - chance))
             else:
-                pulls[first] = pulls.get(first, 0.0) + won - met * chance
-                pulls[second] = pulls.get(second, 0.0) - won + met * chance
+                pulls[first] = pulls.get(first, 0.0) + won - games * chance
+                pulls[second] = pulls.get(second, 0.0) - won + games * chance
         _spread(scatter, pulls, weight.squares)
     scale = orbits / max(orbits - bots + 1, 1)
     inverse = _inverse(information)
@@ -374,11 +375,11 @@ def _interval(bot: int, ratings: Vector, covariance: Matrix, result: _Result) ->
 
 def _expecting(score: float, ratings: Vector, result: _Result) -> float:
     """The rating that is expected to score so much against the rivals that were met."""
-    games = sum(result.met.values())
+    games = sum(result.rivals.values())
     low, high = min(ratings) - 50, max(ratings) + 50
     for _ in range(60):
         middle = (low + high) / 2
-        wins = sum(times * _chance(middle - ratings[rival]) for rival, times in result.met.items())
+        wins = sum(times * _chance(middle - ratings[rival]) for rival, times in result.rivals.items())
         low, high = (low, middle) if wins > score * games else (middle, high)
     return low
 

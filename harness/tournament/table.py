@@ -187,8 +187,8 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
                 if rival != bot:
                     cell = crossing.setdefault((bot, rival), Cell())
                     cell.games += times
-                    mine, theirs = kind.r[seat], kind.r[other]
-                    cell.points += times * (1.0 if mine < theirs else 0.5 if mine == theirs else 0.0)
+                    rank, other_rank = kind.r[seat], kind.r[other]
+                    cell.points += times * (1.0 if rank < other_rank else 0.5 if rank == other_rank else 0.0)
     for row, steps, payments in zip(rows, halves, paid, strict=True):
         row.points, row.score = steps / (2 * (plan.seats - 1)), math.fsum(payments)
     different, seatings = _different(plan, contents, rows)

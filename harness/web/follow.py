@@ -45,7 +45,7 @@ class Followed:
         self.needed = False
         """The position is to be the latest, whoever reads."""
         self.replay: Replay | None = None
-        self._asked = 0  # up to here somebody has asked for lines
+        self._requested = 0  # up to here somebody has asked for lines
         self._framer: Framer | OriginalFramer | None = None
         self._rest: list[bytes] = []  # what came after the last position
         self._wrong = ""
@@ -61,7 +61,7 @@ class Followed:
     def batch(self, at: int) -> list[bytes]:
         """What is there from that line on, for a client."""
         lines = self.lines[at : at + BATCH]
-        self._asked = max(self._asked, at + len(lines))
+        self._requested = max(self._requested, at + len(lines))
         return lines
 
     async def run(self) -> None:
@@ -93,7 +93,7 @@ class Followed:
 
     def _is_ahead(self) -> bool:
         """All who look have stopped reading."""
-        return self.looked and self.lookers > 0 and not self.needed and len(self.lines) - self._asked > AHEAD
+        return self.looked and self.lookers > 0 and not self.needed and len(self.lines) - self._requested > AHEAD
 
     async def _take(self, whole: list[bytes]) -> None:
         until = perf_counter() + SLICE_S

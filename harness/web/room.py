@@ -37,7 +37,7 @@ class Room(Viewer):
 
     def __init__(self, stream: trio.SocketStream, tokens: list[str]) -> None:
         """The tokens are those of `room_names`."""
-        self._held = tokens
+        self._room_tokens = tokens
         super().__init__(FileShelf(), {token: Rights(frozenset()) for token in tokens})
         self._seat_people([])
         self.stream_to_referee = stream
@@ -50,7 +50,7 @@ class Room(Viewer):
         self.question = 0
         """Grows with all that changes on a desk."""
         self._numbers: dict[Player, int] = {}  # seat -> its question
-        self._asked: dict[Player, str] = {}  # seat -> hash of the position it is asked in
+        self._positions: dict[Player, str] = {}  # seat -> hash of the position it is asked in
         self.app.router.routes += [
             Route("/live", self._steer, methods=["POST"]),
             Route("/seats/{seat:int}", self._answer, methods=["POST"]),
@@ -85,18 +85,18 @@ class Room(Viewer):
             assert isinstance(self.shelf, FileShelf)
             self.current = self.shelf.add(Path(message["playing"]))
             self.drafts.clear()
-            self._asked.clear()
+            self._positions.clear()
             self._seat_people(message["people"])
             self.paused = message["paused"]
             assert self._nursery is not None
             self._nursery.start_soon(self._show, self.current)
         elif "asked" in message:
-            self._asked[message["asked"]] = message["hash"]
+            self._positions[message["asked"]] = message["hash"]
             assert self._nursery is not None
             self._nursery.start_soon(self._seat, message["asked"], message["hash"], message["wrong"])
         elif "withdrawn" in message:
             self.drafts.pop(message["withdrawn"], None)
-            self._asked.pop(message["withdrawn"], None)
+            self._positions.pop(message["withdrawn"], None)
             self.question += 1
         elif "paused" in message:
             self.paused = message["paused"]
@@ -115,8 +115,8 @@ class Room(Viewer):
         """Who may see and answer what: people change their seats between matches."""
         rights = [Rights(steers=True), Rights(frozenset(people), steers=True)]
         rights += [Rights(frozenset({seat})) for seat in people]
-        empty = [Rights(frozenset())] * len(self._held)
-        self.tokens = dict(zip(self._held, rights + empty, strict=False))
+        empty = [Rights(frozenset())] * len(self._room_tokens)
+        self.tokens = dict(zip(self._room_tokens, rights + empty, strict=False))
 
     async def _seat(self, player: Player, position: str, wrong: str) -> None:
         """Waits until our position is the one that the seat is asked in, and puts it before the person."""
@@ -124,7 +124,7 @@ class Room(Viewer):
         followed = self.follow(self.current, None)
         assert followed is not None
         followed.needed = True
-        while self._asked.get(player) == position:
+        while self._positions.get(player) == position:
             if followed.replay is not None and followed.state is not None and state_hash(followed.state) == position:
                 self.drafts[player] = draft = Draft(followed.replay.game.name, followed.state, player)
                 draft.wrong = wrong
@@ -173,7 +173,7 @@ class Room(Viewer):
             answers = draft.play(value)
             if answers is not None:
                 del self.drafts[seat]
-                self._asked.pop(seat, None)
+                self._positions.pop(seat, None)
                 await self._tell({"seat": seat, "answers": answers})
         self._put(seat)
         return Response(status_code=204)

@@ -253,7 +253,7 @@ class _Connection:
         """What Hypercorn has of a request that has just begun; None: it is further, or works upon one."""
         self._now = now
         self._data = data
-        self._held = b""
+        self._kept_back = b""
         self._at_once = 0
 
     @property
@@ -310,9 +310,9 @@ class _Connection:
         After some that went so the next does not: it is left to be written in a way that lets others have their turn.
         """
         if self.holds:
-            self.holds, self._held = False, self._held + data
+            self.holds, self._kept_back = False, self._kept_back + data
             return b""
-        data, self._held = self._held + data, b""
+        data, self._kept_back = self._kept_back + data, b""
         self._at_once += len(data)
         if self._at_once > AT_ONCE:
             self._at_once = 0
