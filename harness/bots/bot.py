@@ -43,7 +43,7 @@ class Bot(Seat):
         self._frame = b""
         self._sent: deque[bytes] = deque(maxlen=KEPT_FRAMES)
         self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
-        self._received = 0  # bytes of that which came last
+        self._received = 0  # how many bytes came in the last call
         self._has_left = False
 
     async def greet(self, match: Initialize, table: Table) -> Fault | None:
@@ -92,7 +92,7 @@ class Bot(Seat):
         try:
             self.transport.send()
         except BrokenPipeError:
-            self.transport.drop()  # the next call will find out
+            self.transport.drop()  # the next call reports it
 
     def spoke_unasked(self) -> Fault | None:
         """Takes what has come although no call is open: nothing, or late answers. Anything else ends the bot."""
@@ -184,13 +184,13 @@ class Bot(Seat):
                     answer = self.fault or await transport.why_silent("output")
                     if answer.kind is FaultKind.CRASH:
                         wire.receive(b"")
-                        _ = wire.hello() if decoder is None else wire.answer(decoder)  # raises for half a frame
+                        _ = wire.hello() if decoder is None else wire.answer(decoder)  # raises if half a frame is left
                     break
                 wire.receive(data)
                 keep_piece(data)
                 received += len(data)
                 if received > LONG_BYTES and table.several and wire.whole:
-                    await table.all_heard()  # to decode it takes longer than the others may wait for our ear
+                    await table.all_heard()  # decoding takes long: the other seats' answers are read before
                 answer = (wire.hello() or NEED_DATA) if decoder is None else wire.answer(decoder)
                 if answer is NEED_DATA and received > self.limits.call_output_bytes:
                     answer = _too_much_output(self.limits.call_output_bytes)

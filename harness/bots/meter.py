@@ -230,7 +230,7 @@ class Meter:
         """Makes a reading the last one."""
         before = self._readings
         self.read_at, self._processes, self._readings = sample.at, sample.processes, sample.readings
-        # What is shared is to be known as of then, too: it is looked at now and then only.
+        # Where processes may share memory the next reading is made in any case: shares are not found out every time.
         self._clocks_ns = {} if sample.shares is None and _may_share(sample.readings) else sample.clocks_ns
         self._shares = sample.shares or self._shares
         usage = self.usage

@@ -272,7 +272,7 @@ def settle(seats: Iterable[Seat]) -> None:
     busy = [seat for seat in seats if not seat.rests()]
     until = time.perf_counter() + SETTLE_S
     while busy and time.perf_counter() < until:
-        # A core of theirs may be ours. One that has used much of it lately gets it only when we sleep.
+        # A bot may share our core. One that has used much of it lately runs only when we sleep.
         os.sched_yield()
         busy = [seat for seat in busy if not seat.rests()]
         if busy:

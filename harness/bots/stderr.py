@@ -32,7 +32,7 @@ class StderrLog:
         self._room = 0
         self._tail = b""
         self._taken = 0  # bytes in this match, also those beyond the cap
-        self._mark = 0  # as many when the last call began
+        self._mark = 0  # the same number when the last call began
         self._early: bytes | None = b""  # what came before the first match, as while its rival is started; then None
 
     def start_match(self, path: Callable[[], Path | None]) -> None:
@@ -105,7 +105,7 @@ class StderrLog:
                 self.written = path
             self._file.write(data)
         except OSError as error:
-            self._room = 0  # that is told once
+            self._room = 0  # the error is raised once
             raise RunError(f"a bot's standard error cannot be written to {path}: {error.strerror}") from error
         self._room -= len(data)
 

@@ -220,7 +220,7 @@ class Pipes(Transport):
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._watched = trio.CancelScope()
-        self._leaves = False  # if so, its end is not its fault
+        self._leaves = False  # it was told to end: then its end is no fault
         self._ended = False
         self._end_known = trio.Event()  # set when the process's end was heard of, or is waited for no more
         self._unsupervised = False
@@ -305,7 +305,7 @@ class Pipes(Transport):
         for descriptor, event in near.poll(max(0.0, min(until, Pipes.gave_way + NEAR_S) - PRESENCE.now()) * 1000):
             if descriptor == stdout:
                 return os.read(stdout, READ_BYTES)
-            if not event & select.POLLIN:  # its other end is closed: that needs no further turn
+            if not event & select.POLLIN:  # closed at the other end: the poll would return at once for ever
                 near.unregister(descriptor)
         return None
 
@@ -387,9 +387,9 @@ class Pipes(Transport):
     def measure(self) -> Fault | None:
         if self._ended or self.process.exit_code is not None:
             self.meter.take_peak(self.process.peak_bytes)
-        elif time.monotonic() - self.meter.read_at >= 2 * SAMPLE_EVERY_S:  # else the sampler has, or is about to
+        elif time.monotonic() - self.meter.read_at >= 2 * SAMPLE_EVERY_S:  # else the sampler has just read it, or will
             self.meter.glance()
-        elif self.process.group is None:  # it was ruled on when it was read; a group has a word of its own
+        elif self.process.group is None:  # checked when it was read; only a group may know more now
             return None
         return self._passed()
 
@@ -445,7 +445,7 @@ class Pipes(Transport):
         self.process.close_stdin()
         with trio.move_on_after(max(0.0, until - self.now())):
             await self._end_known.wait()
-            await self.process.exited(inf)  # if the watch was cancelled
+            await self.process.exited(inf)  # needed if the watch was cancelled
         return self.process.exit_code
 
     async def end(self) -> None:

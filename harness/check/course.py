@@ -198,7 +198,7 @@ class _Course:
         return f"as {self.program}, in {self._startup_s:.2f} s" if self.program else f"in {self._startup_s:.2f} s"
 
     async def greets_json(self) -> str:
-        both = Encoding.MSGPACK in self.encodings  # else what it answers is looked at by the next rule
+        both = Encoding.MSGPACK in self.encodings  # otherwise the next rule looks at its answers
         plan = self._plan(encodings=(Encoding.JSON,), calls=2 if both else 0, breaks_off=not both)
         done, bot = await self._walk(None, plan)
         if done.fault is None:
@@ -504,7 +504,7 @@ def _difference(one: Walk, other: Walk) -> str | None:
     """The first call that two games have in common and answer otherwise."""
     for number, (first, second) in enumerate(zip(one.asked, other.asked, strict=False), 1):
         if first.method != second.method:
-            return None  # one was broken off for the time that it took
+            return None  # one of the games was broken off because it took too long
         if first.answer != second.answer:
             answers = " and then ".join(quote(JSON.encode(asked.answer)) for asked in (first, second))
             return f"call {number} {first.method} was answered {answers}"

@@ -158,7 +158,7 @@ def in_full(finding: Finding) -> str:
     """A finding with its place, what to do, and the bot's last words, on several lines of printable characters."""
     rule = RULES[finding.rule]
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
-    if finding.level is not Level.NOTE:  # that asks for nothing
+    if finding.level is not Level.NOTE:  # a note asks for nothing
         lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
     if finding.again:
         lines.append(f"again: {shlex.join(finding.again)}")

@@ -142,7 +142,7 @@ def gate(
                 duration_s = time.monotonic() - started
             outcome = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
     except (RunError, UsageError, NotIsolated, NoRoom) as error:
-        with suppress(RunError):  # this one is not to hide that one
+        with suppress(RunError):  # the error that ended the run is the one to report
             _tell_failure(rules_of.title, names, str(error), markdown, junit)
         raise
     _tell(outcome, markdown, junit, json)

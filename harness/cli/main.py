@@ -149,7 +149,7 @@ def _ended_by(error: BaseException, words: Sequence[str]) -> int:
     reached = so_far.reached if isinstance(so_far, SoFar) else None
     cause = so_far.cause if isinstance(so_far, SoFar) else error
     if _inside(cause, BrokenPipeError):
-        discard()  # whoever read our output has had enough
+        discard()  # the reader of our output has closed it, as `head` does
         return PLAYED
     found = _message(cause, words)
     if found is None:
@@ -203,7 +203,7 @@ def _elsewhere(message: str, words: Sequence[str]) -> str:
         return ""
     command = words[0] if words else ""
     place = "FOLDER" if command in ("judge", "serve") else "FILE"
-    always = command in ("judge", "fork")  # their records are what they are asked for
+    always = command in ("judge", "fork")  # these commands exist for their records
     return f"; --replay {place} puts it elsewhere" + ("" if always else ", --no-replay keeps none")
 
 

@@ -54,7 +54,7 @@ class Hands:
             if line is None:
                 return Fault(FaultKind.CRASH, "left the table")
             text = line.strip()
-            if text.startswith("?") and not answers.all:  # words narrow only what is listed
+            if text.startswith("?") and not answers.all:  # words narrow a list of answers only
                 self._draw(state, player, answers, DRAWN)
             elif text.startswith("?"):
                 self._list(answers, text[1:])

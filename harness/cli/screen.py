@@ -132,10 +132,10 @@ def paged() -> Iterator[None]:
     assert reader.stdin is not None
     before, out.file = out.file, reader.stdin
     try:
-        with suppress(BrokenPipeError):  # who has seen enough leaves the pager
+        with suppress(BrokenPipeError):  # the person has left the pager
             yield
     except BaseException:
-        reader.terminate()  # what is told next belongs on the terminal
+        reader.terminate()  # the error is printed on the terminal, not into the pager
         raise
     finally:
         out.file = before

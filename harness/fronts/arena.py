@@ -260,7 +260,7 @@ class Arena:
         client = Entrant("team", ("client", battle.ident), Path(), remote=True)
         self._seats[rival] = Hosted(case.name, self.switch)
         self._seats[client] = battle.client
-        self._count += self.crew.of  # no two workers count alike
+        self._count += self.crew.of  # no two workers ever have the same number
         seed = self.settings.seed
         folder = self.settings.replays
         match = Match(

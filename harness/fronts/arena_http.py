@@ -59,7 +59,7 @@ def playing(path: str, find: Find) -> list[Route]:
         client = find(request.path_params["battle"])
         if client is None:
             return reply(404, {"error": "battle not found"}, ANYBODY)
-        if request.method == "HEAD":  # looks, and starts nothing
+        if request.method == "HEAD":  # a HEAD request does not start the battle
             return Response(headers=ANYBODY | {"Content-Type": "text/event-stream"})
         return Stream(client)
 

@@ -80,7 +80,7 @@ class RemotePlayer(Seat):
         """How many streams are open."""
         self.lines: list[bytes] = []
         """The events so far, without the greeting, each as JSON."""
-        self._moves = 0  # of these, the answers of either side
+        self._moves = 0  # how many of these lines are answers, of either side
         self._last_by_client = False
         self._greeted = trio.Event()
         self._table: Table | None = None
@@ -119,7 +119,7 @@ class RemotePlayer(Seat):
         elapsed = 0.0 if self._is_free() else max(0.0, round(move.arrived - self._begun(asked), 6))
         in_time = elapsed <= round(limit_s, 6)
         if in_time:
-            elapsed = min(elapsed, limit_s)  # so that whoever keeps the bank, unrounded, sees it in time too
+            elapsed = min(elapsed, limit_s)  # the referee's own clock is not rounded, and must see it in time too
         banked = limit_s != inf and clock.remaining_ms is not None
         if banked:
             self.clock_ms = (limit_s - elapsed) * 1000 + (self._increment_ms if in_time else 0)
@@ -284,7 +284,7 @@ class RemotePlayer(Seat):
         if not self._posted:
             return []
         move = self._posted.popleft()
-        if may_answer:  # before any start it costs nothing, and has its increment as the referee books it
+        if may_answer:  # before the first turn it costs nothing, and earns the increment as in the referee's book
             self.clock_ms += self._increment_ms
         self._hear(move)
         return OutOfTurn([move.action], TOO_SOON if self._last_by_client else NOT_YOUR_TURN)

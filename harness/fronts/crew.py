@@ -82,7 +82,7 @@ class Crew:
     async def tell(self, ident: str, since: float) -> None:
         """Has all others know that a run of this id is ours, since that moment."""
         for number in self.links:
-            with suppress(OSError):  # it is dead, and so are we soon
+            with suppress(OSError):  # that worker is dead, and all others are ended soon
                 await self._send(number, HEAD.pack(RUN, since) + ident.encode())
 
     # For the server (`referee.harness.web.server.Others`).
@@ -151,7 +151,7 @@ class Crew:
                 self.words += filter(None, [body.decode()])
                 return scope.cancel()
             else:
-                return None  # the first sees it as well
+                return None  # the first worker notices it as well
 
     async def _how(self, number: int) -> str:
         """What became of one that has closed its sockets."""

@@ -104,7 +104,7 @@ class HexPlayer(Seat):
         """What it is told first: by `joinGame`, or in training at its first turn."""
         self._training = False
         self._parked: Reply | None = None
-        self._hearing: Reply | None = None  # the last that it was told, if that came in no reply to an action
+        self._hearing: Reply | None = None  # the reply that it got last, unless that was the reply to an action
         self._action: tuple[str, float] | None = None
         self._awaits: trio.Event | None = None
 

@@ -119,7 +119,7 @@ class Gatekeeper:
         self._secret = secret
         self._nobody = User("player", _HASHER.hash(secrets.token_urlsafe(24)))
         self._key = secrets.token_bytes(32)
-        self._seen: dict[str, bytes] = {}  # by viewer, a keyed digest of the password that was right
+        self._seen: dict[str, bytes] = {}  # by viewer: keyed digest of the password that was verified last
         self._failures: dict[tuple[str, str], deque[float]] = {}
 
     async def log_in(self, name: str, password: str, address: str) -> str | None:

@@ -336,7 +336,7 @@ class _Referee(Loop):
             raise RunError(f"{self.setup.names[player]} cannot act out of turn in {self.game.name}: {answers}")
         if not answers:
             return False
-        self.cheats.clear()  # no battle of the judged run has more than one
+        self.cheats.clear()  # a cheat acts out of turn once
         self._inject(player, OutOfTurn(answers))
         return True
 
@@ -347,7 +347,7 @@ class _Referee(Loop):
         if isinstance(unasked, Fault):
             self.forfeit({player: unasked})
         elif isinstance(unasked, OutOfTurn):
-            if player in self.state.awaited:  # in turn after all, only before it was asked: in time
+            if player in self.state.awaited:  # it was this seat's turn: it answered before it was asked, so in time
                 self.clocks[player].charge(0.0)
             self._inject(player, unasked)
         return bool(unasked)
@@ -420,7 +420,7 @@ class _Referee(Loop):
             rules = rules_of(ruling.fault.kind, self.game, method)
             name, turn = self.setup.names[player], self.record.turns
             fault = report(ruling, seat, name, method, turn, rules, position)
-            in_full = before < FULL_REPORTS and player not in self.people  # a person is no program that does it again
+            in_full = before < FULL_REPORTS and player not in self.people  # a person's fault cannot be reproduced
             if in_full and self.match.bundles and self.match.replay is not None:
                 fault = msgspec.structs.replace(fault, bundle=str(bundle_of(self.match.replay, player, before + 1)))
                 self.evidence.append(gathered(fault, seat, self.entrants[player], self.match.encodings))

@@ -108,7 +108,7 @@ def write_bundles(evidence: Sequence[Evidence], replay: Path) -> None:
     try:
         lines = replay.read_bytes().splitlines(keepends=True)
     except OSError:
-        return  # it could not be written either: that has been told
+        return  # then it could not be written either, which is reported already
     header = msgspec.json.decode(lines[0], type=Header)
     for each in evidence:
         try:

@@ -57,7 +57,7 @@ class Recorder(AbstractContextManager["Recorder"]):
                 raise _unwritable(path, error) from error
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:  # a file system without locks: nobody is told that it still grows
+            except OSError:  # no locks on this file system: readers cannot see that the match goes on
                 pass
             self.keeps = True
 
@@ -70,7 +70,7 @@ class Recorder(AbstractContextManager["Recorder"]):
                     raise self._failure
                 self._flush(self._file)
             else:
-                with suppress(RunError):  # the error that we are leaving by is the one to tell of
+                with suppress(RunError):  # the error that ended the match is the one to report
                     self._abort(self._file, error)
         finally:
             os.close(self._file)
@@ -137,7 +137,7 @@ class Recorder(AbstractContextManager["Recorder"]):
         self._due = time.perf_counter() + self._kept_s
         assert self.path is not None
         try:
-            found = os.fstat(file)  # before we write: behind a cut the file would grow to its old size again
+            found = os.fstat(file)  # before we write: a file that somebody cut short would grow to its old size again
             if S_ISREG(found.st_mode) and (found.st_size != self._written or not _is_at(self.path, found)):
                 raise RunError(f"the replay {self.path} was changed by somebody else while the match was played")
             while data:
@@ -269,7 +269,7 @@ def _claim(stem: str, make: Callable[[str], Path]) -> Path:
         try:
             return make(name)
         except FileExistsError:
-            continue  # taken between the look and the grasp
+            continue  # another process was quicker
         except OSError as error:
             raise _unwritable(FOLDER / stem, error) from error
     raise AssertionError("there is always another number")

@@ -84,7 +84,7 @@ class Seen:
             if who not in self._others:
                 if f"{process.environ().get(MARK, '')}-".startswith(f"{self.mark}-"):
                     return True
-                self._others.add(who)  # to look costs much, and nobody gets another's mark later
+                self._others.add(who)  # looking is expensive, and a process never changes its mark
             return False
         except (OSError, psutil.Error):
             return False

@@ -79,7 +79,7 @@ def isolation(text: str) -> Isolation:
         guarantee, equals, layer = name.partition("=")
         if guarantee not in GUARANTEES:
             raise UsageError(f"--isolation {text}: there is no guarantee {guarantee!r}; {', '.join(GUARANTEES)}")
-        if names or guarantee != "account":  # another account is for a root; nobody else lacks it
+        if names or guarantee != "account":  # only root can give bots another account; for others it is not missing
             required.append((guarantee, layer if equals else None))
     return Isolation(mode, tuple(required))
 
@@ -325,7 +325,7 @@ def _own_account(home: Home, here: Found, shown: Sequence[str]) -> int | None:
     if not here.account:
         return None
     below = shown if here.namespaces else ()
-    own_folder = home.cwd if home.cwd != HOME else Path(home.argv[0])  # our own bots' folder is all that we are
+    own_folder = home.cwd if home.cwd != HOME else Path(home.argv[0])  # a built-in bot's is the whole package
     needed = [str(own_folder), *(word for word in home.argv if word.startswith("/") and os.path.isfile(word))]
     if not account.open_to_others(needed, below):
         return None

@@ -13,7 +13,7 @@ DENIED = {
     # Namespaces of its own, in which it would be root again and the kernel has most of its mistakes.
     "unshare": {"x86_64": 272, "aarch64": 97},
     "setns": {"x86_64": 308, "aarch64": 268},
-    # Keys belong to the account, not to the bot; the rest is the kernel's inside.
+    # Keys belong to the account, not to the bot; the others reach into the kernel itself.
     "add_key": {"x86_64": 248, "aarch64": 217},
     "request_key": {"x86_64": 249, "aarch64": 218},
     "keyctl": {"x86_64": 250, "aarch64": 219},

@@ -74,7 +74,7 @@ class Process:
         self.closed = False
         """Its descriptors are."""
         self._rested = rested
-        self._rests = False  # the supervisor, and says nothing more of this bot
+        self._rests = False  # the supervisor is idle: nothing more comes from it about this bot
         self._listening = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
         self._unread = b""  # what the supervisor has written and nobody has taken yet
         self._pidfd = -1  # of the bot itself; a number can go to another process when the bot has ended, this cannot
@@ -109,7 +109,7 @@ class Process:
     async def exited(self, patience_s: float) -> int | None:
         """Waits for the bot's own end: its exit code, or None if it has not ended by then."""
         with trio.move_on_after(patience_s):
-            async with self._listening:  # whoever listened before may have heard of it
+            async with self._listening:  # the task that listened before may have read the message
                 while self.exit_code is None and (message := await self._hear()) is not None:
                     self._note(message)
         return self.exit_code
@@ -120,7 +120,7 @@ class Process:
         The bot itself is killed by us: it may have stopped its supervisor.
         """
         if self.closed:
-            return  # its number may be somebody else's by now
+            return  # its pid may belong to another process by now
         if self.group is not None:
             self.group.kill()
         with suppress(OSError):
@@ -141,7 +141,7 @@ class Process:
                 if attempt < ATTEMPTS:
                     self._wake_supervisor()
                 else:
-                    # Another bot of the same account may keep stopping it. What is below it falls to the spawner.
+                    # Another bot of the same account may keep stopping it. Its processes become the spawner's children.
                     kill(self.supervisor, signal.SIGKILL)
         self.close()
         if self.group is not None:
@@ -293,7 +293,7 @@ class Spawner:
             return process
         reason, tried = "no answer", None
         for _ in range(2):
-            if tried is self._process:  # else somebody who starts a bot at the same time has done so
+            if tried is self._process:  # otherwise a bot that is started at the same time has replaced it
                 self._replace()
             tried = self._process
             try:
@@ -316,7 +316,7 @@ class Spawner:
             self._resting.remove(resting)
             try:
                 process = self._ask(request, resting.control)
-            except OSError:  # a bot has ended it; or there are too many descriptors, which the spawner's start tells
+            except OSError:  # a bot has killed it, or too many descriptors are open: the spawner reports that
                 resting.dismiss()
                 continue
             try:
@@ -325,7 +325,7 @@ class Spawner:
                 resting.dismiss()
             finally:
                 resting.let_go()
-            self._dismiss()  # who ended or stopped it may have done so to all: they are not waited for in turn
+            self._dismiss()  # a bot that killed or stopped one may have done so to all: we do not try each of them
         return None
 
     async def _has_started(self, process: Process) -> bool:
@@ -426,7 +426,7 @@ def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
 def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
     """Ends a spawner by closing its socket; one that does not end within 2 s is killed."""
     requests.close()
-    process.send_signal(signal.SIGCONT)  # what it started may have stopped it
+    process.send_signal(signal.SIGCONT)  # a bot may have stopped it
     try:
         process.wait(timeout=2)
     except subprocess.TimeoutExpired:

@@ -130,7 +130,7 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
             del supervisors[descriptor]
             poll.unregister(descriptor)
             os.close(descriptor)
-        if ended:  # what was below one of them is our child by now
+        if ended:  # processes below such a supervisor have become our children
             end_all(spared=supervisors.values())
         if requests.fileno() not in ready:
             continue
@@ -139,7 +139,7 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
             end_all()
             if folder is not None:
                 remove(folder)
-            if os.getppid() != referee:  # else it is there to do so itself
+            if os.getppid() != referee:  # the referee is gone; otherwise it removes them itself
                 remove_groups(groups)
             return
         groups.update(group.rpartition("-")[0] for group in request["groups"])
@@ -148,13 +148,13 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
             for descriptor in (requests.detach(), *supervisors):
                 os.close(descriptor)
             if inherited() != passed_on:
-                os._exit(0)  # without a word: the referee has another spawner take our place
+                os._exit(0)  # the referee notices, and starts another spawner
             supervisor(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         try:
             descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:  # there was no such program; or its bot has ended it, and goes on
+        except ProcessLookupError:  # no such program; or the bot has killed its supervisor and lives on
             end_all(spared=supervisors.values())
             continue
         supervisors[descriptor] = pid
@@ -182,7 +182,7 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
             if not more:
                 return None, descriptors
             data += more
-    except ConnectionResetError:  # it has gone without having read what we said last
+    except ConnectionResetError:  # it has ended without reading our last message
         return None, descriptors
     request: Request = json.loads(data[LENGTH.size :])
     return request, descriptors
@@ -212,7 +212,7 @@ def supervisor(request: Request, descriptors: list[int]) -> None:
             set_rlimits(following["rlimits"])
             now = inherited()
         except (OSError, ValueError) as error:
-            if before is None:  # else a bot has taken it away since, and another supervisor can
+            if before is None:  # otherwise a bot has taken it away, and a new supervisor still can
                 say(control.fileno(), {"supervisor": os.getpid()})
                 say(control.fileno(), {"error": str(error)})
             break
@@ -282,7 +282,7 @@ def start(request: Request, streams: list[int]) -> Started:
     if not launcher:
         return Started(spawn(argv, request, streams), 0, None)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # whatever is sent from now on tells its sender
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # from now on every message carries its sender's pid
     with theirs:
         theirs.set_inheritable(True)
         status = str(theirs.fileno())

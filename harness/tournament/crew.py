@@ -130,7 +130,7 @@ class LocalCrew(Crew):
                     lane.jobs.remove(report.job)
                 await self.tell.send(report)
         except trio.BrokenResourceError:
-            pass  # it died with something half said
+            pass  # it died in the middle of a message
         finally:
             lane.process = None
             with trio.CancelScope(shield=True):
@@ -161,7 +161,7 @@ class _Lane:
             try:
                 await process.stdin.send_all(wire.frame(order))
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                pass  # it has died, which is noticed where it is heard
+                pass  # it has died: the task that reads from it notices
 
 
 @asynccontextmanager

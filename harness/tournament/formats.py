@@ -376,7 +376,7 @@ def ladder(field: Field, results: Results) -> Slots:
         named += len(batch)
         yield from batch
         if named == field.games:
-            return  # perhaps before all have met, so that nobody's neighbours are known
+            return  # bots may not be connected by games yet, so that nobody has neighbours
         while any(results.get(slot) is None for slot in batch):
             yield None
         for slot in batch:

@@ -61,7 +61,7 @@ async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int,
             while reported in found:
                 reported += 1
                 played(found[reported - 1], match_of(series, reported - 1)[1])
-    finally:  # broken off: games of one lane may have ended while an earlier one of another was still going on
+    finally:  # interrupted: later games of one lane may be complete while an earlier one of another lane is not
         for number in sorted(found):
             if number >= reported:
                 played(found[number], match_of(series, number)[1])

@@ -86,7 +86,7 @@ class Tally:
         self.faulty = 0
         """Games with a fault. Where there are any, the two ratings below may differ."""
         self._all = _Clusters()
-        self._sound: _Clusters | None = None  # until the first fault it is the same
+        self._sound: _Clusters | None = None  # None until the first fault: the same as all games
         self._shapes: dict[tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...], Shape] = {}
 
     def add(self, orbit: Sequence[Game]) -> None:
@@ -202,7 +202,7 @@ def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int =
     """
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     places = {bot: place for place, bot in enumerate(played)}
-    ordered = {  # in an order of its own: what is played first must not show in the last digits
+    ordered = {  # sorted: the order in which games were played must not change the last digits
         tuple((places[a], places[b], won, games) for a, b, won, games in pairs): weights[pairs]
         for pairs in sorted(weights)
     }

@@ -37,7 +37,7 @@ def _differing(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
     for name in ("game", "format"):
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"
-            return  # all else has another meaning there
+            return  # in another game or format all other settings mean something else
     for name in ("seed", "seating"):
         if getattr(before, name) != getattr(requested, name):
             yield f"{name} is {getattr(before, name)}, not {getattr(requested, name)}"

@@ -210,7 +210,7 @@ class Run:
                 await self._hand_out(crew)
                 if not self._given:
                     if self.queue.size == 0:
-                        return  # nothing is due, nothing is on its way: what a format waits for is another shard's
+                        return  # nothing is due or being played: the format waits for another shard's games
                     if crew.room() > 0:
                         continue
             try:
@@ -275,7 +275,7 @@ class Run:
         given = self._given.get(event.job)
         for line, member in event.games:
             seats = _KEY(line)
-            if self.book.add(line):  # else somebody was quicker: a lane that was thought to be dead
+            if self.book.add(line):  # otherwise a lane that was thought to be dead has sent the game before
                 new.append((line, member))
                 self._count(seats)
             elif seats.void:

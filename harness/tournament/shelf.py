@@ -66,7 +66,7 @@ class LedgerShelf(Shelf):
         try:
             line = msgspec.json.decode(text, type=ledger.Line)
         except msgspec.MsgspecError:
-            return  # `tournament show` names it
+            return  # `tournament show` reports the damaged line
         if line.z is None or line.void:
             return
         entry = Entry(

@@ -166,7 +166,7 @@ class _Server:
             while self._open:
                 await trio.sleep(0.01)
         for connection in self._open.values():
-            connection.stream.socket.close()  # also where Hypercorn still writes, which it does not let be cancelled
+            connection.stream.socket.close()  # Hypercorn may still be writing, and cannot be cancelled there
 
     async def _connected(self, stream: trio.SocketStream, data: bytes = b"", heard_at: float = 0.0) -> None:
         """One connection, to its end; `data` was read of it, at that moment.
@@ -190,9 +190,9 @@ class _Server:
         except* Exception:
             log.debug("a connection failed", exc_info=True)
         finally:
-            vars(talk).clear()  # else it and all that it holds waits to be found by a search for garbage
+            vars(talk).clear()  # otherwise it and all that it refers to would wait for the garbage collector
             self._busy(connection)
-            if self._open.get(peer) is connection:  # else others have had it meanwhile, and gave it back
+            if self._open.get(peer) is connection:  # otherwise another worker had it meanwhile, and gave it back
                 del self._open[peer]
             stream.socket.close()
         return None
@@ -317,7 +317,7 @@ class _Connection:
         if self._at_once > AT_ONCE:
             self._at_once = 0
         elif data and at_once:
-            with suppress(OSError):  # it is full, or broken: the long way tells
+            with suppress(OSError):  # the socket is full, or broken: the usual way of writing finds out
                 return data[os.write(self.socket.fileno(), data) :]
         return data
 
@@ -383,7 +383,7 @@ class Bounded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        if _head(scope) > self.bounds.head_bytes:  # Hypercorn looks at heads that come in pieces only
+        if _head(scope) > self.bounds.head_bytes:  # Hypercorn itself only limits heads that come in pieces
             return await PlainTextResponse("the head is too long\n", 431)(scope, receive, send)
         if _length(scope) > self.bounds.body_bytes:
             return await PlainTextResponse("the body is too long\n", 413)(scope, receive, send)
