@@ -71,7 +71,7 @@ def obstacle() -> str:
 
 
 def _folders() -> list[Path]:
-    """Where it may lie. A cache that others can write to would let them choose what our bots' keeper is."""
+    """Where it may lie. In a cache that others can write to they could replace the program that confines our bots."""
     cache_home = os.environ.get("XDG_CACHE_HOME", "")
     folder = Path(cache_home) if os.path.isabs(cache_home) else Path("~/.cache").expanduser()
     return [folder / "referee"] if folder.is_absolute() else []

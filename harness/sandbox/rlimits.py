@@ -7,7 +7,7 @@ count whatever else the account runs. It never binds root.
 import resource
 
 TASKS_PER_PROCESS = 4
-"""Threads count as processes to the kernel. Whoever has more processes than the limit is told by what is measured."""
+"""Threads count as processes to the kernel. So the limit of processes is held by measuring, and the kernel's is a backstop."""
 
 
 def steps(processes: int | None) -> list[str]:

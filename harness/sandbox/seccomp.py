@@ -58,7 +58,7 @@ CLONE3 = {"x86_64": 435, "aarch64": 435}
 SOCKET = {"x86_64": 41, "aarch64": 198}
 FCNTL = {"x86_64": 72, "aarch64": 25}
 F_SETLEASE = 1024
-"""Who leases a file of his account, to read is enough, makes everybody wait who opens it: for 45 s."""
+"""A process that takes a lease on a file (for that it only has to own it) makes whoever opens it wait, for 45 s."""
 NEW_NAMESPACES = 0x7E020080
 """The flags of `clone` that make namespaces."""
 X32 = 0x40000000
