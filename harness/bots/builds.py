@@ -39,7 +39,7 @@ KEPT_FAMILIES = (
 )
 """So do variables whose names begin so: settings of compilers, build tools and their version managers."""
 SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
-"""Names of none that it sees: a build is a program of the bot's author."""
+"""Variables with such names are kept from builds: a build is a program of the bot's author."""
 BUILD_LINES = 20
 """Of what a failed build printed, at most so many lines are shown."""
 TREE, FILES = "tree", "files"

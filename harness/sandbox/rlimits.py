@@ -7,7 +7,7 @@ count whatever else the account runs. It never binds root.
 import resource
 
 TASKS_PER_PROCESS = 4
-"""Threads count as processes to the kernel. So the limit of processes is held by measuring, and the kernel's is a backstop."""
+"""The kernel counts threads as processes. So processes are counted by measuring; the kernel's limit is a backstop."""
 
 
 def steps(processes: int | None) -> list[str]:
