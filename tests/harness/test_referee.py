@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
 from referee.harness.match.referee import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
+from referee.harness.record.recorder import InMemory
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 from referee.harness.sandbox.layers import OFF
@@ -58,6 +60,30 @@ def pids(arena: Arena, name: str) -> list[str]:
 
 async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = False) -> Outcome:
     return await play_series(Series(arena.match(*entrants), games, swap), Limits(isolation=OFF))
+
+
+async def test_others_have_their_turn_though_each_answer_is_there_when_it_is_looked_for(arena: Arena) -> None:
+    """Readers of usage and signals are such others. Here we are so slow that no bot lets us wait."""
+
+    class Slow(InMemory):
+        def idle(self) -> None:
+            time.sleep(0.02)
+
+    turns_of_others = 0
+    seen: list[int] = []
+
+    async def others() -> None:
+        nonlocal turns_of_others
+        while True:
+            await trio.sleep(0.001)
+            turns_of_others += 1
+
+    bots = again(arena, "o", O_WINS, reuse=False), again(arena, "x", X_LOSES, reuse=False)
+    async with open_roster(Limits(isolation=OFF)) as roster, trio.open_nursery() as nursery:
+        nursery.start_soon(others)
+        await play(arena.match(*bots), roster, lambda *_: seen.append(turns_of_others), recorder=Slow())
+        nursery.cancel_scope.cancel()
+    assert len(seen) == 5 and seen[-1] > seen[0]
 
 
 # What is said.
