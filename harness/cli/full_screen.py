@@ -3,6 +3,7 @@
 Needs Textual, the extra `referee[tui]`; without it `replay show` prints.
 """
 
+from asyncio import AbstractEventLoop, get_running_loop
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,6 +21,7 @@ from textual.widgets import Input, Static
 from referee.games.api import Call
 from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, title, turn_text
 from referee.harness.cli.reports.words import printable, short
+from referee.harness.cli.signals import on_screen
 from referee.harness.record.lines import Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, positions_to_the_end
@@ -120,6 +122,8 @@ class Viewer(App[None]):
         self.explains = False
         self.speed = 1
         self._clock: Timer | None = None
+        self._loop: AbstractEventLoop | None = None
+        self._leaves = False
 
     def compose(self) -> ComposeResult:
         yield Static(self.heading, id="title")
@@ -128,11 +132,20 @@ class Viewer(App[None]):
         yield Static(id="status")
 
     def on_mount(self) -> None:
+        self._loop = get_running_loop()
+        if self._leaves:
+            self.exit()
         if not self.steps:
             self.steps = [
                 Step(0, Text("nothing was played"), Text(), tuple(Text() for _ in self.names), frozenset(), False)
             ]
         self._show()
+
+    def leave(self) -> None:
+        """Ends it soon, whatever it is busy with. For signal handlers."""
+        self._leaves = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.exit)
 
     def _show(self) -> None:
         self.query_one("#position", Static).update(self.position())
@@ -252,5 +265,7 @@ class Viewer(App[None]):
 
 
 def show(replay: Replay) -> None:
-    """Takes the terminal until `q`."""
-    Viewer(replay).run()
+    """Takes the terminal until `q`, or until a signal ends us: then it raises `Ended`."""
+    viewer = Viewer(replay)
+    with on_screen(viewer.leave):
+        viewer.run()

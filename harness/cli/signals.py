@@ -32,15 +32,31 @@ def _words(number: int) -> str:
 @contextmanager
 def obeyed() -> Iterator[None]:
     """While the block runs, SIGTERM and SIGHUP raise `Ended` in it, as Ctrl-C raises KeyboardInterrupt. Not while `run`
-    plays, which has its own way."""
+    plays, which has its own way, nor in a block of `on_screen`."""
 
     def end(number: int) -> None:
-        if callable(signal.getsignal(signal.SIGCONT)):  # a full screen's: `timeout` and systemd send it along
-            signal.signal(signal.SIGCONT, lambda number, frame: None)
         raise Ended(number)
 
     with _handled(ENDING[1:], end):
         yield
+
+
+@contextmanager
+def on_screen(leave: Callable[[], None]) -> Iterator[None]:
+    """While the block runs, SIGTERM and SIGHUP call `leave`, upon which the block is to end soon; then it raises
+    `Ended`. An exception out of nowhere would be lost in the loop of a full screen's library, and the screen stay."""
+    numbers: list[int] = []
+
+    def end(number: int) -> None:
+        if callable(signal.getsignal(signal.SIGCONT)):  # the screen's; `timeout` and systemd send that signal along
+            signal.signal(signal.SIGCONT, lambda number, frame: None)
+        numbers.append(number)
+        leave()
+
+    with _handled(ENDING[1:], end):
+        yield
+    if numbers:
+        raise Ended(numbers[0])
 
 
 def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool = True) -> T:

@@ -4,9 +4,7 @@ Version 2, or the memory and pids hierarchies of version 1, or both: many system
 our own, so that whatever limits us limits the bots as well.
 """
 
-import errno
 import os
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,14 +12,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.sandbox.rlimits import tasks
+from referee.harness.sandbox.supervisor import remove_group
 
 MOUNTS = Path("/proc/self/mountinfo")
 OURS = Path("/proc/self/cgroup")
 V1 = ("memory", "pids")
 FILE_BYTES = 1 << 14
 """No file of a group that we read is longer."""
-REMOVE_S = 0.5
-"""How long the kernel may take to let a group go whose processes have just ended."""
 
 
 class Hierarchy(Struct, frozen=True):
@@ -152,16 +149,8 @@ class Group:
         for descriptor in self._read.values():
             os.close(descriptor)
         self._read.clear()
-        until = time.monotonic() + REMOVE_S
         for folder, _ in self.folders:
-            while True:
-                try:
-                    folder.rmdir()
-                except OSError as error:
-                    if error.errno == errno.EBUSY and time.monotonic() < until:
-                        time.sleep(0.001)
-                        continue
-                break
+            remove_group(folder)
         self.folders = []
 
 

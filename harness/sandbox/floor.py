@@ -19,7 +19,17 @@ from itertools import count
 
 import psutil
 
-from referee.harness.sandbox.supervisor import Request, kill, reap, receive, remove, say, set_rlimits, stop_all
+from referee.harness.sandbox.supervisor import (
+    FAREWELL,
+    Request,
+    kill,
+    reap,
+    receive,
+    remove,
+    say,
+    set_rlimits,
+    stop_all,
+)
 
 MARK = "REFEREE_MARK"
 LOOK_EVERY_S = 0.05
@@ -134,7 +144,7 @@ def spawner(requests: socket.socket, run: str, folder: str | None = None) -> Non
         if requests not in ready:
             continue
         message, descriptors = receive(requests)
-        if message is None:
+        if message is None or message == FAREWELL:
             _end(supervisors)
             end_all(Seen(run, below_us=False))
             if folder is not None:

@@ -17,7 +17,7 @@ from referee.harness.errors import RunError
 from referee.harness.sandbox import floor
 from referee.harness.sandbox.cgroups import Group
 from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
-from referee.harness.sandbox.supervisor import KILL, Request, kill, send_request
+from referee.harness.sandbox.supervisor import FAREWELL, KILL, Request, kill, send_request
 from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
 from referee.harness.sandbox.words import Word, word
 
@@ -424,7 +424,10 @@ def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
 
 
 def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
-    """Ends a spawner by closing its socket; one that does not end within 2 s is killed."""
+    """Ends a spawner in good order; one that does not end within 2 s is killed."""
+    requests.setblocking(False)
+    with suppress(OSError):  # a bot has killed it, or stopped it long ago
+        send_request(requests, FAREWELL, [])
     requests.close()
     process.send_signal(signal.SIGCONT)  # a bot may have stopped it
     try:

@@ -14,7 +14,8 @@ error, and one end of a control socket. It forks; the child is that program's su
 
 A bot can end its own supervisor, which has the same account. The processes below it then become the spawner's children,
 and the spawner ends them. When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which
-the scratch folders lie.
+the scratch folders lie. A referee that ends in good order says so first, by `FAREWELL`: only of one that was killed are
+control groups left to be removed.
 
 Standard library only, and started without site-packages, so that it is small and there at once: a fork of it costs a
 tenth of a new interpreter. Every page that a fork touches is copied, and `threading`, which `subprocess` brings along,
@@ -22,6 +23,7 @@ touches a hundred of them in every child: so neither is imported here.
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -52,6 +54,8 @@ CREDENTIALS = struct.Struct("iII")
 """A sender's pid, uid and gid, as the kernel attaches them."""
 STATUS = "@status"
 """In a launcher's command line: the descriptor that it speaks to us by."""
+REMOVE_S = 0.5
+"""How long a control group may be busy with processes that have ended."""
 STOPPING_PASSES = 200
 """So often at most we look for processes that are not stopped yet, before we kill those that are."""
 FLOOR = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
@@ -78,6 +82,10 @@ class Request(TypedDict):
     are in groups that have another number."""
     again: bool
     """Whether the supervisor may be used for another program of the same `rlimits` later."""
+
+
+FAREWELL = Request(argv=[], cwd="", env={}, rlimits={}, launcher=[], groups=[], again=False)
+"""The last request of a referee that ends in good order. It starts nothing."""
 
 
 class Started(NamedTuple):
@@ -118,7 +126,6 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
     adopt_orphans()
     supervisors: dict[int, int] = {}  # by the descriptor that tells of its end
-    referee = os.getppid()
     groups: set[str] = set()
     passed_on = inherited()
     poll = select.poll()
@@ -135,11 +142,11 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
         if requests.fileno() not in ready:
             continue
         request, descriptors = receive(requests)
-        if request is None:
+        if request is None or request == FAREWELL:
             end_all()
             if folder is not None:
                 remove(folder)
-            if os.getppid() != referee:  # the referee is gone; otherwise it removes them itself
+            if request is None:  # the referee was killed; otherwise it removes them itself
                 remove_groups(groups)
             return
         groups.update(group.rpartition("-")[0] for group in request["groups"])
@@ -535,10 +542,19 @@ def remove_groups(names: Collection[str]) -> None:
         except OSError:
             continue
         for each in numbered:
-            try:
-                os.rmdir(f"{folder}/{each}")
-            except OSError:
-                pass
+            remove_group(f"{folder}/{each}")
+
+
+def remove_group(folder: str | os.PathLike[str]) -> None:
+    """Removes a control group whose processes have ended. The kernel may take a moment to see that it is empty."""
+    until = time.monotonic() + REMOVE_S
+    while True:
+        try:
+            return os.rmdir(folder)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() >= until:
+                return None
+            time.sleep(0.001)
 
 
 def _remove_inside(top: int, name: str) -> None:

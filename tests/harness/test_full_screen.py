@@ -111,13 +111,31 @@ def ended(process: subprocess.Popen[bytes], terminal: int) -> None:
     process.send_signal(signal.SIGCONT)
 
 
-@pytest.mark.parametrize(("leave", "code"), [(pressed_q, 0), (ended, 128 + signal.SIGTERM)])
+def ended_while_it_draws(process: subprocess.Popen[bytes], terminal: int) -> None:
+    """What the loop of the screen is busy with when the signal comes may be anything."""
+    os.write(terminal, b"?")
+
+
+SHOW = """
+import asyncio, os, signal, sys
+from referee.harness.cli.full_screen import Viewer
+from referee.harness.cli.main import main
+
+Viewer.action_explain = lambda viewer: asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
+sys.exit(main(["replay", "show", sys.argv[1]]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [(pressed_q, 0), (ended, 128 + signal.SIGTERM), (ended_while_it_draws, 128 + signal.SIGTERM)],
+)
 def test_on_a_terminal_it_opens_and_gives_it_back(
     match: Path, leave: Callable[[subprocess.Popen[bytes], int], None], code: int
 ) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm-256color", "COLUMNS": "90", "LINES": "30"}
-    command = [sys.executable, "-m", "referee.harness.cli.main", "replay", "show", str(match)]
+    command = [sys.executable, "-c", SHOW, str(match)]
     process = subprocess.Popen(command, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     seen = b""

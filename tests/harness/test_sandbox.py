@@ -95,6 +95,18 @@ def test_a_referee_that_is_killed_leaves_no_control_group(tmp_path: Path) -> Non
 
 
 @pytest.mark.trio
+async def test_a_spawner_leaves_control_groups_alone_while_the_referee_lives(tmp_path: Path) -> None:
+    """Another run of the same referee may have made one and not put a bot into it yet."""
+    for number in (1, 2):
+        (tmp_path / f"referee-{number}").mkdir()
+    async with open_spawner() as spawner:
+        groups = [str(tmp_path / "referee-1")]
+        bot = await spawner.start(["sleep", "100"], tmp_path, {"PATH": os.environ["PATH"]}, groups=groups)
+        await bot.end()
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["referee-1", "referee-2"]
+
+
+@pytest.mark.trio
 async def test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         env = {"PATH": os.environ["PATH"]}
