@@ -17,8 +17,8 @@ from typing import NamedTuple
 import psutil
 
 from referee.harness.sandbox.ourselves import end_strays, guarded
-from referee.harness.sandbox.spawner import begin, finish
-from referee.harness.sandbox.supervisor import KILL, Request, send_request
+from referee.harness.sandbox.spawner import begin, finish, send_request
+from referee.harness.sandbox.supervisor import KILL, Request
 from referee.harness.sandbox.words import word
 
 LOOK_EVERY_S = 0.05

@@ -1,5 +1,6 @@
 """Starts bots through `supervisor.py` and holds the referee's end of their pipes."""
 
+import json
 import os
 import secrets
 import signal
@@ -17,7 +18,7 @@ from referee.harness.errors import RunError
 from referee.harness.sandbox import floor
 from referee.harness.sandbox.cgroups import Group
 from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
-from referee.harness.sandbox.supervisor import FAREWELL, KILL, Request, kill, send_request
+from referee.harness.sandbox.supervisor import FAREWELL, KILL, LENGTH, Request, kill
 from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
 from referee.harness.sandbox.words import Word, word
 
@@ -402,6 +403,15 @@ class Spawner:
                 process.close()
                 raise
             return process
+
+
+def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
+    """To a spawner or a waiting supervisor, as its `receive` reads it. OSError if that is gone."""
+    text = json.dumps(request).encode()
+    data = LENGTH.pack(len(text)) + text
+    sent = socket.send_fds(requests, [data], descriptors)
+    if sent < len(data):
+        requests.sendall(data[sent:])
 
 
 def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:

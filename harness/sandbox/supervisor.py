@@ -195,22 +195,13 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
     return request, descriptors
 
 
-def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
-    """OSError if the spawner is gone."""
-    text = json.dumps(request).encode()
-    data = LENGTH.pack(len(text)) + text
-    sent = socket.send_fds(requests, [data], descriptors)
-    if sent < len(data):
-        requests.sendall(data[sent:])
-
-
 def supervisor(request: Request, descriptors: list[int]) -> None:
     """Runs one bot to its end, and then perhaps others. Never returns."""
     control = socket.socket(fileno=descriptors.pop())
     adopt_orphans()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
-    signal.signal(signal.SIGCHLD, _nothing)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # it only has to wake us
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     following: Request | None = request
     before: tuple[object, ...] | None = None
@@ -277,10 +268,6 @@ def reaped_s() -> float:
     """CPU time of all that we have waited for."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def _nothing(*_: object) -> None:
-    """A signal that only has to wake us."""
 
 
 def start(request: Request, streams: list[int]) -> Started:
