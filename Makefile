@@ -3,8 +3,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-# Tests marked `alone` wait until nothing runs beside them.
-WORKERS := -n logical --maxprocesses 4 --dist worksteal
+# One more than cores, since half of a test's time is waiting. Tests marked `alone` wait until nothing runs beside them.
+WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
 # `make setup` puts everything that Python needs into .venv.
 .PHONY: setup play test quick bench kits docs viewer toolchains clean

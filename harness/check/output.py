@@ -13,6 +13,7 @@ import msgspec
 from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Finding, Level, Status
 from referee.harness.check.places import Place
 from referee.harness.errors import RunError
+from referee.harness.installed import installed
 from referee.harness.markdown import escaped
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -71,10 +72,10 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
     return msgspec.json.format(msgspec.json.encode(log), indent=2) + b"\n"
 
 
-def project_address(installed: metadata.Distribution | None = None) -> str:
+def project_address() -> str:
     """Where the project is at home on the web, as far as this installation tells: the address in its metadata, or that
     of the repository that it was installed from. Empty: it does not."""
-    found = metadata.distribution("referee") if installed is None else installed
+    found = installed()
     for entry in found.metadata.get_all("Project-URL") or ():
         address = str(entry).partition(",")[2].strip()
         if address.startswith("https://"):

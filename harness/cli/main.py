@@ -14,27 +14,14 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.cli.check import check_bot
-from referee.harness.cli.doctor import doctor
 from referee.harness.cli.exits import BY_SIGNAL, FAILED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
-from referee.harness.cli.fork import fork
-from referee.harness.cli.games import games
-from referee.harness.cli.gate import gate
 from referee.harness.cli.help import commands, summary
-from referee.harness.cli.judge import judge_bot
 from referee.harness.cli.match import match
-from referee.harness.cli.new import new_bot
 from referee.harness.cli.options import UnknownOption
-from referee.harness.cli.replay import replay_export, replay_html, replay_show, replay_verify
 from referee.harness.cli.reports.words import printable
-from referee.harness.cli.repro import repro
-from referee.harness.cli.rules import print_rules
 from referee.harness.cli.screen import err, out, paged, print_json
-from referee.harness.cli.serve import serve, user
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.streams import discard, flush, prepare
-from referee.harness.cli.tournament import tournament_app
-from referee.harness.cli.view import view
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.match.setups import option_names
 from referee.harness.sandbox.ourselves import TOO_MANY, hide_option, no_room
@@ -85,26 +72,29 @@ def _listed(known: App) -> str:
     return f"there are {', '.join(commands(known))}" if commands(known) else "that has none"
 
 
-app.command(games)
 app.command(explain, name="help")
-app.command(doctor)
-app.command(print_rules, name="rules")
-app.command(judge_bot, name="judge")
-app.command(check_bot, name="check")
-app.command(gate)
-app.command(view)
-app.command(new_bot, name="new")
-app.command(serve)
-app.command(user)
-app.command(tournament_app)
-app.command(repro)
-app.command(fork)
 replay_app = App(name="replay", help="Verify and read the records of matches.")
 app.command(replay_app)
-replay_app.command(replay_verify, name="verify")
-replay_app.command(replay_show, name="show")
-replay_app.command(replay_export, name="export")
-replay_app.command(replay_html, name="html")
+for parent, name, function in (
+    (app, "check", "check:check_bot"),
+    (app, "doctor", "doctor:doctor"),
+    (app, "fork", "fork:fork"),
+    (app, "games", "games:games"),
+    (app, "gate", "gate:gate"),
+    (app, "judge", "judge:judge_bot"),
+    (app, "new", "new:new_bot"),
+    (app, "repro", "repro:repro"),
+    (app, "rules", "rules:print_rules"),
+    (app, "serve", "serve:serve"),
+    (app, "tournament", "tournament:tournament_app"),
+    (app, "user", "serve:user"),
+    (app, "view", "view:view"),
+    (replay_app, "export", "replay:replay_export"),
+    (replay_app, "html", "replay:replay_html"),
+    (replay_app, "show", "replay:replay_show"),
+    (replay_app, "verify", "replay:replay_verify"),
+):
+    parent.command(f"referee.harness.cli.{function}", name=name)  # loaded when it is asked for: each start is quicker
 
 
 @app.command

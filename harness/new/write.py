@@ -26,6 +26,7 @@ from referee.games.dice import Dice
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.seat import EngineSeat, Seat, Table
 from referee.harness.errors import RunError, UsageError
+from referee.harness.installed import installed
 from referee.harness.match.loop import Loop
 from referee.harness.paths import HOME, KITS
 from referee.protocol.connection import Connection
@@ -96,7 +97,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
         raise UsageError(f"{folder} is there already; nothing is written over")
     if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
         raise UsageError(f"--referee {referee}: wanted is what pip takes, such as git+https://…@COMMIT")
-    source = requirement(metadata.distribution("referee")) if referee is None else referee
+    source = requirement(installed()) if referee is None else referee
     files = dict(_files(game, lang, kit, source))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
@@ -188,22 +189,22 @@ def _filled(text: str, markers: dict[str, str | None]) -> str:
     return marker.sub(lambda found: markers[found[1]] or "", "".join(lines))
 
 
-def requirement(installed: metadata.Distribution) -> str:
+def requirement(record: metadata.Distribution) -> str:
     """What pip takes to install the same elsewhere, pinned; of a checkout its commit at its origin. Empty if it was
     installed from a folder or file of this machine that has no address.
 
     Source: PEP 610. What came from a package index leaves no record of where.
     """
-    record = installed.read_text("direct_url.json")
-    if record is None:
-        return f"{installed.name}=={installed.version}"
-    origin = msgspec.json.decode(record)
+    address = record.read_text("direct_url.json")
+    if address is None:
+        return f"{record.name}=={record.version}"
+    origin = msgspec.json.decode(address)
     url, repository = origin["url"], origin.get("vcs_info")
     if url.startswith("file:"):
         where = checkout(Path(unquote(urlsplit(url).path)))
-        return f"{installed.name} @ {where}" if where else ""
+        return f"{record.name} @ {where}" if where else ""
     where = f"{repository['vcs']}+{url}@{repository['commit_id']}" if repository else url
-    return f"{installed.name} @ {where}"
+    return f"{record.name} @ {where}"
 
 
 def checkout(folder: Path) -> str:

@@ -53,7 +53,7 @@ def test_whatever_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written:
     words = json.dumps([base64.b64encode(piece).decode() for piece in written])
     bot = arena.bot(WRITES, words)
     rival = arena.bot("greet()\nfor place in ('C', 'N', 'S', 'E', 'W'): put(place)\ncall()", name="rival")
-    match = arena.match(bot, rival, time=TimeControl(per_call_s=1.0))
+    match = arena.match(bot, rival, time=TimeControl(per_call_s=1.0), flip="auto")
 
     async def play() -> None:
         verdict = await arena.play(match, Limits(startup_s=3.0), granted_s=6.0)

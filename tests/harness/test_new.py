@@ -20,6 +20,7 @@ import yaml
 
 from referee.games import registry
 from referee.harness.cli.main import main
+from referee.harness.installed import installed
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
 from referee.tools.toolchains import TOOLCHAINS
@@ -265,7 +266,7 @@ def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
 def test_without_an_address_there_is_no_workflow_that_could_not_be_green(run: Run, tmp_path: Path) -> None:
     """This referee was installed from a folder whose commit no origin has."""
     code, out, _ = run("new", "tictactoe", "--lang", "python", "a")
-    known = new.requirement(metadata.distribution("referee"))
+    known = new.requirement(installed())
     assert code == 0
     assert ("--referee names one" in out) is not bool(known)
     assert (tmp_path / "a" / ".github").exists() is bool(known)
@@ -317,3 +318,15 @@ def test_the_workflow_installs_the_referee_from_where_it_came_from(
     if record is not None:
         (folder / "direct_url.json").write_text(json.dumps(record))
     assert new.requirement(metadata.Distribution.at(folder)) == wanted
+
+
+def test_a_build_in_the_working_folder_is_not_taken_for_the_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = new.requirement(installed())
+    built = tmp_path / "referee.egg-info"
+    built.mkdir()
+    (built / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert metadata.version("referee") == "1.2", "it is found first"
+    assert new.requirement(installed()) == before
