@@ -51,7 +51,7 @@ def test_the_referee_is_measured_against_a_bot_that_parses() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
 def test_tournaments_are_measured() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.tournament", "--seconds", "3", "--lines", "2000"]
+    command = [sys.executable, "-m", "referee.benchmarks.tournament", "--seconds", "1", "--lines", "2000"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert ROWS.keys() < figures.keys() and figures["a ledger"]["games"] == 1900
     assert all(figures[name]["games a second"] > 0 for name in ROWS)

@@ -19,13 +19,19 @@ class Presence:
     def __init__(self) -> None:
         self.away_s = 0.0
         """How long we have been away so far."""
+        self.gave_way = 0.0
+        """When a bot's reader last gave the other tasks a turn, on `now`: one event loop plays one match at a time.
+        -inf = they are to have one at once: ours is overdue, and until it wakes up the clock stands."""
         self._due = inf  # when the task should have woken up again at the latest; inf = it does not run
         self._tasks = 0
 
     def now(self) -> float:
         """Seconds, as `time.perf_counter` counts them, those apart in which we were away."""
         now = perf_counter()
-        return (now if now <= self._due else self._due) - self.away_s
+        if now <= self._due:
+            return now - self.away_s
+        self.gave_way = -inf
+        return self._due - self.away_s
 
     async def beat(self) -> None:
         """Runs until it is cancelled, beside the bots that are held to their time."""

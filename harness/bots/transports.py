@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from time import clock_gettime_ns
-from typing import ClassVar
 
 import trio
 
@@ -197,9 +196,6 @@ class Transport(ABC):
 class Pipes(Transport):
     """The pipes of a process that was started below a supervisor."""
 
-    gave_way: ClassVar[float] = 0.0
-    """When the other tasks had their last turn, on `now`: one event loop plays one match at a time."""
-
     def __init__(self, process: Process, limits: Limits) -> None:
         self.process = process
         self.limits = limits
@@ -249,7 +245,7 @@ class Pipes(Transport):
         self.outbox.clear()
 
     def receive(self, at: float) -> bytes | None:
-        if at - Pipes.gave_way < NEAR_S:
+        if at - PRESENCE.gave_way < NEAR_S:
             try:
                 return os.read(self.process.stdout, READ_BYTES)
             except BlockingIOError:
@@ -289,14 +285,15 @@ class Pipes(Transport):
         When it is their turn they have it first: else answers that are there whenever we look would keep them from it.
         """
         while True:
-            if PRESENCE.now() - Pipes.gave_way >= NEAR_S:
-                Pipes.gave_way = PRESENCE.now()
+            now = PRESENCE.now()
+            if now - PRESENCE.gave_way >= NEAR_S:
+                PRESENCE.gave_way = now
                 await trio.lowlevel.checkpoint()
             if (data := self._poll(until, others)) is not None:
                 return data
             if PRESENCE.now() >= until:
                 raise Late
-            Pipes.gave_way = -inf  # it is the others' turn
+            PRESENCE.gave_way = -inf  # it is the others' turn
 
     def _poll(self, until: float, others: Sequence[int]) -> bytes | None:
         """Output that is there or comes before `until`; None = it does not, or another task is to have its turn."""
@@ -307,7 +304,7 @@ class Pipes(Transport):
             self._near = near = select.poll()
             for descriptor in (stdout, *others):
                 near.register(descriptor, select.POLLIN)
-        for descriptor, event in near.poll(max(0.0, min(until, Pipes.gave_way + NEAR_S) - PRESENCE.now()) * 1000):
+        for descriptor, event in near.poll(max(0.0, min(until, PRESENCE.gave_way + NEAR_S) - PRESENCE.now()) * 1000):
             if descriptor == stdout:
                 return os.read(stdout, READ_BYTES)
             if not event & select.POLLIN:  # closed at the other end: the poll would return at once for ever
@@ -316,7 +313,7 @@ class Pipes(Transport):
 
     async def _output(self, until: float) -> bytes:
         while True:
-            Pipes.gave_way = PRESENCE.now()
+            PRESENCE.gave_way = PRESENCE.now()
             await _wait(trio.lowlevel.wait_readable, self.process.stdout, until)
             try:
                 return os.read(self.process.stdout, READ_BYTES)

@@ -4,24 +4,18 @@ from typing import Any
 
 import msgspec
 
-from referee.games import aiarena21, reantics
-from referee.games.aibg5 import AIBG5
-from referee.games.api import Player
-from referee.games.arena import Battle
-from referee.games.cardgame import CardGame
-from referee.games.connectfour import ConnectFour
+from referee.games.api import Player, State
 from referee.games.dice import Dice
-from referee.games.quoridor import Quoridor
-from referee.games.reantics import Ant, GameState
-from referee.games.tictactoe import TicTacToe
-from referee.harness.opponents import _aibg5, _cardgame
-from referee.harness.opponents._follow import follow
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod, serve
 from referee.protocol.messages import Initialize
+
+# Each game is loaded when it is played: all of them take longer than the rest of the start.
 
 
 def follow_aiarena21(match: Initialize) -> Handler:
     """Every call shows what the legal answers depend on."""
+    from referee.games import aiarena21
+
     ground = aiarena21.ground_of(msgspec.convert(match.options, aiarena21.Options))
     dice = Dice(match.seed)
 
@@ -36,6 +30,8 @@ def follow_aiarena21(match: Initialize) -> Handler:
 
 def follow_reantics(match: Initialize) -> Handler:
     """Every call shows the whole position."""
+    from referee.games import reantics
+
     options = msgspec.convert(match.options, reantics.Options)
     dice = Dice(match.seed)
 
@@ -44,25 +40,47 @@ def follow_reantics(match: Initialize) -> Handler:
             raise UnknownMethod(method)
         if method == "registerWin":
             return None
-        view = msgspec.convert(params["currentState"], GameState)
-        attacking = msgspec.convert(params.get("attackingAnt"), Ant | None)
+        view = msgspec.convert(params["currentState"], reantics.GameState)
+        attacking = msgspec.convert(params.get("attackingAnt"), reantics.Ant | None)
         return reantics.from_view(view, options, attacking).sample(match.seat, dice)
 
     return handle
 
 
-def sample(position: AIBG5 | Battle | CardGame, player: Player, dice: Dice) -> Any:
+def follow_aibg5(match: Initialize) -> Handler:
+    from referee.harness.opponents import _aibg5
+
+    return _aibg5.follow(match, sample)
+
+
+def follow_cardgame(match: Initialize) -> Handler:
+    from referee.harness.opponents import _cardgame
+
+    return _cardgame.follow(match, sample)
+
+
+def follow_arena(match: Initialize) -> Handler:
+    from referee.games import registry
+    from referee.games.arena import Battle
+    from referee.harness.opponents import _follow
+
+    kind = registry.game(match.game).new
+    assert isinstance(kind, type) and issubclass(kind, Battle)
+    return _follow.follow(match, kind, sample)
+
+
+def sample(position: State, player: Player, dice: Dice) -> Any:
     return position.sample(player, dice)
 
 
 GAMES: dict[str, Start] = {
     "aiarena21": follow_aiarena21,
-    "aibg5": lambda match: _aibg5.follow(match, sample),
-    "cardgame": lambda match: _cardgame.follow(match, sample),
-    "connectfour": lambda match: follow(match, ConnectFour, sample),
-    "quoridor": lambda match: follow(match, Quoridor, sample),
+    "aibg5": follow_aibg5,
+    "cardgame": follow_cardgame,
+    "connectfour": follow_arena,
+    "quoridor": follow_arena,
     "reantics": follow_reantics,
-    "tictactoe": lambda match: follow(match, TicTacToe, sample),
+    "tictactoe": follow_arena,
 }
 
 

@@ -17,6 +17,7 @@ from referee.games.api import Call, Event, FaultKind, Result, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
+from referee.harness.bots.presence import AWAY_AFTER_S
 from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
 from referee.harness.match.referee import play
@@ -62,28 +63,35 @@ async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = Fals
     return await play_series(Series(arena.match(*entrants), games, swap), Limits(isolation=OFF))
 
 
-async def test_others_have_their_turn_though_each_answer_is_there_when_it_is_looked_for(arena: Arena) -> None:
-    """Readers of usage and signals are such others. Here we are so slow that no bot lets us wait."""
+@pytest.mark.parametrize("busy_s", [0.02, 1.3 * AWAY_AFTER_S])
+async def test_others_have_their_turn_though_each_answer_is_there_when_it_is_looked_for(
+    arena: Arena, busy_s: float
+) -> None:
+    """Readers of usage and signals are such others. Here we are so slow that no bot lets us wait, and so slow that our
+    clock stands."""
+
+    busy = waited = longest = 0
 
     class Slow(InMemory):
         def idle(self) -> None:
-            time.sleep(0.02)
-
-    turns_of_others = 0
-    seen: list[int] = []
+            nonlocal busy, waited, longest
+            time.sleep(busy_s)
+            busy, waited = busy + 1, waited + 1
+            longest = max(longest, waited)
 
     async def others() -> None:
-        nonlocal turns_of_others
+        nonlocal waited
         while True:
             await trio.sleep(0.001)
-            turns_of_others += 1
+            waited = 0
 
-    bots = again(arena, "o", O_WINS, reuse=False), again(arena, "x", X_LOSES, reuse=False)
     async with open_roster(Limits(isolation=OFF)) as roster, trio.open_nursery() as nursery:
         nursery.start_soon(others)
-        await play(arena.match(*bots), roster, lambda *_: seen.append(turns_of_others), recorder=Slow())
+        for number in range(4):
+            bots = again(arena, f"o{number}", O_WINS, reuse=False), again(arena, f"x{number}", X_LOSES, reuse=False)
+            await play(arena.match(*bots), roster, recorder=Slow())
         nursery.cancel_scope.cancel()
-    assert len(seen) == 5 and seen[-1] > seen[0]
+    assert busy >= 8 and longest <= 2, "which of those that wait has its turn first is drawn"
 
 
 # What is said.
