@@ -39,6 +39,7 @@ class Beside:
         self.links: dict[str, str] = {}
         """The address of everything, `watch`, and one for people where there are some: `people`, `seat 0`, …"""
         self._stream = stream
+        self._count = 0
         self._queues: dict[Player, list[Any]] = {}
         self._news = Bell()
         self._gone = False
@@ -51,9 +52,11 @@ class Beside:
 
     async def playing(self, record: Path, people: list[Player]) -> None:
         """The next match begins; `people`: their seats, in the order in which they were named."""
+        self._count += 1
         self._queues.clear()
         self.pace.begin()
-        await self._send({"playing": str(record.absolute()), "people": people, "paused": self.pace.paused})
+        playing = {"playing": str(record.absolute()), "match": self._count}
+        await self._send({**playing, "people": people, "paused": self.pace.paused})
 
     def hold(self) -> None:
         """The match begins paused."""
@@ -92,6 +95,8 @@ class Beside:
     async def _obey(self, message: dict[str, Any]) -> None:
         if "links" in message:
             self.links = message["links"]
+        elif message["match"] != self._count:
+            return  # it was said of the match before, whose end had not been heard of there
         elif "answers" in message:
             self._queues.setdefault(message["seat"], []).extend(message["answers"])
         elif "leave" in message:

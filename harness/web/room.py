@@ -44,6 +44,7 @@ class Room(Viewer):
         self.current: int | None = None
         self.shown: int | None = None
         """The current match, once its record has begun: before that no page could show it."""
+        self._count = 0  # the referee's own number of the current match
         self.paused = False
         self.over = False
         self.drafts: dict[Player, Draft] = {}
@@ -84,6 +85,7 @@ class Room(Viewer):
         if "playing" in message:
             assert isinstance(self.shelf, FileShelf)
             self.current = self.shelf.add(Path(message["playing"]))
+            self._count = message["match"]
             self.drafts.clear()
             self._positions.clear()
             self._seat_people(message["people"])
@@ -139,7 +141,8 @@ class Room(Viewer):
         self.bell.ring()
 
     async def _tell(self, message: dict[str, Any]) -> None:
-        await self.stream_to_referee.send_all(json.dumps(message).encode() + b"\n")
+        """Says it of the match that is played here; where the referee is further already, it is too late."""
+        await self.stream_to_referee.send_all(json.dumps({"match": self._count, **message}).encode() + b"\n")
 
     # What pages say.
 
