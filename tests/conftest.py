@@ -1,6 +1,7 @@
 """Rules for all tests."""
 
 import fcntl
+import gc
 import os
 import signal
 import tempfile
@@ -102,6 +103,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.stem in ALONE:
             item.add_marker(pytest.mark.alone)
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
+
+
+def pytest_collection_finish() -> None:
+    """No search for garbage goes through what was loaded for seven thousand tests."""
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """Nor the search with which pytest ends, nor Python's own at exit, through seven thousand results: one here is
+    enough for tests that left something to a finalizer."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
