@@ -17,7 +17,7 @@ from ships import Client
 from referee.harness.fronts.aibg_http import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER
 from referee.harness.fronts.rooms import Rooms
 from referee.harness.fronts.serve import open_aibg
-from referee.harness.fronts.users import Gatekeeper, User
+from referee.harness.fronts.users import Gatekeeper, TooMany, User
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 
@@ -322,6 +322,24 @@ async def test_wrong_passwords_are_heard_five_times_a_minute(front: Front, capfd
     assert (await log_in("team2", PASSWORD)).status_code == 202
     assert [(await log_in("nobody", "x")).status_code for _ in range(6)] == [404] * 5 + [429]
     assert "secret" not in "".join(capfd.readouterr())
+
+
+async def test_no_more_are_heard_of_those_that_come_at_once() -> None:
+    keeper = Gatekeeper({"team1": User("player", PasswordHasher(1, 8, 1).hash(PASSWORD))}, b"s" * 64)
+    heard: list[str | None] = []
+    refused: list[int] = []
+
+    async def guess(number: int) -> None:
+        try:
+            heard.append(await keeper.log_in("team1", f"guess {number}", "10.0.0.1"))
+        except TooMany:
+            refused.append(number)
+
+    async with trio.open_nursery() as nursery:
+        for number in range(40):
+            nursery.start_soon(guess, number)
+    assert heard == [None] * 5 and len(refused) == 35
+    assert await keeper.log_in("team1", PASSWORD, "10.0.0.2") is not None, "from elsewhere it is another count"
 
 
 async def test_games_are_made_by_names_and_deleted_with_an_error(front: Front) -> None:
