@@ -113,7 +113,7 @@ def elapsed(operation: Callable[[Any], object], work: list[Any]) -> float:
 
 
 def middle_game(game: Game, count: int) -> list[Moment]:
-    """`wanted` positions with the answers given there, from the middle of random matches."""
+    """`count` positions with the answers given there, from the middle of random matches."""
     found: list[Moment] = []
     seed = 0
     while len(found) < count:

@@ -561,7 +561,7 @@ def _seats(awaited: Mapping[Player, Method]) -> str:
 
 
 def typed(answer: Any, answer_type: Any) -> Any:
-    """`answer` as a value of type `wanted`, strictly: no text for a number, no 1.0 or true for 1.
+    """`answer` as a value of type `answer_type`, strictly: no text for a number, no 1.0 or true for 1.
 
     Raises msgspec.ValidationError.
     """

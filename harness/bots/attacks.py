@@ -52,7 +52,7 @@ class Attacked(Struct, frozen=True):
 
 
 async def attack_all(isolation: Isolation, on_attacked: Callable[[Attacked], None]) -> list[Attacked]:
-    """Every attack against a rival of its own; `told` hears of each when it is over."""
+    """Every attack against a rival of its own; `on_attacked` hears of each when it is over."""
     done = []
     with tempfile.TemporaryDirectory(prefix="referee-attacks-") as folder:
         os.chmod(folder, 0o755)

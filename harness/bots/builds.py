@@ -216,7 +216,7 @@ def _dependencies(rules: Path, cwd: Path) -> list[Path]:
 
 @contextmanager
 def under(limits: Limits, progress: Progress | None = None) -> Iterator[None]:
-    """Builds in this block, and in this thread, are made under these limits; `told` hears how long they take."""
+    """Builds in this block, and in this thread, are made under these limits; `progress` hears how long they take."""
     before, before_progress = _limits.set(limits), _progress.set(progress)
     try:
         yield

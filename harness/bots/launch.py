@@ -88,8 +88,8 @@ def entrants(
     `@random 2`. UsageError for a wrong name before anything is built; RunError for a failed build.
 
     `game`: what they are to play, without which bots of its original competition are not recognised. `limits`: those
-    that builds are held to. `people`: a person may sit there, `human`; whatever is counted or ranked has none. `told`:
-    hears how long a build takes.
+    that builds are held to. `people`: a person may sit there, `human`; whatever is counted or ranked has none.
+    `progress`: hears how long a build takes.
     """
     found = [_find(spec, game, people) for spec in specs]
     with builds.under(limits, progress):

@@ -71,7 +71,7 @@ def _split(text: str) -> list[str]:
 
 
 def _has(words: Sequence[str], typed: Sequence[str]) -> bool:
-    """Whether `wanted` stands somewhere in `words`; its last one may be the beginning of a word."""
+    """Whether `typed` stands somewhere in `words`; its last one may be the beginning of a word."""
     if not typed:
         return True
     *first, last = typed

@@ -107,7 +107,7 @@ def _again(origin: Origin | None, game: Game, seed: int, rule: str) -> tuple[str
 
 
 async def check(request: Check, progress: Progress | None = None) -> CheckReport:
-    """Tries all rules; `told` hears of each. RunError if the program cannot be started, or if one of our own fails."""
+    """Tries all rules; `progress` hears of each. RunError if a program cannot be started, or one of ours fails."""
     manner = CHAOS if request.chaos else PLAIN
     async with open_roster(request.limits, partial(Chaos, manner=manner)) as roster:
         course = _Course(request, roster)

@@ -54,8 +54,8 @@ class RuleOptions:
     """KEY=VALUE, an option of the game's rules; may be given more than once. Or as an option itself: --KEY VALUE."""
 
     def options(self, game: Game, seats: int, game_options: Mapping[str, str]) -> Any:
-        """The game's options from KEY=VALUE, from `own` (those that were written as options themselves, `--rounds 300`)
-        and the content of a map. A value is JSON, or else text."""
+        """The game's options from KEY=VALUE, from `game_options` (those that were written as options themselves,
+        `--rounds 300`) and the content of a map. A value is JSON, or else text."""
         known = option_names(game)
         given: dict[str, Any] = {}
         for setting in self.set:

@@ -143,7 +143,7 @@ def _no_flip_against_it(verdict: Verdict, player: Player, points: int) -> int:
 
 
 def _win_or_last(verdict: Verdict, player: Player, points: int) -> int:
-    """A win, or the longer it lasted the more: by the number of `first`'s answers; nothing after a flip against it."""
+    """A win, or the longer it lasted the more: by the answers of whoever began; nothing after a flip against it."""
     if _win(verdict, player, points):
         return points
     if not _no_flip_against_it(verdict, player, points):

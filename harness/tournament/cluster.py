@@ -244,7 +244,7 @@ class ClusterCrew(Crew):
         address: str,
         on_note: Callable[[str], None],
     ) -> None:
-        """`said` hears, in a line, that there have been no workers at `address` for a while."""
+        """`on_note` hears, in a line, that there have been no workers at `address` for a while."""
         super().__init__()
         self._address, self._on_note = address, on_note
         self.lanes = 0
@@ -488,8 +488,8 @@ def _loopback(host: str) -> bool:
 async def open_cluster(
     contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
 ) -> AsyncIterator[Crew]:
-    """The workers of a cluster, for a run; `said` hears, in a line, why nothing is played. RunError if it cannot be
-    reached."""
+    """The workers of a cluster, for a run; `on_note` hears, in a line, why nothing is played. RunError if it cannot
+    be reached."""
     checked_address(address, tls)
     bundle.check_travel(plan.bots)
     make_security: Any = distributed.Security  # untyped

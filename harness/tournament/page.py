@@ -254,8 +254,8 @@ class _Site:
 
 
 def published(record: bytes, reader_seat: int | None = None) -> bytes:
-    """A record without the commands of the bots, where their standard error is and what they said on it; of seat
-    `own` these stay. It verifies like the whole one."""
+    """A record without the commands of the bots, where their standard error is and what they said on it; of
+    `reader_seat` these stay. It verifies like the whole one."""
     lines = record.splitlines()
     header = msgspec.json.decode(lines[0])
     header["commands"] = [
