@@ -5,7 +5,6 @@ import platform
 import resource
 from pathlib import Path
 
-import trio
 from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,6 +15,7 @@ from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.sheet import Sheet
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import live, out, print_json
+from referee.harness.cli.signals import run
 from referee.harness.sandbox import bwrap, launchers, layers
 from referee.harness.sandbox.layers import GUARANTEES, NONE, Found
 from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
@@ -70,7 +70,7 @@ def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False)
     demanded = layers.isolation(isolation)
     kept = layers.table(demanded)
     unmet = layers.unmet(demanded)
-    attacks = trio.run(_attack, demanded) if attack and not unmet else None
+    attacks = run(_attack, demanded) if attack and not unmet else None
     found = Diagnosis(_machine(), _lines(layers.found()), kept, unmet, attacks)
     if json:
         print_json(found)

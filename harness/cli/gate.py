@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import msgspec
-import trio
 from cyclopts import Parameter
 from rich.text import Text
 
@@ -20,6 +19,7 @@ from referee.harness.cli.lanes import LaneOptions
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, find_game
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err, out, print_json, progress
+from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament import asked_for
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.tournament import gate as gates
@@ -135,13 +135,10 @@ def gate(
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, progress=report)
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
-                run = Run(plan, opened, ledgers.read(folder), Shard())
+                games = Run(plan, opened, ledgers.read(folder), Shard())
                 contest = contest_of(plan, programs, "none" if ledger is None else "all")
-                started = time.monotonic()
-                decided = trio.run(_play, run, lanes.opened(contest), terms)
-                duration_s = time.monotonic() - started
-            outcome = gates.report(decided, rules_of.title, names, plan.seed, run.book.count, duration_s)
-    except (RunError, UsageError, NotIsolated, NoRoom) as error:
+                outcome = _decided(games, lanes.opened(contest), terms, rules_of.title, names)
+    except (RunError, UsageError, NotIsolated, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run is the one to report
             _tell_failure(rules_of.title, names, str(error), markdown, junit)
         raise
@@ -173,19 +170,34 @@ def _terms(
     return Terms(unit, low, high, alpha, beta, anytime, max_games, max_minutes)
 
 
-async def _play(run: Run, opening: Any, terms: Terms) -> Gate:
-    gate = Gate(terms, run.plan.seats)
+def _decided(games: Run, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
+    """Plays until it is clear, or a cap comes first. SoFar if that is broken off after some games."""
+    deciding = Gate(terms, games.plan.seats)
+    started = time.monotonic()
+
+    def reached() -> Report:
+        return gates.report(deciding, title, names, games.plan.seed, games.book.count, time.monotonic() - started)
+
+    try:
+        run(_play, games, opening, deciding)
+    except (RunError, Ended) as error:
+        if deciding.orbits:
+            raise SoFar(error, reached(), _shown(reached())) from error
+        raise
+    return reached()
+
+
+async def _play(games: Run, opening: Any, deciding: Gate) -> None:
     with progress() as show:
 
-        def taken(number: int, games: Sequence[Game]) -> bool:
-            over = gate.add(number, games) is not None
-            show(_so_far(gate))
+        def taken(number: int, orbit: Sequence[Game]) -> bool:
+            over = deciding.add(number, orbit) is not None
+            show(_so_far(deciding))
             return over
 
         async with opening as crew:
-            await play_orbits(run, crew, taken, 60 * (terms.max_minutes or float("inf")))
-    gate.give_up()
-    return gate
+            await play_orbits(games, crew, taken, 60 * (deciding.terms.max_minutes or float("inf")))
+    deciding.give_up()
 
 
 def _so_far(gate: Gate) -> str:
@@ -197,23 +209,31 @@ def _so_far(gate: Gate) -> str:
     return f"{gate.games:,} games  {results}  {evidence}"
 
 
-def _tell(run: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
-    title = f"{run.game}: {printable(run.new)} against {printable(run.old)}: {run.decision}"
-    shown = Text("\n").join(map(Text, [f"{title}   (seed {run.seed})", *map(printable, gate_report.lines(run))]))
+def _tell(report: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
+    shown = _shown(report)
     try:
         if to_markdown is not None:
-            write(to_markdown, gate_report.markdown(run).encode())
+            write(to_markdown, gate_report.markdown(report).encode())
         if to_junit is not None:
-            write(to_junit, gate_report.junit(run))
+            write(to_junit, gate_report.junit(report))
     except RunError as error:
-        raise SoFar(error, run, shown) from error
-    _annotate("notice" if run.decision is Decision.ACCEPTED else "error", title)
+        raise SoFar(error, report, shown) from error
+    _annotate("notice" if report.decision is Decision.ACCEPTED else "error", _title(report))
     if json:
-        print_json(run)
+        print_json(report)
         return
     out.print(shown)
-    for warning in gate_report.warnings(run):
+    for warning in gate_report.warnings(report):
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
+
+
+def _title(report: Report) -> str:
+    return f"{report.game}: {printable(report.new)} against {printable(report.old)}: {report.decision}"
+
+
+def _shown(report: Report) -> Text:
+    lines = f"{_title(report)}   (seed {report.seed})", *map(printable, gate_report.lines(report))
+    return Text("\n").join(map(Text, lines))
 
 
 def _tell_failure(game: str, names: tuple[str, str], why: str, to_markdown: Path | None, to_junit: Path | None) -> None:

@@ -404,8 +404,10 @@ def _print_lines(lines: list[bytes]) -> None:
 
 
 async def _signals(stop: trio.Event, at_once: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
-    """The first Ctrl-C lets games finish that do within seconds; the second ends them."""
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+    """The first Ctrl-C lets games finish that do within seconds; the second ends them. What is ignored stays ignored,
+    as SIGHUP under nohup."""
+    others = [number for number in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(number) is not signal.SIG_IGN]
+    with trio.open_signal_receiver(signal.SIGTERM, *others) as received:
         task_status.started()
         async for _ in received:
             if stop.is_set():

@@ -23,12 +23,14 @@ async def play_orbits(run: Run, crew: Crew, taken: Taken, max_s: float = math.in
     one, all others are the old one. RunError if the run cannot go on."""
     enough = trio.Event()
     finished = _Finished(run)
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_follow, finished, taken, enough)
-        end = await run.play(crew, enough, max_s)
-        nursery.cancel_scope.cancel()
-    if not enough.is_set():
-        finished.hand_on(taken)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_follow, finished, taken, enough)
+            end = await run.play(crew, enough, max_s)
+            nursery.cancel_scope.cancel()
+    finally:  # however it ends: what came last counts
+        if not enough.is_set():
+            finished.hand_on(taken)
     return end
 
 

@@ -103,13 +103,16 @@ def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path:
     }
 
 
-def test_ctrl_c_keeps_what_is_played_and_resume_goes_on(bots: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_keeps_what_is_played_and_resume_goes_on(
+    bots: list[str], tmp_path: Path, number: signal.Signals
+) -> None:
     folder = tmp_path / "t"
     run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "2000", "--ledger", folder)
     wait_for_games(folder, 20)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(number)
     said, told = run.communicate(timeout=60)
-    assert run.returncode == 130 and "--resume" in told and "games" in said
+    assert run.returncode == 130 and "--resume" in told and told.count("\n") == 1 and "games" in said
     played = len(games(folder))
     assert 20 <= played < 6000
     again = started(tmp_path, "--resume", "--ledger", folder, "--max-minutes", "0.05")

@@ -1,6 +1,10 @@
 """`referee gate` from argv to exit code, with real lanes and bots."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +122,30 @@ def test_four_seats_are_one_new_bot_against_three_old_ones(run: Run) -> None:
 def test_a_bot_against_itself_is_told_of(run: Run) -> None:
     _, _, err = run("New=@random", "@random", *TICTACTOE, "--max-games", "2")
     assert err.splitlines()[0] == "New and @random are the same program"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order_and_what_was_reached_is_told(tmp_path: Path, number: signal.Signals) -> None:
+    program = [sys.executable, "-m", "referee.harness.cli.main", "gate", "@random", "other=@random"]
+    options = ["--game", "tictactoe", "--seed", "3", "--jobs", "1", "--elo", "0", "1"]
+    command = [*program, *options, "--ledger", "t", "--markdown", "pr.md"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as gate:
+        until = time.monotonic() + 60
+        while time.monotonic() < until and not _has_games(tmp_path / "t" / "ledger", 20):
+            time.sleep(0.02)
+        gate.send_signal(number)
+        out, err = gate.communicate(timeout=60)
+    why = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert (gate.returncode, err.splitlines()) == (
+        128 + number,
+        ["@random and other are the same program", f"referee: {why}"],
+    )
+    assert out.startswith("Tic-tac-toe: @random against other: inconclusive   (seed 3)\nElo ")
+    assert why in (tmp_path / "pr.md").read_text()
+
+
+def _has_games(folder: Path, count: int) -> bool:
+    return any(file.read_bytes().count(b"\n") > count for file in folder.glob("*.jsonl"))
 
 
 @pytest.mark.parametrize(
