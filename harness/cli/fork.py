@@ -9,17 +9,18 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.bots.launch import Entrant, built_in_of, check_seats, entrant
+from referee.harness.bots.launch import Entrant, built_in_of, check_seats, entrants
 from referee.harness.bots.limits import Limits
 from referee.harness.cli.exits import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
+from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.repro import recorded
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.match.fork import forked, path_of
-from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.record.recorder import claimed
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference
@@ -47,8 +48,8 @@ def fork(
     turn
         The last turn that stays as it was; 0 is the opening.
     seat
-        S=BOT: at seat S (from 0) plays that bot, named as for a match; may be given more than once. At the other seats
-        play the programs of the record.
+        S=BOT: at seat S (from 0) plays that bot, named as for a match, or `human`, you; may be given more than once. At
+        the other seats play the programs of the record.
     replay
         Where the new record goes. Default: a new file in ./replays.
     json
@@ -82,8 +83,10 @@ def fork(
 
 
 async def _play(series: Series, limits: Limits, screen: Screen) -> Outcome:
+    several = sum(bot.human for bot in series.match.entrants) > 1
+    people = People(Hands(series.match.game, series.match.setup.seed, several))
     async with screen.drawn():
-        return await play_series(series, limits, screen.turned, screen.played)
+        return await play_series(series, limits, screen.turned, screen.played, people)
 
 
 def _seats(given: Sequence[str], count: int) -> dict[int, str]:
@@ -101,7 +104,8 @@ def _seats(given: Sequence[str], count: int) -> dict[int, str]:
 
 def _given(spec: str, player: int, before: Replay) -> Entrant:
     check_seats([*["@random"] * player, spec], before.game.name)
-    return entrant(spec, before.game.name, before.header.limits, building)
+    (found,) = entrants([spec], before.game.name, before.header.limits, people=True, progress=building)
+    return found
 
 
 def _seated(player: int, before: Replay) -> Entrant:
@@ -109,7 +113,7 @@ def _seated(player: int, before: Replay) -> Entrant:
     header = before.header
     name, command = header.setup.names[player], header.commands[player] if header.commands else ()
     if player in header.people:
-        raise UsageError(f"seat {player} was a person's; --seat {player}=BOT names who plays on")
+        raise UsageError(f"seat {player} was a person's; --seat {player}=human for you to play on, or {player}=BOT")
     built_in = built_in_of(command)
     if built_in is not None:
         return msgspec.structs.replace(built_in, name=name)

@@ -20,9 +20,9 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err
 
 LISTED = 40
+"""Of more answers only so many are listed; words narrow them down."""
 DRAWN = 3
 """So many answers are drawn as examples where there are more than can be listed: the first ones are nearly the same."""
-"""Of more answers only so many are listed; words narrow them down."""
 HELP = "words of an answer choose it, or its number with #; ? lists those that a word leaves, as in ? e4; * plays any"
 CLEAN = "\x1b[2J\x1b[3J\x1b[H"
 
@@ -127,12 +127,13 @@ def hides(state: State, player: Player) -> bool:
 
 
 def _read(prompt: str, words: Sequence[str]) -> str | None:
-    """With editing, history and completion where there is a terminal for it."""
-    if not sys.stdin.isatty():
+    """With editing, history and completion where there is a terminal for it; its library writes to standard output."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         err.print(Text(prompt, style="bold"), end="")
         line = sys.stdin.readline()
-        err.print()
-        return line if line else None
+        if not (line and sys.stdin.isatty()):  # a terminal has shown the end of a line that was typed
+            err.print()
+        return line or None
     _complete(words)
     try:
         return input(prompt)

@@ -112,9 +112,14 @@ def _window(
     calls: bool = False,
 ) -> Window:
     """What the options of `replay show` ask for, of so many turns."""
-    if turn is not None and turn not in range(turns + 1):
-        raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
+    for option, given in (("--turn", turn), ("--from", first)):
+        if given is not None and given not in range(turns + 1):
+            raise UsageError(f"{option} {given}: the match has turns 0 to {turns}")
+    if to is not None and to < (first or 0):
+        raise UsageError(f"--to {to}: wanted is a turn from {first or 0} on")
     if last is not None:
+        if last < 1:
+            raise UsageError(f"--last {last}: there must be one at least")
         first = max(turns - last + 1, 0)
     return Window(turn if turn is not None else first or 0, turn if turn is not None else to, seat, calls)
 

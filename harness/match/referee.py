@@ -240,9 +240,10 @@ class _Referee(Loop):
         return self.state.result
 
     async def _feed(self, call: Call, step: Turn) -> None:
-        """Has a seat hear a call of the past; what it answers counts for nothing."""
-        seat = self.seats[call.player]
-        if seat.fault is None and call.player not in self.lost and call.player not in self.people:
+        """Has a seat hear a call of the past; what it answers counts for nothing. People and scripts need not hear it:
+        theirs is what comes from here on."""
+        seat, entrant = self.seats[call.player], self.match.entrants[call.player]
+        if seat.fault is None and call.player not in self.lost and not (entrant.human or entrant.script):
             limit_s = self.clocks[call.player].limit_s(self.time.own_s(call.method), self.state.in_opening)
             await seat.ask(call, self.shown_clock(call), max(PAST_CALL_S, limit_s))
 

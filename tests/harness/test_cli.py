@@ -467,6 +467,11 @@ def test_a_part_of_a_replay_is_shown(run: Run, options: tuple[str, ...], turns: 
     ("options", "said"),
     [
         (("--turn", "6"), "--turn 6: the match has turns 0 to 5"),
+        (("--from", "6"), "--from 6: the match has turns 0 to 5"),
+        (("--from", "-1"), "--from -1: the match has turns 0 to 5"),
+        (("--from", "4", "--to", "3"), "--to 3: wanted is a turn from 4 on"),
+        (("--to", "-1"), "--to -1: wanted is a turn from 0 on"),
+        (("--last", "0"), "--last 0: there must be one at least"),
         (("--seat", "2"), "--seat 2: the seats are 0 to 1"),
         (("--turn", "1", "--last", "2"), "--turn, --last, and --from with --to: one of the three"),
     ],

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -194,6 +195,24 @@ def test_a_match_goes_on_from_a_position_with_another_bot(run: Run, arena: Arena
     assert "forked from m.jsonl after turn 2" in run("replay", "verify", str(replay.path))[1]
     assert len(list(frames(replay))) == len(replay.lines)
     assert "    3  good" in run("replay", "show", str(replay.path), "--turn", "3")[1]
+
+
+@pytest.mark.parametrize("spec", ["human", "script:lines.txt"])
+def test_a_person_or_a_script_goes_on_from_a_position(run: Run, arena: Arena, spec: str) -> None:
+    """They are asked only what comes after it: its first line is the answer of the first turn that is new."""
+    arena.bot("greet(); put('C'); put('E'); call()", name="loser")
+    assert run("--game", "tictactoe", "--seed", "5", "good.py", "loser.py", "--replay", "m.jsonl")[0] == 0
+    (arena.folder / "lines.txt").write_text("n\ns\n")
+    command = [sys.executable, "-m", "referee.harness.cli.main", "fork", "m.jsonl", "--turn", "2", "--json"]
+    with (arena.folder / "lines.txt").open() as lines:
+        words = [*command, "--seat", f"1={spec}", "--replay", "again.jsonl"]
+        done = subprocess.run(words, cwd=arena.folder, stdin=lines, capture_output=True, text=True, timeout=100)
+    (verdict,) = json.loads(done.stdout)["matches"]
+    assert (done.returncode, verdict["faults"]) == (0, [])
+    replay = Replay(arena.folder / "again.jsonl")
+    turns = [json.loads(line)["answers"] for line in replay.lines[2:-1]]
+    assert [turn["1"]["position"] for turn in turns if "1" in turn][:2] == ["C", "N"]
+    assert verify(replay) == msgspec.convert(verdict["result"], Result)
 
 
 def test_clocks_and_luck_go_on_as_they_were(run: Run, arena: Arena) -> None:

@@ -172,6 +172,20 @@ def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> Non
         os.close(ours)
 
 
+def test_standard_output_is_for_results_where_a_person_types_at_a_terminal(tmp_path: Path) -> None:
+    """As in `referee ... human @random --json > verdict.json`."""
+    ours, theirs = pty.openpty()
+    command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3", "--no-replay", "--json"]
+    os.write(ours, b"*\n" * 5)
+    try:
+        done = subprocess.run(command, cwd=tmp_path, stdin=theirs, capture_output=True, text=True, timeout=100)
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert json.loads(done.stdout)["matches"][0]["faults"] == []
+    assert "human> " in done.stderr
+
+
 def test_answers_that_are_too_many_for_a_list_are_shown_by_examples_that_differ_and_may_be_written(
     tmp_path: Path,
 ) -> None:
