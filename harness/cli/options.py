@@ -28,6 +28,8 @@ Flag = Annotated[bool, Parameter(negative=())]
 
 MAX_INTEGER = (1 << 31) - 1
 """Of an option: bots read it in languages whose integers have 32 bits."""
+MOST_PROCESSES = 1 << 22
+"""Linux numbers no more than so many."""
 
 
 class UnknownOption(UsageError):
@@ -187,8 +189,8 @@ def _needed(text: str, option: str) -> int:
 def _count(text: str, option: str) -> int | None:
     if text == "none":
         return None
-    if not text.isascii() or not text.isdigit() or not int(text):
-        raise UsageError(f"{option} {text}: wanted is a whole number from 1, or none")
+    if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_PROCESSES:
+        raise UsageError(f"{option} {text}: wanted is a whole number from 1 to {MOST_PROCESSES}, or none")
     return int(text)
 
 

@@ -25,7 +25,9 @@ def test_times(text: str, value: float | None) -> None:
     assert seconds(text, "--call-time") == value
 
 
-@pytest.mark.parametrize("text", ["", "0", "0s", "0.0ms", "-1s", "1x", "s", "1s2", "1e3", "nan", "1,5s", " 1s"])
+@pytest.mark.parametrize(
+    "text", ["", "0", "0s", "0.0ms", "-1s", "1x", "s", "1s2", "1e3", "nan", "1,5s", " 1s", "9" * 400, "300000h"]
+)
 def test_what_is_no_time_above_zero_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--call-time .*: wanted is a time above zero such as 1s, 250ms or 2m"):
         seconds(text, "--call-time")
@@ -49,7 +51,7 @@ def test_sizes(text: str, value: int | None) -> None:
     assert size(text, "--memory") == value
 
 
-@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "1TiBs", "MiB", "1 2", "1e6"])
+@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "1TiBs", "MiB", "1 2", "1e6", "0.5", "9" * 400, "1048577G"])
 def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--memory .*: wanted is a size such as 256MiB or 1G"):
         size(text, "--memory")
@@ -74,7 +76,7 @@ def test_a_limit_a_call_is_added_to_the_games_bank() -> None:
     assert time_control(OWN, None, "250ms") == TimeControl(18.0, 2.0, 0.25, 100.0)
 
 
-@pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5"])
+@pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5", "9" * 400, "1+" + "9" * 400])
 def test_what_is_no_bank_is_refused_with_an_example(clock: str) -> None:
     with pytest.raises(UsageError, match=r"^--clock .*: wanted are seconds and an increment such as 60\+2 or 300"):
         time_control(OWN, clock, None)
