@@ -13,16 +13,16 @@ class UsageError(Exception):
     """What was asked for cannot be: an unknown game, a missing path, a bad option. Exit code 2."""
 
 
-class NotIsolated(Exception):
-    """A guarantee was required that nothing on this machine keeps. No bot was started. Exit code 5."""
-
-
 class NoRoom(Exception):
     """The system gives us too few file descriptors to run with. Exit code 6."""
 
 
 class RunError(Exception):
     """The run itself failed: a build, a program that cannot be started, a file that cannot be written. Exit code 3."""
+
+
+class NotIsolated(RunError):
+    """A guarantee was required that nothing on this machine keeps for a bot, which is not started. Exit code 5."""
 
 
 @contextmanager

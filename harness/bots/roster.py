@@ -15,7 +15,7 @@ from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.script import PREFIX, ScriptSeat
 from referee.harness.bots.seat import EngineSeat, Seat
 from referee.harness.bots.transports import Pipes, Transport
-from referee.harness.errors import RunError
+from referee.harness.errors import NotIsolated, RunError
 from referee.harness.sandbox import layers
 from referee.harness.sandbox.layers import Home, Start
 from referee.harness.sandbox.ourselves import need_descriptors
@@ -156,7 +156,7 @@ class Roster:
         return self._builds[entrant]
 
     async def start(self, entrant: Entrant) -> Bot:
-        """A program in a new process. RunError if it cannot be started."""
+        """A program in a new process. RunError if it cannot be started; NotIsolated if what was required is lacking."""
         try:
             self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)  # a bot may have removed it
             scratch = Path(tempfile.mkdtemp(dir=self._scratch))
@@ -186,6 +186,8 @@ class Roster:
                 launcher=start.launcher,
                 groups=folders,
             )
+        except NotIsolated as error:
+            raise NotIsolated(f"{entrant.name} is not started: {error}") from error
         except (OSError, RunError) as error:
             if start.group is not None:
                 start.group.remove()

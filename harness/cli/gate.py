@@ -21,7 +21,7 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.cli.tournament import asked_for
-from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
+from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import gate_report, organise
 from referee.harness.tournament import ledger as ledgers
@@ -138,7 +138,7 @@ def gate(
                 games = Run(plan, opened, ledgers.read(folder), Shard())
                 contest = contest_of(plan, programs, "none" if ledger is None else "all")
                 outcome = _decided(games, lanes.opened(contest), terms, rules_of.title, names)
-    except (RunError, UsageError, NotIsolated, NoRoom, Ended, SoFar) as error:
+    except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run is the one to report
             _tell_failure(rules_of.title, names, str(error), markdown, junit)
         raise

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import UsageError
+from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.paths import HOME
 from referee.harness.sandbox import account, bwrap, cgroups, landlock, launchers, namespaces, readable, rlimits, seccomp
 from referee.harness.sandbox.cgroups import Group, Groups
@@ -239,9 +239,11 @@ def _joined(*layers: str | None) -> str | None:
     return "+".join(filter(None, layers)) or None
 
 
-def unmet(isolation: Isolation) -> list[str]:
-    """What is required and not there, one line each."""
-    kept = table(isolation)
+def unmet(isolation: Isolation, kept: Mapping[str, str] | None = None) -> list[str]:
+    """What is required and not there, one line each; `kept`: the table of one bot. Default: this machine's."""
+    if not isolation.required:
+        return []
+    kept = table(isolation) if kept is None else kept
     lines = []
     for guarantee, demanded in isolation.required:
         has = kept[guarantee]
@@ -278,15 +280,18 @@ class Home(Struct, frozen=True):
 
 
 def start(isolation: Isolation, home: Home) -> Start:
-    """What goes before a bot's command line. OSError if its control group cannot be made."""
+    """What goes before a bot's command line. NotIsolated if something is required that is not kept for it; OSError if
+    its control group cannot be made."""
     kept = table(isolation)
     if isolation.mode == "off" or FLOOR:
+        _demand(isolation, kept)
         return Start(kept=kept)
     here = found()
     shown = readable.needed(tuple(home.argv), home.cwd, home.path, (*home.whole, *isolation.readable))
     uid = _own_account(home, here, shown)
     if uid is None:
         kept["account"] = NONE
+    _demand(isolation, kept)
     group = here.groups.make(home.memory_bytes, home.processes) if here.groups.hierarchies else None
     uids = (os.geteuid(), os.getegid()) if uid is None else (uid, uid)
     files = [word for word in home.argv if word.startswith("/") and os.path.exists(word)]
@@ -302,6 +307,11 @@ def start(isolation: Isolation, home: Home) -> Start:
     into = [] if group is None else group.steps(forks=here.namespaces in ("own", "user"))
     line = _composed(here.namespaces, view, into, _inside(here, view, home, uid))
     return Start((*line, "--"), kept, group)
+
+
+def _demand(isolation: Isolation, kept: Mapping[str, str]) -> None:
+    if lines := unmet(isolation, kept):
+        raise NotIsolated("; ".join(lines))
 
 
 def start_build(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Start:

@@ -29,6 +29,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
+from referee.harness.sandbox import layers
 from referee.harness.tournament import bundle, wire
 from referee.harness.tournament.crew import Crew, Lost
 from referee.harness.tournament.plan import Entry, Plan
@@ -75,7 +76,8 @@ class Needs(Struct, frozen=True):
 
 
 class Unable(Struct, frozen=True):
-    """Bots that cannot be had on this machine, and why; a version that does not fit is every bot's."""
+    """Bots that cannot be had on this machine, and why; a version that does not fit, and a layer of isolation that is
+    not there, are every bot's."""
 
     why: dict[str, str]
 
@@ -124,10 +126,13 @@ class _Beside:
             return Needs(needed)
         order = wire.order(contest)
         assert isinstance(order, wire.Contest)
+        limits = next(iter(order.stages.values())).limits
+        if lines := layers.unmet(limits.isolation):
+            return Unable({"": "; ".join(lines)})
         ready, failed = [], {}
         for entry in entries:
             try:
-                ready.append(bundle.program(entry, None, order.game, next(iter(order.stages.values())).limits))
+                ready.append(bundle.program(entry, None, order.game, limits))
             except (RunError, UsageError) as error:
                 failed[entry.ident] = str(error)
         if failed:

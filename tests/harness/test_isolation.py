@@ -29,7 +29,7 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.cli.exits import NOT_ISOLATED
-from referee.harness.errors import RunError, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
@@ -245,6 +245,22 @@ def test_what_is_required_and_not_there_ends_the_run_before_any_bot_starts(tmp_p
     done = subprocess.run([*command, "--isolation", "required:peers=pigeons"], cwd=tmp_path, capture_output=True)
     assert done.returncode == NOT_ISOLATED
     assert b"peers" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.trio
+async def test_whoever_plays_a_match_demands_it_of_every_bot(tmp_path: Path) -> None:
+    """The library as well, and for one bot alone, whose files its own account could not read."""
+    (tmp_path / "bot.py").write_text(f"open({str(tmp_path / 'started')!r}, 'w')")
+    bot = Entrant("shy", (sys.executable, str(tmp_path / "bot.py")), tmp_path)
+    demanded = ["required:peers=pigeons"]
+    if layers.found().account:
+        (tmp_path / "bot.py").chmod(0o600)
+        demanded.append("required:account")
+    for text in demanded:
+        async with open_roster(Limits(isolation=layers.isolation(text))) as roster:
+            with pytest.raises(NotIsolated, match=rf"^shy is not started: {text.split(':')[1].partition('=')[0]} \("):
+                await roster.take(bot)
     assert not (tmp_path / "started").exists()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import random
 import signal
 import socket
@@ -15,6 +16,8 @@ import psutil
 import pytest
 from contests import DRAWS, command, course, environment, games, tournament
 from defects import bot
+
+from referee.harness.sandbox import layers
 
 distributed = pytest.importorskip("distributed")
 
@@ -61,13 +64,13 @@ class Cluster:
         self.address = self._address(file)
         self.port = int(self.address.rpartition(":")[2])
 
-    def worker(self, name: str) -> "subprocess.Popen[bytes]":
-        """Another worker, as on a machine of its own."""
+    def worker(self, name: str, without: str = "") -> "subprocess.Popen[bytes]":
+        """Another worker, as on a machine of its own, perhaps one without some layers of isolation."""
         own = self.folder / name
         own.mkdir(exist_ok=True)
         worker = self._start(
             "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0",
-            "--death-timeout", "20", "--local-directory", str(own), name=name,
+            "--death-timeout", "20", "--local-directory", str(own), name=name, without=without,
         )  # fmt: skip
         self.workers.append(worker)
         return worker
@@ -83,10 +86,11 @@ class Cluster:
         _, alive = psutil.wait_procs(below, timeout=20)
         assert not alive
 
-    def _start(self, *arguments: str, name: str = "scheduler") -> "subprocess.Popen[bytes]":
+    def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]],
-            env=environment(self.folder) | {"XDG_CACHE_HOME": str(self.folder / name / "cache")},
+            env=environment(self.folder)
+            | {"XDG_CACHE_HOME": str(self.folder / name / "cache"), "REFEREE_WITHOUT": without},
             stdout=self.log,
             stderr=self.log,
         )
@@ -212,6 +216,19 @@ def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path
     assert not (tmp_path / "tournaments").exists(), "the mended command is not told that there is a tournament already"
     said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
     assert said.endswith("--tls-cert no.pem: there is no such file\n")
+
+
+def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """Each looks for itself: that the driver has it keeps nobody apart there."""
+    if layers.unmet(layers.isolation("required:privileges")):
+        pytest.skip("this machine has no seccomp")
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    cluster.worker("open", without="seccomp")
+    start = ["--game", "tictactoe", *bots, "--isolation", "required:privileges", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: privileges ({layers.GUARANTEES['privileges']}) is not kept here: none" in said
+    assert not games(tmp_path / "t")
 
 
 def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
