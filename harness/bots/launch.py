@@ -6,7 +6,6 @@ without that word) or `http://ADDRESS` (a team's web service, for the Arena's ga
 """
 
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -35,6 +34,8 @@ from referee.protocol.errors import printable
 DEFAULT_LIMITS = Limits()
 NAME_CHARACTERS = 100
 """Of a longer name the rest is cut off."""
+PREFIXES = ("@", "cmd:", PREFIX, "original:", "http:", "https:")
+"""What begins so names a bot that is no path."""
 
 
 class Entrant(Struct, frozen=True):
@@ -125,7 +126,7 @@ def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> No
     `every_seat`: each will take all seats in turn.
     """
     for player, spec in enumerate(specs):
-        name = _split_name(spec)[1]
+        name = split_name(spec)[1]
         opponent = OPPONENTS.get(name.removeprefix("@")) if name.startswith("@") else None
         if opponent is None:
             continue
@@ -148,7 +149,7 @@ def refuse_people(spec: str) -> None:
 
 
 def _find(spec: str, game: str | None, people: bool = False) -> Ready:
-    name, rest = _split_name(spec)
+    name, rest = split_name(spec)
     if rest == WORD:
         ready = _person(people)
     elif rest.startswith(PREFIX):
@@ -171,10 +172,10 @@ def _renamed(ready: Ready, name: str) -> Entrant:
         return msgspec.structs.replace(ready(), name=name)
 
 
-def _split_name(spec: str) -> tuple[str | None, str]:
-    """`NAME=` in front, unless the whole is the path of something that is there."""
+def split_name(spec: str) -> tuple[str | None, str]:
+    """`NAME=` in front, unless the whole is the path of something that is there, or names a bot otherwise."""
     name, equals, rest = spec.partition("=")
-    if not equals or not re.fullmatch(r"[\w .@+-]+", name) or name.startswith("@") or _is_there(Path(spec)):
+    if not equals or not name or "/" in name or name.startswith(PREFIXES) or _is_there(Path(spec)):
         return None, spec
     return name, rest
 
@@ -288,7 +289,7 @@ def _path(spec: str, game: str | None) -> Ready:
         raise UsageError("no bot is named: wanted is a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
     if not _is_there(path):
-        hint = "; a name in front of = has letters, digits, blanks and . @ + - _ only" if "=" in spec else ""
+        hint = "; a name in front of = is not empty and has no /" if "=" in spec else ""
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
     if game is not None and (bot := originals.bot_in(path, game)) is not None:

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from referee.games import registry
 from referee.games.api import Game, TimeControl
-from referee.harness.bots.launch import bot_file
+from referee.harness.bots.launch import bot_file, split_name
 from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
@@ -218,7 +218,7 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
 
 def path_of(spec: str) -> Path:
     """Where a bot should be that is named by its path, with a name of its own before it or without."""
-    return Path(spec if Path(spec).exists() else spec.partition("=")[2] or spec)
+    return Path(split_name(spec)[1])
 
 
 def _own_game(spec: str) -> str | None:

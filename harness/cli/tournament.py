@@ -4,7 +4,7 @@ import gzip
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from enum import StrEnum
 from pathlib import Path
@@ -17,8 +17,6 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from referee.games.api import Game
-from referee.harness.bots.limits import OnNoise
 from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
 from referee.harness.cli.lanes import LaneOptions, check_cluster, on_cluster
 from referee.harness.cli.options import (
@@ -26,21 +24,18 @@ from referee.harness.cli.options import (
     LimitOptions,
     RuleOptions,
     TimeOptions,
-    check_game_options,
-    drawn,
     find_game,
 )
 from referee.harness.cli.reports.standings import standings
 from referee.harness.cli.reports.words import printable
+from referee.harness.cli.requests import asked_for, from_file
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.errors import UsageError
-from referee.harness.match import maps
 from referee.harness.tournament import ledger as ledgers
 from referee.harness.tournament import organise, table
 from referee.harness.tournament.formats import BY_RESULTS, Seating
 from referee.harness.tournament.ledger import PLAN, Ledger
-from referee.harness.tournament.plan import Plan, differences, due_games, read_plan, remarks
-from referee.harness.tournament.plan import find_game as game_named
+from referee.harness.tournament.plan import differences, due_games, read_plan, remarks
 from referee.harness.tournament.run import End, Run, Shard, contest_of
 
 FOLDER = Path("tournaments")
@@ -194,7 +189,8 @@ def tournament(
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
             if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
-                request = _from_file(Path(bots[0]), before)
+                file = Path(bots[0])
+                request = from_file(file, rules, times, limit_options, game_options, before, seed)
             else:
                 if game is None:
                     raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
@@ -469,33 +465,6 @@ def _check_shard(shard: Shard, format: str | None) -> None:
         raise UsageError(f"--shard: in {format} all results decide what is played next; it is played in one place")
 
 
-def asked_for(
-    game: Game,
-    bots: Sequence[str],
-    rules: RuleOptions,
-    times: TimeOptions,
-    limit_options: LimitOptions,
-    game_options: Mapping[str, str],
-    before: Plan | None,
-    seed: int | None,
-) -> organise.Request:
-    """The tournament that these options describe; its format is the default."""
-    check_game_options(game, game_options)
-    options = msgspec.to_builtins(rules.options(game, game.seats.start, game_options))
-    default = msgspec.to_builtins(game.options())
-    given = {name: value for name, value in options.items() if value != default[name]}
-    content = given.pop("map", None)
-    return organise.Request(
-        game=game.name,
-        bots=tuple(bots),
-        seed=before.seed if before is not None and seed is None else drawn(seed),
-        options=given,
-        maps={"": [content]} if content else {},
-        time=times.time(game),
-        limits=limit_options.limits(),
-    )
-
-
 def _new_folder(request: organise.Request) -> Path:
     """A folder in ./tournaments that is not there yet."""
     stem = FOLDER / f"{request.game}-{request.format or 'round-robin'}-{request.seed}"
@@ -504,87 +473,3 @@ def _new_folder(request: organise.Request) -> Path:
         number += 1
         folder = stem.with_name(f"{stem.name}.{number}")
     return folder
-
-
-class _BotLine(msgspec.Struct, forbid_unknown_fields=True):
-    path: str
-    name: str | None = None
-    absent: bool = False
-
-
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """`tournament.toml` as an organiser writes it."""
-
-    game: str
-    bots: list[str | _BotLine]
-    format: str | None = None
-    games: int | None = None
-    seed: int | None = None
-    seating: Seating | None = None
-    first_to: int | None = None
-    rounds: int | None = None
-    options: dict[str, Any] = {}
-    maps: dict[str, str | list[str]] | str | list[str] = {}
-    call_time: str | None = None
-    opening_time: str | None = None
-    clock: str | None = None
-    startup: str = "10s"
-    memory: str = "256MiB"
-    cpu: str = "none"
-    isolation: str = "auto"
-    readable: list[str] = []
-    on_noise: OnNoise = OnNoise.CHARGE
-
-
-def _from_file(path: Path, before: Plan | None) -> organise.Request:
-    """Paths in it are from its own folder."""
-    try:
-        file = msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File)
-    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        raise UsageError(f"{path}: {error}") from error
-    game = game_named(file.game)
-    try:
-        msgspec.convert(file.options, game.options)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{path}: options of {game.name}: {error}") from error
-    check_game_options(game, file.options)
-    lines = [_BotLine(bot) if isinstance(bot, str) else bot for bot in file.bots]
-    stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
-    return organise.Request(
-        game=game.name,
-        bots=tuple(_spec(line, path.parent) for line in lines),
-        format=file.format,
-        games=file.games,
-        seed=before.seed if before is not None and file.seed is None else drawn(file.seed),
-        seating=file.seating,
-        first_to=file.first_to,
-        rounds=file.rounds,
-        absent=tuple(line.name or Path(line.path).stem for line in lines if line.absent),
-        options=file.options,
-        maps={
-            stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
-            for stage, names in stages.items()
-        },
-        time=TimeOptions(call_time=file.call_time, opening_time=file.opening_time, clock=file.clock).time(game),
-        limits=LimitOptions(
-            startup=file.startup,
-            memory=file.memory,
-            cpu=file.cpu,
-            isolation=file.isolation,
-            readable=tuple(path.parent / name for name in file.readable),
-            on_noise=file.on_noise,
-        ).limits(),
-    )
-
-
-def _spec(line: _BotLine, folder: Path) -> str:
-    path = line.path
-    if line.name is not None and (not line.name or set(line.name) & {"/", "="} or line.name.startswith(("@", "cmd:"))):
-        raise UsageError(f"bots: {line.name!r} is no name; one has neither / nor = and does not begin with @ or cmd:")
-    if not path.startswith(("@", "cmd:")) and "=" not in path:
-        path = str(folder / path)
-    return path if line.name is None else f"{line.name}={path}"
-
-
-def _map(game: Game, name: str, folder: Path) -> str:
-    return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from referee.harness.bots import bundle, cache
 from referee.harness.bots.bundle import Bundle
-from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people
+from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.originals import bot_in, working_in_a_copy
 from referee.harness.check.archive import unpack
@@ -62,9 +62,8 @@ def finding(specs: Iterable[str], game: str) -> Iterator[list[Found]]:
 
 
 def _find(spec: str, scratch: Path, game: str) -> Found:
-    name, equals, rest = spec.partition("=")
-    if not equals or Path(spec).exists() or name.startswith(("@", *LOCAL)) or "/" in name:
-        name, rest = "", spec
+    given, rest = split_name(spec)
+    name = given or ""
     refuse_people(rest)
     if rest.startswith("@"):
         return Found(Entry(name or rest, "", _sha256(rest, metadata.version("referee")), rest))

@@ -50,6 +50,8 @@ class Request(Struct, frozen=True):
     rounds: int | None = None
     absent: tuple[str, ...] = ()
     """The names of those that do not show up."""
+    away: frozenset[int] = frozenset()
+    """Likewise, by their places on the list."""
     options: Mapping[str, Any] = {}
     maps: Mapping[str, Sequence[str]] = {}
     """By stage, the maps' content."""
@@ -73,7 +75,7 @@ def arranged(
     be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there, and `fewer`
     games may be asked for. `travel`: it is played on other machines."""
     game = find_game(request.game)
-    check_seats([spec.rpartition("=")[2] for spec in request.bots], game.name, every_seat=True)
+    check_seats(request.bots, game.name, every_seat=True)
     with ExitStack() as stack:
         with finding(request.bots, game.name) as found:
             plan = _plan(request, game, [each.entry for each in found])
@@ -129,7 +131,10 @@ def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
     unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
         raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
-    bots = tuple(msgspec.structs.replace(entry, absent=entry.name in request.absent) for entry in bots)
+    bots = tuple(
+        msgspec.structs.replace(entry, absent=place in request.away or entry.name in request.absent)
+        for place, entry in enumerate(bots)
+    )
     options = dict(request.options)
     if format == "judged":
         options = dict(course(game.name).options) | options

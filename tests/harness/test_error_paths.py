@@ -42,7 +42,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("--game", "tictactoe", "@random", "lacks"), 3, "run names './nothing', which is no program here"),
     (("--game", "tictactoe", "@random", ""), 2, "no bot is named"),
     (("--game", "tictactoe", "@random", "mine="), 2, "no bot is named"),
-    (("--game", "tictactoe", "@random", "O'Neil=@random"), 2, "a name in front of = has letters, digits, blanks and"),
+    (("--game", "tictactoe", "@random", "O'Neil/1=@random"), 2, "a name in front of = is not empty and has no /"),
     (("--game", "tictactoe", "@random", "plain"), 3, "is not executable; chmod +x makes it so"),
     (("--game", "tictactoe", "@random", "cmd:nothing-here"), 2, "there is no program 'nothing-here'"),
     (("--game", "tictactoe", "@random", "cmd:"), 2, "needs a command line, as in cmd:'python3 mybot.py'"),

@@ -18,6 +18,7 @@ from defects import bot
 from referee.games.dice import derive_seed
 from referee.harness.match import maps
 from referee.harness.tournament import ledger
+from referee.harness.tournament.plan import read_plan
 
 CRASHES = "def choose():\n    os._exit(3)\n"
 
@@ -405,6 +406,37 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
     assert len(played) == 3 and len({key.partition("/")[0] for key in played}) == 2  # the final has its own map
     found = table(folder)
     assert found["due"] == 3 and found["rows"][-1]["name"] == "late"
+
+
+def test_the_command_line_stands_above_the_file(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(
+        'game = "tictactoe"\nseed = 7\ngames = 2\nmemory = "1GiB"\nprocesses = "10"\npause = true\ncall_time = "3s"\n'
+        'options = { opening = 2 }\nbots = ["@random", "@random"]\n'
+    )
+    folder = tmp_path / "t"
+    start = ["cup.toml", "--ledger", folder]
+    said = tournament(tmp_path, *start, "--isolation", "required:peers=pigeons", code=5)
+    assert "peers" in said and not folder.exists()
+    tournament(tmp_path, *start, "--seed", "9", "--memory", "300MiB", "--cpu", "9s", "--clock", "60", "--opening", "1")
+    plan = read_plan(folder / "tournament.toml")
+    assert (plan.seed, plan.games, plan.options) == (9, 2, {"opening": 1})
+    limits = plan.limits
+    assert (limits.memory_bytes, limits.cpu_s, limits.processes, limits.pause) == (300 << 20, 9.0, 10, True)
+    assert (plan.time.per_call_s, plan.time.initial_s) == (3.0, 60.0)
+
+
+def test_paths_in_a_file_are_from_its_folder_with_a_name_before_them_too(tmp_path: Path) -> None:
+    (tmp_path / "cup" / "bee").mkdir(parents=True)
+    (tmp_path / "cup" / "bee" / "bot.toml").write_text('name = "Bee"\nrun = ["/bin/false"]\n')
+    (tmp_path / "cup" / "one.py").write_text(bot(DRAWS))
+    (tmp_path / "cup" / "cup.toml").write_text(
+        'game = "tictactoe"\ngames = 2\nreadable = ["bee"]\n'
+        'bots = ["Team (A)=one.py", "@random", { path = "bee", absent = true }]\n'
+    )
+    tournament(tmp_path, "cup/cup.toml", "--ledger", tmp_path / "t")
+    plan = read_plan(tmp_path / "t" / "tournament.toml")
+    assert [(bot.name, bot.absent) for bot in plan.bots] == [("Team (A)", False), ("@random", False), ("Bee", True)]
+    assert plan.limits.isolation.readable == (str(tmp_path / "cup" / "bee"),)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,146 @@
+"""What a tournament is asked for by: the options of the command line, and an organiser's `tournament.toml`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from referee.games.api import Game
+from referee.harness.bots.launch import PREFIXES, split_name
+from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn
+from referee.harness.errors import UsageError
+from referee.harness.match import maps
+from referee.harness.tournament import organise
+from referee.harness.tournament.formats import Seating
+from referee.harness.tournament.plan import Plan, find_game
+
+Options = TypeVar("Options", TimeOptions, LimitOptions)
+
+
+def asked_for(
+    game: Game,
+    bots: Sequence[str],
+    rules: RuleOptions,
+    times: TimeOptions,
+    limits: LimitOptions,
+    game_options: Mapping[str, str],
+    before: Plan | None,
+    seed: int | None,
+) -> organise.Request:
+    """The tournament that these options describe; its format is the default."""
+    check_game_options(game, game_options)
+    options = msgspec.to_builtins(rules.options(game, game.seats.start, game_options))
+    default = msgspec.to_builtins(game.options())
+    given = {name: value for name, value in options.items() if value != default[name]}
+    content = given.pop("map", None)
+    return organise.Request(
+        game=game.name,
+        bots=tuple(bots),
+        seed=before.seed if before is not None and seed is None else drawn(seed),
+        options=given,
+        maps={"": [content]} if content else {},
+        time=times.time(game),
+        limits=limits.limits(),
+    )
+
+
+class _Bot(msgspec.Struct, forbid_unknown_fields=True):
+    path: str
+    name: str | None = None
+    absent: bool = False
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """`tournament.toml` as an organiser writes it, without the options of time and limits that stand beside these."""
+
+    game: str
+    bots: list[str | _Bot]
+    format: str | None = None
+    games: int | None = None
+    seed: int | None = None
+    seating: Seating | None = None
+    first_to: int | None = None
+    rounds: int | None = None
+    options: dict[str, Any] = {}
+    maps: dict[str, str | list[str]] | str | list[str] = {}
+
+
+def from_file(
+    path: Path,
+    rules: RuleOptions,
+    times: TimeOptions,
+    limits: LimitOptions,
+    game_options: Mapping[str, str],
+    before: Plan | None,
+    seed: int | None,
+) -> organise.Request:
+    """The tournament that a file describes. Paths in it are from its own folder; what the command line says beside it
+    stands above it."""
+    file, file_times, file_limits = _read(path)
+    game = find_game(file.game)
+    try:
+        msgspec.convert(file.options, game.options)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{path}: options of {game.name}: {error}") from error
+    check_game_options(game, file.options)
+    bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
+    request = asked_for(
+        game,
+        [_spec(bot, path.parent) for bot in bots],
+        rules,
+        _over(times, file_times),
+        _over(limits, file_limits),
+        game_options,
+        before,
+        file.seed if seed is None else seed,
+    )
+    stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
+    file_maps = {
+        stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
+        for stage, names in stages.items()
+    }
+    return msgspec.structs.replace(
+        request,
+        format=file.format,
+        games=file.games,
+        seating=file.seating,
+        first_to=file.first_to,
+        rounds=file.rounds,
+        away=frozenset(place for place, bot in enumerate(bots) if bot.absent),
+        options={**file.options, **request.options},
+        maps=request.maps or file_maps,
+    )
+
+
+def _read(path: Path) -> tuple[_File, TimeOptions, LimitOptions]:
+    try:
+        values = msgspec.toml.decode(path.read_text("utf-8-sig"))
+        names = {option.name for options in (TimeOptions, LimitOptions) for option in fields(options)}
+        beside = {name: values.pop(name) for name in names & values.keys()}
+        limits = msgspec.convert(beside, LimitOptions, dec_hook=lambda _, text: Path(text))
+        limits = replace(limits, readable=tuple(path.parent / folder for folder in limits.readable))
+        return msgspec.convert(values, _File), msgspec.convert(beside, TimeOptions), limits
+    except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        raise UsageError(f"{path}: {error}") from error
+
+
+def _over(given: Options, beneath: Options) -> Options:
+    """The options that were given above others."""
+    return replace(beneath, **{o.name: value for o in fields(given) if (value := getattr(given, o.name)) != o.default})
+
+
+def _spec(bot: _Bot, folder: Path) -> str:
+    if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(PREFIXES)):
+        raise UsageError(
+            f"bots: {bot.name!r} is no name; one has neither / nor = and does not begin with {', '.join(PREFIXES)}"
+        )
+    name, path = (None, bot.path) if (folder / bot.path).exists() else split_name(bot.path)
+    if not path.startswith(PREFIXES):
+        path = str(folder / path)
+    return "=".join(filter(None, (bot.name or name, path)))
+
+
+def _map(game: Game, name: str, folder: Path) -> str:
+    return maps.read(game.name, str(folder / name) if (folder / name).is_file() else name)
