@@ -12,7 +12,7 @@ from rich.text import Text
 
 from referee.games.api import Game
 from referee.harness.bots.builds import BuildError
-from referee.harness.bots.launch import Entrant, check_seats, entrant
+from referee.harness.bots.launch import Entrant, check_seats, entrant, split_name
 from referee.harness.bots.limits import Limits
 from referee.harness.check import output
 from referee.harness.check.archive import bot_in
@@ -125,7 +125,8 @@ def _built(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
 
 def _name(spec: str) -> str:
     """What a bot is called that could not be built."""
-    return printable(Path(spec).resolve().stem if "=" not in spec else spec.partition("=")[0])
+    name, path = split_name(spec)
+    return printable(name or Path(path).resolve().stem)
 
 
 def _rules(names: Sequence[str]) -> frozenset[str]:

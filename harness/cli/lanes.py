@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +26,13 @@ class LaneOptions:
     no_pin: Annotated[bool, Parameter(negative=())] = False
     """Do not bind games to cores."""
 
-    def checked(self) -> None:
-        """UsageError for what cannot be."""
+    def checked(self, cluster: bool = False) -> None:
+        """UsageError for what cannot be. `cluster`: a cluster's workers are the lanes."""
+        for option in fields(self) if cluster else ():
+            if getattr(self, option.name) != option.default:
+                raise UsageError(
+                    f"--{option.name.replace('_', '-')} --cluster: its workers play, a game at a time each"
+                )
         for option, count in (("--jobs", self.jobs), ("--cores-per-lane", self.cores_per_lane)):
             if count is not None and count < 1:
                 raise UsageError(f"{option} {count}: there must be one at least")
@@ -37,9 +42,17 @@ class LaneOptions:
         return open_local(contest, self.jobs, self.cores_per_lane, not self.no_pin)
 
 
-def check_cluster(address: str, tls: tuple[Path | None, ...]) -> None:
+def check_cluster(address: str | None, tls: tuple[Path | None, ...], forfeit: bool) -> None:
     """UsageError for a wrong address and RunError for one where nobody is, before anything is written: so that the
-    mended command finds no folder of this one."""
+    mended command finds no folder of this one. Without an address, UsageError for certificates."""
+    if address is None:
+        if any(tls):
+            raise UsageError("--tls-ca, --tls-cert, --tls-key: they are for --cluster")
+        return
+    if forfeit:
+        raise UsageError(
+            "--forfeit --cluster: a bot is built by each worker, and one that cannot build it plays nothing"
+        )
     try:
         from referee.harness.tournament.cluster import Tls, checked_address, knock
     except ImportError as error:

@@ -116,6 +116,7 @@ def match(
         exports.find(export[0], played.name)
     if no_replay and (replay is not None or export is not None):
         raise UsageError(f"--no-replay {'--replay' if replay is not None else '--export'}: one of the two")
+    pages.check(no_replay)
     seed = drawn(seed)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with nullcontext(replay) if replay is not None or no_replay else _claimed(f"{played.name}-{seed}", games) as path:
@@ -125,7 +126,6 @@ def match(
         series = Series(first, games, swap, first_to, chaos, again=again, bots=bots)
         if debug:
             series = _debugged(series)
-        pages.check(series)
         return _played(
             series, limits, _lanes(jobs, series, verbose, pages.watch), export, json, strict, verbose, arena, pages
         )

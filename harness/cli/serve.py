@@ -78,7 +78,7 @@ def serve(
     others = (
         {"compat": compat, "allow": allow, "test": test, "workers": workers != 1}
         if front == "aibg"
-        else {"users": users, "secret": secret}
+        else {"users": users, "secret": secret, "token-time": token_time != "12h"}
     )
     for name, given in others.items():
         if given:

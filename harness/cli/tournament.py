@@ -160,7 +160,7 @@ def tournament(
         How the table is printed at the end.
     """
     part = _shard(shard)
-    lanes.checked()
+    lanes.checked(cluster is not None)
     if max_minutes is not None and not max_minutes > 0:
         raise UsageError(f"--max-minutes {max_minutes:g}: wanted is a time above 0")
     if expel is not None and expel < 1:
@@ -169,8 +169,7 @@ def tournament(
         raise UsageError("--resume: needs --ledger, the folder of the tournament")
     if alternate and seating not in (None, Seating.ALTERNATE):
         raise UsageError(f"--alternate --seating {seating}: one of them")
-    if cluster is not None:
-        check_cluster(cluster, (tls_ca, tls_cert, tls_key))
+    check_cluster(cluster, (tls_ca, tls_cert, tls_key), forfeit)
     with ExitStack() as stack:
         chosen = Seating.ALTERNATE if alternate and seating is None else seating
         given = {"format": format, "games": games, "seating": chosen, "first_to": first_to, "rounds": tables}
@@ -242,6 +241,8 @@ def show(folder: Path, *, follow: Flag = False, form: Form = Form.TEXT, sqlite: 
     sqlite
         Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
     """
+    if sqlite is not None and (follow or form is not Form.TEXT):
+        raise UsageError(f"--sqlite {'--follow' if follow else f'--form {form}'}: one of the two")
     plan = read_plan(folder / PLAN)
     if sqlite is not None:
         from referee.harness.tournament import sqlite as database  # 20 ms that nobody else needs

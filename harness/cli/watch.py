@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -32,13 +32,16 @@ class WatchOptions:
     no_browser: Annotated[bool, Parameter(negative=())] = False
     """Only print the links to them."""
 
-    def check(self, series: Series) -> None:
-        """UsageError for what does not go with it."""
-        if not self.watch:
+    def check(self, no_replay: bool) -> None:
+        """UsageError for what does not go together."""
+        if self.watch:
+            need_web("--watch")
+            if no_replay:
+                raise UsageError("--watch --no-replay: one of the two; the pages show the record as it grows")
             return
-        need_web("--watch")
-        if series.match.replay is None:
-            raise UsageError("--watch --no-replay: one of the two; the pages show the record as it grows")
+        for option in fields(self):
+            if getattr(self, option.name) != option.default:
+                raise UsageError(f"--{option.name.replace('_', '-')}: needs --watch")
 
 
 @asynccontextmanager

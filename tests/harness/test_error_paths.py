@@ -68,6 +68,8 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     ((*MATCH, "--processes", "9" * 5000), 2, "a whole number from 1 to 4194304, or none"),
     ((*MATCH, "--readable", "/no/such"), 2, "there is no such file or folder"),
     ((*MATCH, "--isolation", "maybe"), 2, "--isolation maybe"),
+    ((*MATCH, "--paused"), 2, "--paused: needs --watch"),
+    (("serve", "arena", "--token-time", "3h"), 2, "--token-time is an option of the other front"),
     ((*MATCH, "--encoding", "xml"), 2, "encoding"),
     ((*MATCH, "--export", "text", "x"), 2, "there are aiarena21-replay"),
     ((*MATCH, "--no-replay", "--replay", "x"), 2, "one of the two"),
