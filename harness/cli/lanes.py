@@ -28,11 +28,10 @@ class LaneOptions:
 
     def checked(self, cluster: bool = False) -> None:
         """UsageError for what cannot be. `cluster`: a cluster's workers are the lanes."""
-        for option in fields(self) if cluster else ():
-            if getattr(self, option.name) != option.default:
-                raise UsageError(
-                    f"--{option.name.replace('_', '-')} --cluster: its workers play, a game at a time each"
-                )
+        for of_lanes in fields(self) if cluster else ():
+            if getattr(self, of_lanes.name) != of_lanes.default:
+                flag = f"--{of_lanes.name.replace('_', '-')}"
+                raise UsageError(f"{flag} --cluster: one of the two; each of its workers plays a game at a time")
         for option, count in (("--jobs", self.jobs), ("--cores-per-lane", self.cores_per_lane)):
             if count is not None and count < 1:
                 raise UsageError(f"{option} {count}: there must be one at least")
