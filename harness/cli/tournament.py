@@ -187,8 +187,10 @@ def tournament(
             plan = stack.enter_context(organise.resumed(folder, changes))
         else:
             before = read_plan(ledger / PLAN) if resume and ledger is not None else None
-            if len(bots) == 1 and bots[0].endswith(".toml") and game is None:
-                file = Path(bots[0])
+            if files := [bot for bot in bots if bot.endswith(".toml")]:
+                if len(bots) > 1 or game is not None:
+                    raise UsageError(f"{files[0]}: the file names the game and the bots; neither stands beside it")
+                file = Path(files[0])
                 request = from_file(file, rules, times, limit_options, game_options, before, seed)
             else:
                 if game is None:

@@ -216,8 +216,8 @@ def checked(plan: Plan) -> Plan:
     if plan.seats not in find_game(plan.game).seats:
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
     if plan.format == "two-player" and there != plan.seats:
-        raise UsageError(f"two-player takes {plan.seats} bots; {there} were named")
-    for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
+        raise UsageError(f"two-player takes {plan.seats} bots; there {_are(there)}")
+    for option, value in (("--first-to", plan.first_to), ("--tables (rounds in a file)", plan.rounds)):
         if value is not None and value < 1:
             raise UsageError(f"{option} {value}: there must be one at least")
     if plan.first_to is not None and plan.format != "series":
@@ -225,7 +225,7 @@ def checked(plan: Plan) -> Plan:
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
         raise UsageError(f"{plan.format} is for games of two; {plan.game} is played by {plan.seats}")
     if plan.format != "judged" and there < plan.seats:
-        raise UsageError(f"{plan.format} of {plan.game} takes {plan.seats} bots at least; {there} were named")
+        raise UsageError(f"{plan.format} of {plan.game} takes {plan.seats} bots at least; there {_are(there)}")
     if plan.format == "groups":
         try:
             draw(plan.field)
@@ -247,6 +247,10 @@ def differences(plan: Plan, part: Plan) -> Iterator[str]:
     for entry in part.bots:
         if entry.ident not in known:
             yield f"it has {entry.name}@{entry.ident[:6]}, which is to be added first"
+
+
+def _are(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {count}"
 
 
 def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:

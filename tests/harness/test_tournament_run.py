@@ -464,6 +464,8 @@ def test_paths_in_a_file_are_from_its_folder_with_a_name_before_them_too(tmp_pat
         (["show", "nowhere"], "holds no tournament"),
         (["show", "nowhere", "--sqlite", "x", "--follow"], "--sqlite --follow: one of the two"),
         (["nowhere.toml"], "nowhere.toml"),
+        (["cup.toml", "--game", "quoridor"], "cup.toml: the file names the game and the bots"),
+        (["cup.toml", "@random"], "cup.toml: the file names the game and the bots"),
         (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
         (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "there must be one at least"),
         (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
@@ -484,7 +486,7 @@ def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_
     [
         ('bots = [{ path = "@random", name = "R/D" }, "@random"]', "'R/D' is no name; one has neither / nor ="),
         ('bots = [{ path = "@random", name = "" }, "@random"]', "'' is no name"),
-        ('bots = ["@random", "@random"]\nrounds = 0', "--rounds 0: there must be one at least"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "--tables (rounds in a file) 0: there must be one at least"),
         ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: there must be one at least"),
     ],
 )
