@@ -6,6 +6,7 @@ A build is made again when its source, its kit or its compiler is another one, a
 import os
 import re
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -67,14 +68,18 @@ class BuildFailed(BuildError):
     """The command of a build has ended by itself, and said that it failed."""
 
 
-class NoTool(RunError):
-    """A build cannot be made here, whoever's it is: it needs a program that this machine does not have."""
+class NoPlace(RunError):
+    """A build cannot be made here, whoever's it is: the machine lacks a program that it needs, or room on a disk."""
 
 
 NOT_FOUND = 127
 """The exit code of a shell that does not find a program."""
 MISSING = re.compile(r"(?:^|: )([^\s:/]+): (?:command )?not found$", re.MULTILINE)
 """What it prints then; a name with a slash is a file of the bot's own."""
+FULL = b"No space left on device"
+"""What a build's tools print on a full disk."""
+LITTLE_BYTES = 256 << 20
+"""That is believed where a disk has no more room: compilers remove what they have written when they fail."""
 
 
 # A folder, built by its own command.
@@ -102,7 +107,7 @@ def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Pat
                 with named(Path(spec).resolve().name):
                     language = programs.language(file.path for file in found.files)
                     run(command, home / TREE / inside, spec, {str(home / TREE): str(found.folder)}, language)
-            except (BuildFailed, NoTool):
+            except (BuildFailed, NoPlace):
                 begun.unlink()
                 raise
             made.touch()
@@ -268,7 +273,10 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
             printed = printed.replace(path, known)
         missing = MISSING.search(printed) if done.code == NOT_FOUND else None
         if missing is not None and shutil.which(missing[1]) is None:
-            raise NoTool(f"{spec}: the build needs {missing[1]}, which is not on this machine")
+            raise NoPlace(f"{spec}: the build needs {missing[1]}, which is not on this machine")
+        for place in (tempfile.gettempdir(), str(cwd)) if FULL in done.output else ():
+            if shutil.disk_usage(place).free < LITTLE_BYTES:
+                raise NoPlace(f"{spec}: the build failed where the disk of {place} is full; make room\n{printed}")
         raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
 
 

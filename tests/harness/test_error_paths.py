@@ -210,6 +210,18 @@ def test_a_cache_that_cannot_be_written_is_one_line_of_a_tournament(tmp_path: Pa
     )
 
 
+@pytest.mark.parametrize(("size", "code"), [("1m", 3), ("1g", 1)])
+def test_a_build_on_a_full_disk_is_no_fault_of_the_bots(tmp_path: Path, size: str, code: int) -> None:
+    """Where there is room, whoever says that there is none is not believed."""
+    (tmp_path / "bot").mkdir()
+    build = "head -c 4000000 /dev/zero > $TMPDIR/x || exit 1; echo No space left on device; exit 1"
+    (tmp_path / "bot" / "bot.toml").write_text(f'run = ["true"]\nbuild = "{build}"\n')
+    done = mounted(f"size={size}", f"TMPDIR=$PWD $R check {tmp_path}/bot --game tictactoe", tmp_path)
+    assert done.returncode == code, done.stderr
+    told = f"the build failed where the disk of {tmp_path}/disk is full; make room"
+    assert (told in done.stderr) is (code == 3) and "Traceback" not in done.stderr
+
+
 def test_only_options_that_a_command_has_are_said_to_help(tmp_path: Path) -> None:
     done = mounted("size=8k,ro", "$R judge --game tictactoe @baseline", tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
