@@ -136,7 +136,7 @@ class MessagePack:
         except TypeError:  # a list or a map, which Python cannot hash
             raise broken(_BAD_KEY, frame) from None
         except ValueError as error:
-            raise broken(f"not MessagePack ({error})", frame) from None
+            raise broken(f"not MessagePack ({str(error) or 'an impossible byte'})", frame) from None
         _check(value, frame)
         return value
 

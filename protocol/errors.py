@@ -50,7 +50,8 @@ def _escaped(character: str) -> str:
 
 def quote(frame: bytes | bytearray) -> str:
     """The beginning of `frame`, printable and on one line: text where it is text, else hexadecimal digits."""
-    start = bytes(frame[:_ENOUGH_BYTES]).strip(b" \t\r\n")
+    start = bytes(frame[:_ENOUGH_BYTES])
+    start = start.strip(b" \t\r\n") or start  # where there is nothing but white space it is shown
     whole = len(frame) <= _ENOUGH_BYTES  # else the cut may have left half a character at the end
     try:
         text = codecs.getincrementaldecoder("utf-8")("strict").decode(start, whole)

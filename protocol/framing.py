@@ -148,7 +148,7 @@ class Packs(Frames):
         except msgpack.StackError:
             raise broken("nested too deep", self.rest) from None
         except ValueError as error:
-            raise broken(f"not MessagePack ({error or 'an impossible byte'})", self.rest) from None
+            raise broken(f"not MessagePack ({str(error) or 'an impossible byte'})", self.rest) from None
         end: int = self._scanner.tell() - self._start
         return end
 

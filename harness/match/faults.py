@@ -4,7 +4,7 @@ from referee.games.api import FaultKind, Game, Ruling
 from referee.harness.bots.limits import exit_words
 from referee.harness.bots.seat import Seat
 from referee.harness.bots.stderr import lines
-from referee.harness.match.verdict import ANSWER_CHARACTERS, FaultReport
+from referee.harness.match.verdict import ANSWER_CHARACTERS, FaultReport, detail_of
 from referee.protocol.errors import printable
 from referee.protocol.messages import Encoding
 
@@ -16,7 +16,7 @@ def report(ruling: Ruling, seat: Seat, name: str, method: str, turn: int, rules:
         player=ruling.player,
         name=name,
         kind=ruling.fault.kind,
-        detail=printable(ruling.fault.detail.removeprefix(f"{method}: ")),  # the method stands beside it
+        detail=detail_of(ruling.fault, method),
         penalty=ruling.penalty,
         turn=turn,
         call=seat.calls,

@@ -37,7 +37,7 @@ from referee.harness.match.faults import report, rules_of
 from referee.harness.match.loop import Loop
 from referee.harness.match.pace import Pace
 from referee.harness.match.relive import Past, relive
-from referee.harness.match.verdict import FULL_REPORTS, FaultReport, Verdict
+from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, FaultReport, Verdict
 from referee.harness.match.verdict import Seat as SeatAccount
 from referee.harness.record.bundle import Evidence, bundle_of, gathered, write_bundles
 from referee.harness.record.lines import (
@@ -386,7 +386,7 @@ class _Referee(Loop):
         for player, seat in enumerate(self.seats):
             seat.end_match()
             if seat.fault is not None and seat.fault.kind is not FaultKind.CRASH and player not in self._reported:
-                self._report(Ruling(player, seat.fault, "none: the game was over"), "exit")
+                self._report(Ruling(player, seat.fault, GAME_OVER), "exit")
 
     def account(self, player: Player, result: Result) -> SeatAccount:
         """A seat's part in the match, when it is over."""

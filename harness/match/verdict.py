@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from referee.games.api import FaultKind, Result
+from referee.games.api import Fault, FaultKind, Result
+from referee.protocol.errors import printable
 
 
 class Seat(Struct, frozen=True):
@@ -38,6 +39,15 @@ class Seat(Struct, frozen=True):
 ANSWER_CHARACTERS = 2000
 FULL_REPORTS = 8
 """So many faults of a seat are told in full; it may go on to fail at every call of a long match."""
+
+
+GAME_OVER = "none: the game was over"
+"""The penalty of what a bot did wrong after its last answer."""
+
+
+def detail_of(fault: Fault, method: str) -> str:
+    """A fault's detail as reports have it: the method stands beside it."""
+    return printable(fault.detail.removeprefix(f"{method}: "))
 
 
 class FaultReport(Struct, frozen=True):

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from referee.games.api import Result, State
+from referee.games.api import Result, Ruling, State
+from referee.harness.match.verdict import GAME_OVER, detail_of
 from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
 from referee.harness.record.replay import Replay
 
@@ -53,7 +54,10 @@ def verify(replay: Replay) -> Result | None:
         for line in replay.lines[1:]:
             if simulation.take(line) is None:
                 break
-        return simulation.conclude(replay.lines[simulation.number :])
+        result = simulation.conclude(replay.lines[simulation.number :])
+        if result is not None and replay.ending is not None:
+            _check_account(replay, replay.ending, simulation)
+        return result
 
 
 def positions(replay: Replay) -> Iterator[tuple[int, State, Step]]:
@@ -85,6 +89,8 @@ class Simulation:
         self.number = 1
         """Of the last line that was played, from 1; the header is one."""
         self.turns = 0
+        self.rulings: list[tuple[int, Ruling]] = []
+        """Each with the turn after which it came."""
 
     def take(self, line: bytes) -> Step | None:
         """Plays the next line after the header; None = it leads to no position: an ending, if the record is right.
@@ -102,6 +108,7 @@ class Simulation:
             _compare(number, "turn", step.turn, self.turns)
         _compare(number, "events", step.opening if isinstance(step, Opening) else step.events, events)
         _compare(number, "hash", step.hash, state_hash(self.state))
+        self.rulings += [(self.turns, event) for event in events if isinstance(event, Ruling)]
         self.number = number
         return step
 
@@ -135,6 +142,32 @@ class Simulation:
         if state.result is None or ending.result != state.result:
             raise Difference(number + 1, f"the result is {_text(state.result)}, not {_text(ending.result)}")
         return state.result
+
+
+def _check_account(replay: Replay, ending: Ending, simulation: Simulation) -> None:
+    """What the last line says for the reader follows from the lines before it, as far as it is no measurement.
+
+    Of a seat the first faults are told, down to one after which it answers no more; what it did wrong when the game was
+    over stands in no other line. A fork tells nothing of what was ruled before it, and a record of another's making may
+    have no account.
+    """
+    number, names, result = simulation.number + 1, replay.header.setup.names, simulation.state.result
+    assert result is not None
+    if ending.seats:
+        expected = list(zip(names, result.ranks, result.scores, strict=True))
+        _compare(number, "seats", [(seat.name, seat.rank, seat.score) for seat in ending.seats], expected)
+    if replay.header.origin is not None or not ending.seats:
+        return
+    for player, name in enumerate(names):
+        told = [fault for fault in ending.faults if fault.player == player and fault.penalty != GAME_OVER]
+        ruled = [(turn, ruling) for turn, ruling in simulation.rulings if ruling.player == player]
+        for (turn, ruling), fault in zip(ruled, told, strict=False):
+            detail = detail_of(ruling.fault, fault.method)
+            expected_fault = name, ruling.fault.kind, detail, ruling.penalty, turn
+            recorded = fault.name, fault.kind, fault.detail, fault.penalty, fault.turn
+            _compare(number, f"fault of seat {player}", recorded, expected_fault)
+        if len(told) > len(ruled) or (ruled and not told):
+            raise Difference(number, f"seat {player} has {len(ruled)} faults in the turns, and {len(told)} are told")
 
 
 def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 from rich.console import Console
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import Fault, FaultKind, Setup, TimeControl, win
+from referee.games.api import Fault, FaultKind, Result, Setup, TimeControl, win
 from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
@@ -196,6 +197,43 @@ def test_a_changed_member_is_found(record: Path, line: int, key: str, value: Any
         values[line][key] = value
 
     assert difference(changed(record, change)).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("seats", 0, "rank"), 1, "line 7: seats "),
+        (("seats", 1, "score"), 0.5, "line 7: seats "),
+        (("seats", 0, "name"), "theirs", "line 7: seats "),
+        (("faults",), [], "line 7: seat 0 has 1 faults in the turns, and 0 are told"),
+        (("faults", 0, "player"), 1, "line 7: seat 0 has 1 faults in the turns, and 0 are told"),
+        (("faults", 0, "name"), "theirs", "line 7: fault of seat 0 "),
+        (("faults", 0, "kind"), "memory", "line 7: fault of seat 0 "),
+        (("faults", 0, "detail"), "wanted more memory", "line 7: fault of seat 0 "),
+        (("faults", 0, "penalty"), "none", "line 7: fault of seat 0 "),
+        (("faults", 0, "turn"), 2, "line 7: fault of seat 0 "),
+    ],
+)
+def test_an_account_that_does_not_follow_from_the_turns_is_found(
+    record: Path, path: tuple[str | int, ...], value: Any, words: str
+) -> None:
+    """Who was at fault, and what each seat got, stands in the last line for the reader."""
+
+    def change(values: list[Any]) -> None:
+        *way, last = path
+        place = values[END]
+        for step in way:
+            place = place[step]
+        place[last] = value
+
+    assert difference(changed(record, change)).startswith(words)
+
+
+def test_a_record_without_an_account_verifies(record: Path) -> None:
+    def change(values: list[Any]) -> None:
+        values[END] = {"result": values[END]["result"]}
+
+    assert verify(changed(record, change)) == msgspec.convert(lines(record)[END]["result"], Result)
 
 
 @pytest.mark.parametrize("line", [FIRST, SECOND, REFUSED])

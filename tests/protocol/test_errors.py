@@ -15,6 +15,7 @@ from referee.protocol.errors import SHOWN_CHARACTERS, quote, stray_print
         (b"caf\xe9", "caf\\xe9"),
         (b"\x83\xa7json\xff", "0x83a76a736f6eff"),
         (b"", ""),
+        (b"\r\n", "\\r\\n"),
     ],
 )
 def test_a_frame_is_shown_as_text_where_it_is_text(frame: bytes, shown: str) -> None:
