@@ -60,11 +60,12 @@ class StderrLog:
                 return
 
     async def follow(self, descriptor: int) -> None:
-        """Reads to the end of the pipe, so that the bot never blocks on it."""
-        while True:
+        """Reads to the end of the pipe, so that the bot never blocks on it.
+
+        `catch_up` may have emptied the pipe since it was readable. That is not its end.
+        """
+        while self._read(descriptor) != b"":
             await trio.lowlevel.wait_readable(descriptor)
-            if not self._read(descriptor):
-                return
 
     def mark(self) -> int:
         """A call begins: how many bytes are in the file by now."""
@@ -79,19 +80,19 @@ class StderrLog:
         """The last lines, printable."""
         return lines(self._tail[-LAST_WORDS_BYTES:])
 
-    def _read(self, descriptor: int) -> bool:
-        """False when there is nothing, now or for ever."""
+    def _read(self, descriptor: int) -> bytes | None:
+        """Takes one piece of the output. Returns None when the pipe is empty for now, b"" at its end."""
         try:
             data = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
-            return False
+            return None
         self._taken += len(data)
         self._tail = (self._tail + data)[-SAID_BYTES:]
         if self._early is not None:
             self._early += data[: self.cap_bytes - len(self._early)]
         elif data and self._room:
             self._keep(data[: self._room])
-        return bool(data)
+        return data
 
     def _keep(self, data: bytes) -> None:
         path = self.written or self._path()

@@ -5,9 +5,57 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
+from scripted import Arena
 
+from referee.games.api import TimeControl
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
 from referee.harness.bots.stderr import StderrLog
 from referee.harness.errors import RunError
+from referee.harness.match.referee import play
+from referee.harness.sandbox.layers import OFF, Isolation
+
+LOGS_A_LOT = """
+greet()
+calls = 0
+while True:
+    asked = call()
+    calls += 1
+    os.write(2, b"x" * 199 + b"\\n")
+    if calls == 151:
+        sys.stderr.buffer.write(b"y" * (300 << 10))
+        sys.stderr.buffer.flush()
+    state = asked["params"].get("currentState")
+    if asked["method"] == "getMove":
+        answer(asked, {"moveType": 2})
+    elif asked["method"] != "getPlacement":
+        answer(asked, None)
+    elif state["phase"] == 1:
+        answer(asked, [[n % 10, n // 10] for n in range(11)])
+    else:
+        taken = [each["coords"] for inventory in state["inventories"] for each in inventory["constrs"]]
+        answer(asked, [[x, y] for y in range(6, 10) for x in range(10) if [x, y] not in taken][:2])
+"""
+"""A bot for ReAntics that ends each turn at once. It logs 200 bytes in each call, and 300 KiB in its 151st."""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("isolation", [OFF, Isolation()], ids=["off", "auto"])
+@pytest.mark.parametrize("per_call_s", [1.0, 5.0, None])
+async def test_a_bot_that_logs_more_than_a_pipe_holds_is_read_throughout_the_match(
+    arena: Arena, per_call_s: float | None, isolation: Isolation
+) -> None:
+    bots = [arena.bot(LOGS_A_LOT, name=name) for name in ("ann", "bob")]
+    match = arena.match(*bots, game="reantics", time=TimeControl(per_call_s=per_call_s), draw_after=400)
+    with trio.fail_after(60):
+        async with open_roster(Limits(isolation=isolation)) as roster:
+            verdict = await play(match, roster)
+    assert verdict.faults == ()
+    for seat in verdict.seats:
+        assert seat.calls > 151 and seat.stderr is not None
+        assert Path(seat.stderr).stat().st_size == 200 * seat.calls + (300 << 10)
 
 
 @pytest.fixture
@@ -58,6 +106,22 @@ def test_the_folder_of_the_log_is_made_again_when_it_is_gone(tmp_path: Path, pip
     log.catch_up(pipe[0])
     assert path.read_bytes() == b"thinking\n"
     assert log.written == path
+
+
+@pytest.mark.trio
+async def test_the_log_is_followed_after_somebody_else_emptied_the_pipe(pipe: tuple[int, int]) -> None:
+    log = StderrLog(1000)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(log.follow, pipe[0])
+        for _ in range(20):  # trio draws which of two tasks runs first
+            os.write(pipe[1], b"thinking\n")
+            await trio.lowlevel.checkpoint()
+            log.catch_up(pipe[0])
+            await trio.lowlevel.checkpoint()
+        os.write(pipe[1], b"the end\n")
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        nursery.cancel_scope.cancel()
+    assert log.last_words()[-1] == "the end"
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
