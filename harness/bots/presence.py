@@ -3,6 +3,8 @@
 A bot's answer may lie in its pipe meanwhile, so that no bot is charged for it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf
 from time import perf_counter
 
@@ -14,14 +16,19 @@ AWAY_AFTER_S = 0.075
 
 
 class Presence:
-    """Notices our own absences by a task that wakes up again and again, and does not when we are away."""
+    """Notices our own absences by a task that wakes up again and again, and does not when we are away.
+
+    Each event loop has one: `presence` gives it. A loop that stalls stops the clock of its own matches alone.
+    """
 
     def __init__(self) -> None:
         self.away_s = 0.0
         """How long we have been away so far."""
         self.gave_way = 0.0
-        """When a bot's reader last gave the other tasks a turn, on `now`: one event loop plays one match at a time.
+        """When a bot's reader last gave the other tasks a turn, on `now`.
         -inf = they are to have one at once: ours is overdue, and until it wakes up the clock stands."""
+        self.matches = 0
+        """Matches that are open in this loop."""
         self._due = inf  # when the task should have woken up again at the latest; inf = it does not run
         self._tasks = 0
 
@@ -32,6 +39,15 @@ class Presence:
             return now - self.away_s
         self.gave_way = -inf
         return self._due - self.away_s
+
+    @contextmanager
+    def match_open(self) -> Iterator[None]:
+        """Counts a match while the block runs."""
+        self.matches += 1
+        try:
+            yield
+        finally:
+            self.matches -= 1
 
     async def beat(self) -> None:
         """Runs until it is cancelled, beside the bots that are held to their time."""
@@ -48,5 +64,19 @@ class Presence:
                 self._due = inf
 
 
-PRESENCE = Presence()
-"""The one of this process."""
+_of_this_loop: trio.lowlevel.RunVar[Presence] = trio.lowlevel.RunVar("presence")
+
+
+def presence() -> Presence:
+    """The clock of the event loop that is running."""
+    try:
+        return _of_this_loop.get()
+    except LookupError:
+        made = Presence()
+        _of_this_loop.set(made)
+        return made
+
+
+def now() -> float:
+    """The time on that clock, in seconds."""
+    return presence().now()

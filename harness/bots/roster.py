@@ -11,7 +11,7 @@ from referee.harness.bots import cache
 from referee.harness.bots.bot import Bot
 from referee.harness.bots.launch import Entrant, environment, obstacle
 from referee.harness.bots.limits import Limits, rlimits
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import presence
 from referee.harness.bots.script import PREFIX, ScriptSeat
 from referee.harness.bots.seat import EngineSeat, Seat
 from referee.harness.bots.transports import Pipes, Transport
@@ -209,7 +209,7 @@ async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside =
     need_descriptors()
     with _scratch_folder() as scratch:
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
-            nursery.start_soon(PRESENCE.beat)
+            nursery.start_soon(presence().beat)
             roster = Roster(spawner, nursery, limits, scratch, carrier, inside)
             failure: RunError | None = None
             done = False

@@ -17,6 +17,7 @@ from msgspec import Struct
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
 from referee.harness.bots.meter import Usage
+from referee.harness.bots.presence import presence
 from referee.harness.bots.shared import SharedMembers
 from referee.protocol.messages import Clock, Hello, Initialize
 
@@ -266,9 +267,13 @@ class Seat(ABC):
         return None
 
 
-def settle(seats: Iterable[Seat]) -> None:
-    """A match is over, and these may be greeted for another: they have a moment for what they were told last."""
+async def settle(seats: Iterable[Seat]) -> None:
+    """A match is over, and these may be greeted for another: they have a moment for what they were told last.
+
+    Other tasks have their turn meanwhile only if another match is open: to sleep takes trio longer than most bots need.
+    """
     seats = tuple(seats)
+    alone = presence().matches <= 1
     busy = [seat for seat in seats if not seat.rests()]
     until = time.perf_counter() + SETTLE_S
     while busy and time.perf_counter() < until:
@@ -276,7 +281,10 @@ def settle(seats: Iterable[Seat]) -> None:
         os.sched_yield()
         busy = [seat for seat in busy if not seat.rests()]
         if busy:
-            time.sleep(ASIDE_S)
+            if alone:
+                time.sleep(ASIDE_S)
+            else:
+                await trio.sleep(ASIDE_S)
             busy = [seat for seat in busy if not seat.rests()]
     for seat in seats:
         seat.settle()

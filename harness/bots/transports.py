@@ -21,7 +21,7 @@ from referee.harness.bots import scratch
 from referee.harness.bots.cores import Noise, Thread, Threads, between, own_thread, threads_below
 from referee.harness.bots.limits import Limits, exit_words, kernels_ruling, mebibytes, passed_limit
 from referee.harness.bots.meter import SAMPLE_EVERY_S, Meter, Usage
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import presence
 from referee.harness.bots.seat import Moment
 from referee.harness.bots.stderr import READ_BYTES, StderrLog
 from referee.harness.sandbox.spawner import Process
@@ -53,10 +53,11 @@ class Transport(ABC):
     A deadline `until` is a time on `now`. What is written and read here is judged by `referee.harness.bots.bot`.
     """
 
-    now: Callable[[], float] = staticmethod(PRESENCE.now)
-    """The clock that calls are charged by, in seconds."""
     writes_ahead = False
     """`write_ahead` is to be called before the time of a call begins."""
+
+    now: Callable[[], float]
+    """The clock that calls are charged by, in seconds."""
 
     @abstractmethod
     def put(self, frame: bytes) -> bytes:
@@ -77,14 +78,14 @@ class Transport(ABC):
     @abstractmethod
     def receive(self, at: float) -> bytes | None:
         """Output that is there at once; b"" at its end; None = there is none, or others have waited for a turn since
-        `NEAR_S`, seen from the time `at`."""
+        `NEAR_S`, seen from the time `at`. Another open match is such another: it waits for nobody."""
 
     @abstractmethod
     async def wait(self, until: float, others: Sequence[int] | None = None) -> bytes:
         """At least one byte of output, or b"" at its end. Raises Late.
 
-        The other tasks have their turn when one of the descriptors `others` has something to say, and every `NEAR_S`;
-        None: they have it at once, since other seats are asked too.
+        The other tasks have their turn when one of the descriptors `others` has something to say, and every `NEAR_S`.
+        They have it at once if `others` is None, since other seats are asked too, and while another match is open.
         """
 
     @abstractmethod
@@ -197,6 +198,8 @@ class Pipes(Transport):
     """The pipes of a process that was started below a supervisor."""
 
     def __init__(self, process: Process, limits: Limits) -> None:
+        self.presence = presence()
+        self.now = self.presence.now
         self.process = process
         self.limits = limits
         self.meter = Meter(process.pid, process.root, limits.memory_bytes, process.group, process.before_s)
@@ -239,13 +242,14 @@ class Pipes(Transport):
 
     async def send_rest(self, until: float) -> None:
         while not self.send():
-            await _wait(trio.lowlevel.wait_writable, self.process.stdin, until)
+            await self._wait(trio.lowlevel.wait_writable, self.process.stdin, until)
 
     def drop(self) -> None:
         self.outbox.clear()
 
     def receive(self, at: float) -> bytes | None:
-        if at - PRESENCE.gave_way < NEAR_S:
+        presence = self.presence
+        if at - presence.gave_way < NEAR_S and presence.matches <= 1:
             try:
                 return os.read(self.process.stdout, READ_BYTES)
             except BlockingIOError:
@@ -271,7 +275,9 @@ class Pipes(Transport):
         if self._threads is None:
             soon = min(until, self.now() + QUICK_S)
             try:
-                return await (self._output(soon) if others is None else self._output_near(soon, others))
+                if others is None or self.presence.matches > 1:
+                    return await self._output(soon)
+                return await self._output_near(soon, others)
             except Late:
                 if soon == until:
                     raise
@@ -284,27 +290,28 @@ class Pipes(Transport):
         """`wait`, in which the others have their turn by a checkpoint: that costs a third of a real wait of trio's.
         When it is their turn they have it first: else answers that are there whenever we look would keep them from it.
         """
+        presence = self.presence
         while True:
-            now = PRESENCE.now()
-            if now - PRESENCE.gave_way >= NEAR_S:
-                PRESENCE.gave_way = now
+            now = presence.now()
+            if now - presence.gave_way >= NEAR_S:
+                presence.gave_way = now
                 await trio.lowlevel.checkpoint()
             if (data := self._poll(until, others)) is not None:
                 return data
-            if PRESENCE.now() >= until:
+            if presence.now() >= until:
                 raise Late
-            PRESENCE.gave_way = -inf  # it is the others' turn
+            presence.gave_way = -inf  # it is the others' turn
 
     def _poll(self, until: float, others: Sequence[int]) -> bytes | None:
         """Output that is there or comes before `until`; None = it does not, or another task is to have its turn."""
-        stdout = self.process.stdout
+        stdout, presence = self.process.stdout, self.presence
         near = self._near
         if near is None or others != self._others:
             self._others = others
             self._near = near = select.poll()
             for descriptor in (stdout, *others):
                 near.register(descriptor, select.POLLIN)
-        for descriptor, event in near.poll(max(0.0, min(until, PRESENCE.gave_way + NEAR_S) - PRESENCE.now()) * 1000):
+        for descriptor, event in near.poll(max(0.0, min(until, presence.gave_way + NEAR_S) - presence.now()) * 1000):
             if descriptor == stdout:
                 return os.read(stdout, READ_BYTES)
             if not event & select.POLLIN:  # closed at the other end: the poll would return at once for ever
@@ -313,12 +320,23 @@ class Pipes(Transport):
 
     async def _output(self, until: float) -> bytes:
         while True:
-            PRESENCE.gave_way = PRESENCE.now()
-            await _wait(trio.lowlevel.wait_readable, self.process.stdout, until)
+            self.presence.gave_way = self.now()
+            await self._wait(trio.lowlevel.wait_readable, self.process.stdout, until)
             try:
                 return os.read(self.process.stdout, READ_BYTES)
             except BlockingIOError:
                 continue
+
+    async def _wait(self, wait: Callable[[int], Awaitable[None]], descriptor: int, until: float) -> None:
+        """Waits for a descriptor; only a real wait pays for a scope. Raises Late when our clock passes `until`."""
+        while True:
+            left_s = until - self.now()
+            with trio.CancelScope(deadline=trio.current_time() + left_s) as scope:
+                await wait(descriptor)
+            if not scope.cancelled_caught:
+                return
+            if self.now() >= until or left_s <= 0:
+                raise Late
 
     def forget_noise(self) -> None:
         self._threads = None
@@ -511,18 +529,6 @@ class Pipes(Transport):
 def _unread_bytes(descriptor: int) -> int:
     """What lies in a pipe, given either end of it."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
-
-
-async def _wait(wait: Callable[[int], Awaitable[None]], descriptor: int, until: float) -> None:
-    """Waits for a descriptor; only a real wait pays for a scope. Raises Late when our clock passes `until`."""
-    while True:
-        left_s = until - PRESENCE.now()
-        with trio.CancelScope(deadline=trio.current_time() + left_s) as scope:
-            await wait(descriptor)
-        if not scope.cancelled_caught:
-            return
-        if PRESENCE.now() >= until or left_s <= 0:
-            raise Late
 
 
 def gone(code: int) -> Fault:

@@ -5,7 +5,7 @@ What the loop did before it looked at the socket is in nobody's time.
 
 import trio
 
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import presence
 
 WAITED_S = 0.00005
 """A look at the sockets that took longer has waited for them: what it found had only just come."""
@@ -19,15 +19,16 @@ class Arrivals(trio.abc.Instrument):
     """
 
     def __init__(self) -> None:
-        self.latest = PRESENCE.now()
+        self._presence = presence()
+        self.latest = self._presence.now()
         self._looked = self._begun = self.latest
 
     def before_io_wait(self, timeout: float) -> None:
         """The loop looks at its sockets."""
-        self._begun = PRESENCE.now()
+        self._begun = self._presence.now()
 
     def after_io_wait(self, timeout: float) -> None:
         """It goes on."""
-        now = PRESENCE.now()
+        now = self._presence.now()
         self.latest = now if now - self._begun > WAITED_S else self._looked
         self._looked = now

@@ -25,7 +25,7 @@ from uuid import UUID, uuid4
 
 import trio
 
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import presence
 from referee.harness.errors import RunError, UsageError, told_to_end
 from referee.harness.sandbox.ourselves import allow_descriptors
 from referee.harness.sandbox.supervisor import kill, prctl
@@ -94,7 +94,7 @@ class Crew:
 
     async def give(self, number: int, connection: trio.socket.SocketType, data: bytes, heard_at: float) -> None:
         """Has a connection go on at that worker's. OSError if it is closed meanwhile."""
-        await self._send(number, HEAD.pack(CONNECTION, heard_at + PRESENCE.away_s) + data, connection)
+        await self._send(number, HEAD.pack(CONNECTION, heard_at + presence().away_s) + data, connection)
 
     async def take(self) -> tuple[socket.socket, bytes, float]:
         """The next connection that is given to us, what was read of it, and when that came."""
@@ -142,7 +142,7 @@ class Crew:
             if kind == CONNECTION:
                 for descriptor in descriptors:  # none, if we may have no more of them
                     given = socket.socket(fileno=descriptor)
-                    self._arriving.send_nowait((given, body, moment - PRESENCE.away_s))
+                    self._arriving.send_nowait((given, body, moment - presence().away_s))
             elif kind == RUN:
                 self.on_run(body.decode(), moment, number)
             elif self.number == 0:

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.api import Call, Fault, FaultKind, Notice
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import now
 from referee.harness.bots.seat import Seat, Table
 from referee.protocol.messages import Clock, Hello, Initialize
 
@@ -77,14 +77,14 @@ class Reply:
 
     def written(self) -> None:
         """It has gone out."""
-        self.written_at = PRESENCE.now()
+        self.written_at = now()
         self._written.set()
 
     async def until_written(self) -> float:
         """When it was; at the latest some time from now."""
         with trio.move_on_after(UNSENT_S):
             await self._written.wait()
-        return PRESENCE.now() if self.written_at is None else self.written_at
+        return now() if self.written_at is None else self.written_at
 
 
 class HexPlayer(Seat):
@@ -132,7 +132,7 @@ class HexPlayer(Seat):
         reply = self._parked or self._hearing or self.first
         self._parked = self._hearing = None
         self._action, self._awaits = None, trio.Event()
-        asked = PRESENCE.now()
+        asked = now()
         if not reply.ready.is_set():
             reply.give(Shown(call.params.gameState, call.params.message))
         begun = asked
@@ -143,12 +143,12 @@ class HexPlayer(Seat):
                     begun = await reply.until_written()
                     nursery.cancel_scope.cancel()
         begun = max(asked, begun)
-        seconds = min(begun + limit_s, self.until) - PRESENCE.now()
+        seconds = min(begun + limit_s, self.until) - now()
         with trio.move_on_after(max(0.0, seconds)):
             await self._awaits.wait()
         self._awaits = None
         if self._action is None:
-            self.charge.wall_s = PRESENCE.now() - begun
+            self.charge.wall_s = now() - begun
             self.wall_s += self.charge.wall_s
             return Fault(FaultKind.TIMEOUT, f"no action within {limit_s:g} s")
         text, arrived = self._action

@@ -18,7 +18,7 @@ from referee.games.api import Call, Event, Notice, Player, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.bell import Bell
 from referee.harness.bots.launch import Entrant
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import now
 from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import Seat
 from referee.harness.fronts.hexes import HexPlayer, Texts
@@ -85,7 +85,7 @@ class Room:
 
     def start_clock(self) -> None:
         """The time of the game runs from now on."""
-        self._ends_at = PRESENCE.now() + self.minutes * 60
+        self._ends_at = now() + self.minutes * 60
         if self.trainee is not None:
             for player in self.players.values():
                 player.until = self._ends_at
@@ -93,7 +93,7 @@ class Room:
     @property
     def left_ms(self) -> int:
         """What is left of the game's time."""
-        left_s = self.minutes * 60 if self._ends_at == inf else self._ends_at - PRESENCE.now()
+        left_s = self.minutes * 60 if self._ends_at == inf else self._ends_at - now()
         return 0 if self.over else max(0, round(left_s * 1000))
 
     def position(self) -> Raw:

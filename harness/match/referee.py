@@ -28,7 +28,7 @@ from referee.games.api import (
 from referee.harness.bots.bot import PROGRAM_CHARACTERS
 from referee.harness.bots.launch import Entrant, player_of
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.presence import presence
 from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import OutOfTurn, Seat, Withdrawn, settle
 from referee.harness.errors import RunError, ungrouped
@@ -104,10 +104,11 @@ async def play(
     With a `pace` somebody watches: a turn is on disk a moment later, and the match may be held between two of them.
     `recorder`: what keeps the record in the place of a file.
     """
-    started, away_s = time.perf_counter(), PRESENCE.away_s
+    clock = presence()
+    started, away_s = time.perf_counter(), clock.away_s
     evidence: list[Evidence] = []
     try:
-        with recorder or Recorder(match.replay, followed=pace is not None) as record:
+        with clock.match_open(), recorder or Recorder(match.replay, followed=pace is not None) as record:
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
@@ -136,7 +137,7 @@ async def play(
         isolation=referee.isolation,
         again=match.again,
         tree_read_by=TREE_READ_BY,
-        away_s=PRESENCE.away_s - away_s,
+        away_s=clock.away_s - away_s,
     )
 
 
@@ -374,7 +375,7 @@ class _Referee(Loop):
         kept: list[Seat] = []
         if self.state.result is not None and not self.game.fresh:
             kept = [seat for player, seat in enumerate(self.seats) if seat.hello.reuse and player not in guilty]
-            settle(kept)
+            await settle(kept)
         ended = []
         for entrant, seat in zip(self.entrants, self.seats, strict=False):
             if seat in kept and seat.fault is None:

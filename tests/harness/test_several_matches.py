@@ -1,0 +1,85 @@
+"""Several matches in one process, in one event loop or in threads: none pays for another."""
+
+import threading
+import time
+
+import msgspec
+import pytest
+import trio
+from scripted import Arena
+
+from referee.games.api import TimeControl
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
+from referee.harness.match.referee import Match, play
+from referee.harness.match.series import Series, play_series
+from referee.harness.match.verdict import Verdict
+from referee.harness.sandbox.layers import OFF
+
+SEATS = (("NW", "W", "SW"), ("C", "E"))
+"""The first seat wins."""
+
+THINKS = f"""
+think_s = float(sys.argv[1])
+while (message := read())["method"] != "exit":
+    if message["method"] == "initialize":
+        left = {[list(cells) for cells in SEATS]}[message["params"]["seat"]]
+        answer(message, {{"reuse": True}})
+    elif message["method"] == "play":
+        time.sleep(think_s)
+        answer(message, cell(left.pop(0)))
+"""
+"""Plays its cells in match after match, and thinks before each answer for as many seconds as its argument says."""
+
+
+def thinkers(arena: Arena, think_s: float) -> Match:
+    """A match between two of them, without a replay."""
+    bots = [arena.bot(THINKS, str(think_s), name=f"{name}-{think_s}") for name in "ab"]
+    return msgspec.structs.replace(arena.match(*bots, time=TimeControl(per_call_s=0.5)), replay=None)
+
+
+@pytest.mark.alone
+@pytest.mark.trio
+async def test_calls_take_no_longer_while_the_loop_waits_for_bots_of_other_matches(arena: Arena) -> None:
+    async def series(walls_s: list[float]) -> None:
+        """Plays a series and appends how long its calls took on average."""
+        outcome = await play_series(Series(thinkers(arena, 0.002), 20), Limits(isolation=OFF))
+        seats = [seat for verdict in outcome.matches for seat in verdict.seats]
+        walls_s.append(sum(seat.wall_s for seat in seats) / sum(seat.calls for seat in seats))
+
+    alone: list[float] = []
+    together: list[float] = []
+    await series(alone)
+    async with trio.open_nursery() as nursery:
+        for _ in range(4):
+            nursery.start_soon(series, together)
+    assert sum(together) / len(together) < 2 * alone[0]
+
+
+def test_the_clock_of_one_loop_stands_still_for_its_own_stalls_alone(arena: Arena) -> None:
+    """Two loops in two threads, as with `asyncio.to_thread(referee.play, ...)`. One of them stalls during a call."""
+    verdicts: dict[str, Verdict] = {}
+
+    async def watched(name: str, match: Match, stalls: bool) -> None:
+        async with open_roster(Limits(isolation=OFF)) as roster, trio.open_nursery() as nursery:
+            if stalls:
+                nursery.start_soon(stall)
+            verdicts[name] = await play(match, roster)
+            nursery.cancel_scope.cancel()
+
+    async def stall() -> None:
+        while True:
+            await trio.sleep(0.15)  # within a call
+            time.sleep(0.4)
+
+    threads = [
+        threading.Thread(target=trio.run, args=(watched, name, thinkers(arena, 0.3), name == "stalls"))
+        for name in ("stalls", "runs on")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert verdicts["stalls"].faults == ()
+    assert verdicts["runs on"].faults == ()
+    assert verdicts["stalls"].away_s - verdicts["runs on"].away_s > 0.25
