@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+import referee_kit.reantics  # noqa: F401 - before the agent's folder is on the path
 from _shared import Settings, crash, here, integer, work_in
-from referee_kit import reantics as kit
 from referee_kit.wire import Bot
 
 MODULES = Path(__file__).parent / "modules"
@@ -23,7 +23,6 @@ class Agent(Bot):
     player: Any = None  # the agent: one object for all matches of the process, as in the original
 
     def __init__(self, settings: Settings) -> None:
-        kit.UNIT_STATS[kit.WORKER][kit.HEALTH] = self.match.options.get("worker_health", 4)
         if Agent.player is None:
             module = load(settings)
             if not hasattr(module, "AIPlayer"):

@@ -28,6 +28,12 @@ func Run(program Program, fresh func(*Match) Bot) {
 	}
 }
 
+var followers []func(*Match)
+
+// OnMatch has follow called with each match when it begins, before its bot is made. A game's package sets its tables
+// that depend on the options this way, from an init function.
+func OnMatch(follow func(*Match)) { followers = append(followers, follow) }
+
 type server struct {
 	program  Program
 	fresh    func(*Match) Bot
@@ -192,6 +198,9 @@ func (s *server) initialize(w *wire.Writer) error {
 		return err
 	}
 	s.match, s.bot = nil, nil // the last match's bot ends before the next begins
+	for _, follow := range followers {
+		follow(match)
+	}
 	bot := s.fresh(match)
 	s.match, s.bot, s.agreed = match, bot, agreed
 	w.Object(4)

@@ -95,6 +95,8 @@ async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_boar
         assert type(hill) is Building and state.board[hill.coords[0]][hill.coords[1]].constr is hill
         assert type(hill.coords) is tuple and all(state.board[a.coords[0]][a.coords[1]].ant is a for a in own.ants)
         assert [len(i.constrs) for i in state.inventories] == [2, 2, 22] and UNIT_STATS[WORKER][HEALTH] == 2
+        built = getNextState(state, Move(BUILD, [hill.coords], WORKER)).inventories[1].ants[-1]
+        assert (built.type, built.health) == (WORKER, 2)
         assert str(listAllLegalMoves(state)[-1]) == "<Move: END  >" and listAllLegalMoves(state)[0].coordList
         assert random and CONSTR_STATS[ANTHILL] == (1, 3, None) and addCoords((1, 2), (3, 4)) == (4, 6)
         return Move(END)"""

@@ -10,10 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from driving import Bot
 from kits import SUFFIXES, need
 
+from referee.games import reantics, registry
+from referee.games.api import Setup
+from referee.games.dice import Dice
 from referee.harness.bots.launch import entrant
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding
@@ -60,3 +64,43 @@ def test_the_functions_agree_in_many_positions(kit: str, tmp_path: Path) -> None
     reports = said(kit, [params for params, _ in positions], tmp_path)
     for (params, wanted), found in zip(positions, reports, strict=True):
         assert found == wanted, params
+
+
+@pytest.mark.parametrize("kit", sorted(SUFFIXES))
+def test_the_functions_use_the_worker_health_of_each_match(kit: str, tmp_path: Path) -> None:
+    if kit != "python":
+        need(kit)
+    matches: list[tuple[dict[str, int], str, str]] = []
+    with Bot(entrant(str(PROBES / f"ants{SUFFIXES[kit]}")), Encoding.MSGPACK, tmp_path / "log") as bot:
+        for seed, options in enumerate(({"worker_health": 2}, {}, {"worker_health": 7}, {"worker_health": 2})):
+            params, move, ant = worker_built(seed, **options)
+            bot.initialize("reantics", options=options)
+            bot.call("getMove", params)
+            matches.append((options, move, ant))
+        assert bot.exit() == 0
+        reports = bot.said().split("\n=\n")
+    for (options, move, ant), report in zip(matches, reports, strict=False):
+        lines = report.splitlines()
+        for number in (1, 2):  # getNextState and getNextStateAdversarial
+            assert f" {ant} " in lines[lines.index(move) + number]
+        assert f"health 10 {options.get('worker_health', 4)} 4 8 2" in [line.rstrip() for line in lines]
+
+
+def worker_built(seed: int, **options: int) -> tuple[Any, str, str]:
+    """Parameters of `getMove`, a move that builds a worker, and that worker by the engine, both as the probes print."""
+    game, dice = registry.game("reantics"), Dice(seed)
+    state = game.new(Setup(seed, ("a", "b"), game.options(**options)))
+    while state.result is None:
+        for call in state.calls():
+            builds = [*state.legal(call.player)] if call.method.name == "getMove" else []
+            for move in builds:
+                if move.moveType == reantics.BUILD and move.buildType == reantics.WORKER:
+                    params = msgspec.to_builtins(call.params)
+                    state.apply({call.player: move})
+                    (after,) = [msgspec.to_builtins(call.params)["currentState"] for call in state.calls()]
+                    ant = max(after["inventories"][call.player]["ants"], key=lambda ant: ant["id"])
+                    (x, y), tile = ant["coords"], move.coordList[0]
+                    built = f"{x},{y} {ant['id']} {ant['type']} {ant['player']} {ant['health']}"
+                    return params, f"move 1 {tile[0]},{tile[1]} 1", built
+        state.apply({player: state.sample(player, dice) for player in state.awaited})
+    return worker_built(seed + 100, **options)

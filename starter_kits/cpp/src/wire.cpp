@@ -18,7 +18,19 @@ Json Bot::answer(const std::string& method, const Json& /*params*/) { throw Unkn
 
 void Bot::notice(const std::string& /*method*/, const Json& /*params*/) {}
 
+std::optional<std::int64_t> Match::option(const std::string& name) const {
+    std::optional<std::int64_t> value;
+    if (options.has_value()) read(options.json(), name.c_str(), value);
+    return value;
+}
+
 namespace {
+
+// A function's own, so that a header may add to it before this file's variables are made.
+std::vector<void (*)(const Match&)>& followers() {
+    static std::vector<void (*)(const Match&)> all;
+    return all;
+}
 
 using NewBot = std::unique_ptr<Bot> (*)(const Match&);
 
@@ -160,6 +172,7 @@ class Server {
         }
         const auto chosen = agreed_ ? *agreed_ : choose(params.value("encodings", std::vector<std::string>{"json"}));
         bot_ = nullptr;  // the last match's bot ends before the next begins
+        for (const auto follow : followers()) follow(match);
         bot_ = new_bot_(match);
         agreed_ = chosen;  // only now: a match that the bot's constructor refuses agrees on nothing
         return {{"name", identity_.name},
@@ -185,6 +198,8 @@ class Server {
 };
 
 }  // namespace
+
+void on_match(void (*follow)(const Match&)) { followers().push_back(follow); }
 
 int serve(const Identity& identity, NewBot new_bot) {
     take_pipes();

@@ -1,5 +1,7 @@
 package reantics
 
+import "referee.internal/referee"
+
 // What a bot asks of a position, under the names that the original gave its agents (rules, section 11.3). The functions
 // look at the inventories and never at Board. Orders, and paths that come twice, are part of what is promised.
 
@@ -10,9 +12,20 @@ type UnitStats struct {
 	IgnoresGrass                    bool
 }
 
-// UNIT_STATS are the stats by type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER.
+// UNIT_STATS are the stats by type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER. The kit sets a worker's health to
+// the option worker_health when a match begins, before the bot is made.
 var UNIT_STATS = [...]UnitStats{
 	{2, 10, 4, 1, 0, false}, {2, 4, 0, 1, 1, false}, {3, 4, 2, 1, 2, true}, {2, 8, 4, 1, 2, false}, {1, 2, 3, 3, 2, true},
+}
+
+func init() {
+	referee.OnMatch(func(match *referee.Match) {
+		health, given := match.Options["worker_health"].(int)
+		if !given {
+			health = 4
+		}
+		UNIT_STATS[WORKER].Health = health
+	})
 }
 
 // NEUTRAL is the index of the inventory that holds grass and food.

@@ -7,6 +7,7 @@ import {
     type Ant, ANTHILL, BOARD_LENGTH, BUILD, type Construction, Coord, END, FOOD, FOOD_GOAL, type GameState,
     type Inventory, type Move, MOVE_ANT, QUEEN, R_SOLDIER, TUNNEL, WORKER,
 } from "./reantics.js";
+import { onMatch } from "./wire.js";
 
 /** What an ant of a type can do. */
 export interface UnitStats {
@@ -19,14 +20,23 @@ export interface UnitStats {
     readonly ignoresGrass: boolean;
 }
 
-/** By type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER. */
+const worker = { movement: 2, health: 4, attack: 0, range: 1, cost: 1, ignoresGrass: false };
+
+/**
+ * By type of ant: QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER. The kit sets a worker's health to the option `worker_health`
+ * when a match begins, before the bot is made.
+ */
 export const UNIT_STATS: readonly UnitStats[] = [
     { movement: 2, health: 10, attack: 4, range: 1, cost: 0, ignoresGrass: false },
-    { movement: 2, health: 4, attack: 0, range: 1, cost: 1, ignoresGrass: false },
+    worker,
     { movement: 3, health: 4, attack: 2, range: 1, cost: 2, ignoresGrass: true },
     { movement: 2, health: 8, attack: 4, range: 1, cost: 2, ignoresGrass: false },
     { movement: 1, health: 2, attack: 3, range: 3, cost: 2, ignoresGrass: true },
 ];
+
+onMatch(({ options }) => {
+    worker.health = typeof options.worker_health === "number" ? options.worker_health : 4;
+});
 
 /** The index of the inventory that holds grass and food. */
 export const NEUTRAL = 2;

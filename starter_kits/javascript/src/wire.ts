@@ -69,6 +69,18 @@ export interface Clock {
     last_ms?: number;
 }
 
+const followers: ((match: Match) => void)[] = [];
+let current: Match | undefined;
+
+/**
+ * Calls `follow` with each match when it begins, before its bot is made, and with the current match at once. A game's
+ * tables that depend on the options are set this way.
+ */
+export function onMatch(follow: (match: Match) => void): void {
+    followers.push(follow);
+    if (current) follow(current);
+}
+
 /** Thrown for a call that the bot does not know. */
 export class UnknownMethod extends Error {
     constructor(method: string) {
@@ -208,6 +220,8 @@ class Server {
         const { game } = this.botClass;
         if (game !== undefined && game !== match.game) throw new Error(`this bot plays ${game}, not ${match.game}`);
         const encoding = this.#bot ? this.#frames.encoding : choose(params.encodings ?? ["json"]);
+        current = match;
+        for (const follow of followers) follow(match);
         this.#bot = new this.botClass(match);
         this.#frames.encoding = encoding; // in force as soon as nothing can go wrong any more
         return { name: this.name, version: this.version, encoding, reuse: true };

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from referee_kit import wire as _wire
 from referee_kit.reantics import (
     ANTHILL,
     BOARD_LENGTH,
@@ -41,7 +42,10 @@ UNIT_STATS: list[list[Any]] = [
     [2, 8, 4, 1, 2, False],
     [1, 2, 3, 3, 2, True],
 ]
-"""By ant type: moves, health, attack, range, cost in food (None: cannot be built), whether grass costs it 1."""
+"""By ant type: moves, health, attack, range, cost in food (None: cannot be built), whether grass costs it 1.
+
+The kit sets a worker's health to the option `worker_health` when a match begins, before the bot is made.
+"""
 MOVE_COST, CAP_HEALTH, BUILD_COST = range(3)
 CONSTR_STATS: list[tuple[int, int | None, int | None]] = [
     (1, 3, None),
@@ -53,6 +57,11 @@ CONSTR_STATS: list[tuple[int, int | None, int | None]] = [
 NEUTRAL = 2
 ALL_ANTS = (QUEEN, WORKER, DRONE, SOLDIER, R_SOLDIER)
 ALL_CONSTRS = (ANTHILL, TUNNEL, GRASS, FOOD)
+
+
+@_wire.on_match
+def _follow(match: _wire.Match) -> None:
+    UNIT_STATS[WORKER][HEALTH] = match.options.get("worker_health", 4)
 
 
 # What stands where.

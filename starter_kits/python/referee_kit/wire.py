@@ -44,6 +44,28 @@ class Match:
     seed: int = 0  # the bot's own luck: the module `random` is seeded with it before the bot is made
 
 
+_followers: list[Callable[[Match], None]] = []
+_current: Match | None = None
+
+
+def on_match(follow: Callable[[Match], None]) -> Callable[[Match], None]:
+    """Calls `follow` with each match when it begins, before its bot is made, and with the current match at once.
+
+    A game's tables that depend on the options are set this way. Use it as a decorator.
+    """
+    _followers.append(follow)
+    if _current is not None:
+        follow(_current)
+    return follow
+
+
+def _begin(match: Match) -> None:
+    global _current
+    _current = match
+    for follow in _followers:
+        follow(match)
+
+
 class UnknownMethod(Exception):
     """A call that this bot does not know."""
 
@@ -142,6 +164,7 @@ class Server:
         if self.bot is None:
             self.frames.encoding = choose(params.get("encodings", ["json"]))
         random.seed(match.seed)
+        _begin(match)
         bot = self.bot_class.__new__(self.bot_class)
         bot.match = match  # before __init__, so that a bot may use it there and need not call ours
         bot.__init__()  # type: ignore[misc]

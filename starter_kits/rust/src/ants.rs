@@ -4,6 +4,8 @@
 //! The functions look at the inventories and never at `board`. Orders, and paths that come twice, are part of what is
 //! promised.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use crate::reantics::*;
 
 /// What an ant of a type can do.
@@ -22,23 +24,29 @@ const fn unit(movement: i64, health: i64, attack: i64, range: i64, cost: i64, ig
     UnitStats { movement, health, attack, range, cost, ignores_grass }
 }
 
-/// In the order of `AntType::ALL`.
-pub const UNIT_STATS: [UnitStats; AntType::ALL.len()] = [
-    unit(2, 10, 4, 1, 0, false),
-    unit(2, 4, 0, 1, 1, false),
-    unit(3, 4, 2, 1, 2, true),
-    unit(2, 8, 4, 1, 2, false),
-    unit(1, 2, 3, 3, 2, true),
-];
+/// A worker's health in the current match.
+static WORKER_HEALTH: AtomicI64 = AtomicI64::new(4);
+
+/// Sets what depends on the options of a match, before its bot is made.
+pub(crate) fn follow(info: &crate::Match) {
+    let health = info.options.get("worker_health").and_then(crate::Value::as_i64);
+    WORKER_HEALTH.store(health.unwrap_or(4), Ordering::Relaxed);
+}
 
 /// The index of the inventory that holds grass and food.
 pub const NEUTRAL: usize = 2;
 
 const STEPS: [(i64, i64); 4] = [(-1, 0), (1, 0), (0, -1), (0, 1)];
 
-/// What an ant of this type can do.
-pub fn stats_of(kind: AntType) -> &'static UnitStats {
-    &UNIT_STATS[kind as usize]
+/// What an ant of this type can do. A worker's health is the option `worker_health` of the current match.
+pub fn stats_of(kind: AntType) -> UnitStats {
+    match kind {
+        AntType::Queen => unit(2, 10, 4, 1, 0, false),
+        AntType::Worker => unit(2, WORKER_HEALTH.load(Ordering::Relaxed), 0, 1, 1, false),
+        AntType::Drone => unit(3, 4, 2, 1, 2, true),
+        AntType::Soldier => unit(2, 8, 4, 1, 2, false),
+        AntType::RSoldier => unit(1, 2, 3, 3, 2, true),
+    }
 }
 
 // What stands where.

@@ -33,6 +33,11 @@ static void report(referee_match* match, const reantics_game_state* state) {
         printf("queen %d,%d\n", queen->coords.x, queen->coords.y);
     else
         printf("queen -\n");
+    printf("health");
+    for (int type = REANTICS_QUEEN; type <= REANTICS_R_SOLDIER; ++type) {
+        printf(" %d", reantics_stats_of(match, type).health);
+    }
+    printf("\n");
     reantics_coord_list goals = reantics_new_coord_list(match, 100);
     size_t number = 0;
     for (int player = 0; player < 3; ++player) {
@@ -44,7 +49,7 @@ static void report(referee_match* match, const reantics_game_state* state) {
     const reantics_ant_list ants = reantics_get_curr_player_inventory(state)->ants;
     for (size_t i = 0; i < ants.count; ++i) {
         const reantics_ant* ant = &ants.items[i];
-        const reantics_unit_stats* stats = &REANTICS_UNIT_STATS[ant->type];
+        const reantics_unit_stats stats = reantics_stats_of(match, ant->type);
         const reantics_construction* under = reantics_get_constr_at(state, ant->coords);
         printf("ant %d,%d ", ant->coords.x, ant->coords.y);
         if (under)
@@ -55,16 +60,16 @@ static void report(referee_match* match, const reantics_game_state* state) {
             printf(" %d", reantics_steps_to_reach(state, ant->coords, (reantics_coord){to / 10, to % 10}));
         }
         printf("\nnear");
-        tiles(" ", reantics_list_reachable_adjacent(match, state, ant->coords, stats->movement, stats->ignoresGrass));
+        tiles(" ", reantics_list_reachable_adjacent(match, state, ant->coords, stats.movement, stats.ignoresGrass));
         printf("\nrange");
-        tiles(" ", reantics_list_attackable(match, ant->coords, stats->range));
+        tiles(" ", reantics_list_attackable(match, ant->coords, stats.range));
         printf("\ntoward");
         for (size_t j = 0; j < goals.count; ++j) {
             const reantics_coord goal = goals.items[j];
-            tiles(j ? ";" : " ", reantics_create_path_toward(match, state, ant->coords, goal, stats->movement));
+            tiles(j ? ";" : " ", reantics_create_path_toward(match, state, ant->coords, goal, stats.movement));
         }
         const reantics_path_list paths =
-            reantics_list_all_movement_paths(match, state, ant->coords, stats->movement, stats->ignoresGrass);
+            reantics_list_all_movement_paths(match, state, ant->coords, stats.movement, stats.ignoresGrass);
         printf("\npaths %zu", paths.count);
         tiles(" ", paths.items[paths.count / 2]);
         printf("\n");
@@ -75,7 +80,7 @@ static void report(referee_match* match, const reantics_game_state* state) {
         printf("move %d ", move->moveType);
         tiles("", move->coordList);
         printf(" %d\n", move->buildType.present ? move->buildType.value : 0);
-        if (i % EVERY != 0) continue;
+        if (i % EVERY != 0 && move->moveType != REANTICS_BUILD) continue;
         position("next", reantics_get_next_state(match, state, move));
         position("then", reantics_get_next_state_adversarial(match, state, move));
     }

@@ -53,6 +53,9 @@ class Ants : public ReAnticsBot {
         const auto* queen = getCurrPlayerQueen(state);
         out << "winner " << getWinner(state).value_or(-1) << "\nqueen ";
         if (queen) out << queen->coords << '\n'; else out << "-\n";
+        out << "health";
+        for (const auto& stats : UNIT_STATS) out << ' ' << stats.health;
+        out << '\n';
         std::vector<Coord> goals;
         std::size_t count = 0;
         for (const auto& inventory : state.inventories) {
@@ -80,7 +83,7 @@ class Ants : public ReAnticsBot {
             const auto& move = moves[i];
             out << "move " << number(move.moveType) << ' ' << move.coordList.value_or(std::vector<Coord>()) << ' '
                 << (move.buildType ? number(*move.buildType) : 0) << '\n';
-            if (i % EVERY != 0) continue;
+            if (i % EVERY != 0 && move.moveType != MoveType::BUILD) continue;
             out << "next " << getNextState(state, move) << "\nthen " << getNextStateAdversarial(state, move) << '\n';
         }
     }

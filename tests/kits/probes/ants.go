@@ -29,6 +29,11 @@ func report(state *GameState) {
 	} else {
 		say("queen -")
 	}
+	var healths []string
+	for _, stats := range UNIT_STATS {
+		healths = append(healths, fmt.Sprint(stats.Health))
+	}
+	say("health %s", strings.Join(healths, " "))
 	var goals []Coord
 	number := 0
 	for _, inventory := range state.Inventories {
@@ -67,7 +72,7 @@ func report(state *GameState) {
 			kind = *move.BuildType
 		}
 		say("move %d %s %d", move.MoveType, tiles(move.CoordList), kind)
-		if number%every == 0 {
+		if number%every == 0 || move.MoveType == BUILD {
 			say("next %s", position(GetNextState(state, move)))
 			say("then %s", position(GetNextStateAdversarial(state, move)))
 		}

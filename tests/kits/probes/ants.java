@@ -45,6 +45,8 @@ public class ants extends ReAnticsBot {
         List<String> lines = new ArrayList<>();
         lines.add("winner " + getWinner(state).orElse(-1));
         lines.add("queen " + getCurrPlayerQueen(state).map(queen -> tile(queen.coords())).orElse("-"));
+        lines.add("health " + UNIT_STATS.values().stream()
+            .map(stats -> "" + stats.health()).collect(Collectors.joining(" ")));
         List<Coord> constrs = state.inventories().stream()
             .flatMap(inventory -> inventory.constrs().stream()).map(Construction::coords).toList();
         List<Coord> goals = IntStream.range(0, constrs.size()).filter(i -> i % 4 == 0).mapToObj(constrs::get).toList();
@@ -70,7 +72,7 @@ public class ants extends ReAnticsBot {
             List<Coord> path = move.coordList() == null ? List.of() : move.coordList();
             lines.add("move " + move.moveType().value + " " + tiles(path) + " "
                 + (move.buildType() == null ? 0 : move.buildType().value));
-            if (i % EVERY == 0) {
+            if (i % EVERY == 0 || move.moveType() == MoveType.BUILD) {
                 lines.add("next " + position(getNextState(state, move)));
                 lines.add("then " + position(getNextStateAdversarial(state, move)));
             }

@@ -1,6 +1,6 @@
 // Says of every position what the kit's functions for ReAntics make of it: as ants.py.
 import * as ants from "referee-kit/ants";
-import { Coord, END, ReAnticsBot, run } from "referee-kit/reantics";
+import { BUILD, Coord, END, ReAnticsBot, run } from "referee-kit/reantics";
 
 const EVERY = 5;
 
@@ -15,6 +15,7 @@ function* report(state) {
     const queen = ants.getCurrPlayerQueen(state);
     yield `winner ${ants.getWinner(state) ?? -1}`;
     yield `queen ${queen ? tile(queen.coords) : "-"}`;
+    yield `health ${ants.UNIT_STATS.map(({ health }) => health).join(" ")}`;
     const goals = state.inventories.flatMap(({ constrs }) => constrs.map(({ coords }) => coords)).filter((_, i) => i % 4 === 0);
     for (const { coords, type } of ants.getCurrPlayerInventory(state).ants) {
         const { movement, ignoresGrass, range } = ants.UNIT_STATS[type];
@@ -31,7 +32,7 @@ function* report(state) {
     }
     for (const [number, move] of ants.listAllLegalMoves(state).entries()) {
         yield `move ${move.moveType} ${tiles(move.coordList ?? [])} ${move.buildType ?? 0}`;
-        if (number % EVERY === 0) {
+        if (number % EVERY === 0 || move.moveType === BUILD) {
             yield `next ${position(ants.getNextState(state, move))}`;
             yield `then ${position(ants.getNextStateAdversarial(state, move))}`;
         }

@@ -2,7 +2,7 @@
 
 from referee_kit.reantics import *
 
-EVERY = 5  # one of so many moves is looked ahead of
+EVERY = 5  # each fifth move is looked ahead of, and each BUILD
 
 
 class Ants(ReAnticsBot):
@@ -17,6 +17,7 @@ def report(state):
     winner, queen = getWinner(state), getCurrPlayerQueen(state)
     yield f"winner {-1 if winner is None else winner}"
     yield f"queen {tile(queen.coords) if queen else '-'}"
+    yield f"health {' '.join(str(stats[HEALTH]) for stats in UNIT_STATS)}"
     goals = [constr.coords for inventory in state.inventories for constr in inventory.constrs][::4]
     for ant in me.ants:
         movement, light = UNIT_STATS[ant.type][MOVEMENT], UNIT_STATS[ant.type][IGNORES_GRASS]
@@ -31,7 +32,7 @@ def report(state):
     moves = listAllLegalMoves(state)
     for number, move in enumerate(moves):
         yield f"move {move.moveType} {tiles(move.coordList or [])} {0 if move.buildType is None else move.buildType}"
-        if number % EVERY == 0:
+        if number % EVERY == 0 or move.moveType == BUILD:
             yield f"next {position(getNextState(state, move))}"
             yield f"then {position(getNextStateAdversarial(state, move))}"
 

@@ -27,6 +27,8 @@ impl ReAnticsBot for Ants {
 fn report(state: &GameState) -> Vec<String> {
     let queen = get_curr_player_queen(state).map_or("-".to_owned(), |queen| tile(&queen.coords));
     let mut lines = vec![format!("winner {}", get_winner(state).unwrap_or(-1)), format!("queen {queen}")];
+    let healths = AntType::ALL.map(|kind| stats_of(kind).health.to_string());
+    lines.push(format!("health {}", healths.join(" ")));
     let constrs = state.inventories.iter().flat_map(|inventory| &inventory.constrs);
     let goals: Vec<Coord> = constrs.map(|constr| constr.coords).step_by(4).collect();
     for ant in &get_curr_player_inventory(state).ants {
@@ -47,7 +49,7 @@ fn report(state: &GameState) -> Vec<String> {
         let path = order.coord_list.as_deref().unwrap_or(&[]);
         let kind = order.build_type.map_or(0, i64::from);
         lines.push(format!("move {} {} {kind}", i64::from(order.move_type), tiles(path)));
-        if number % EVERY == 0 {
+        if number % EVERY == 0 || order.move_type == MoveType::Build {
             lines.push(format!("next {}", position(&get_next_state(state, order))));
             lines.push(format!("then {}", position(&get_next_state_adversarial(state, order))));
         }

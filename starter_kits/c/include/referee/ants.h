@@ -16,11 +16,20 @@ typedef struct {
     bool ignoresGrass;
 } reantics_unit_stats;
 
-// By type of ant: REANTICS_QUEEN, REANTICS_WORKER, REANTICS_DRONE, REANTICS_SOLDIER, REANTICS_R_SOLDIER.
-static const reantics_unit_stats REANTICS_UNIT_STATS[] = {
-    {2, 10, 4, 1, 0, false}, {2, 4, 0, 1, 1, false}, {3, 4, 2, 1, 2, true},
-    {2, 8, 4, 1, 2, false},  {1, 2, 3, 3, 2, true},
-};
+// What an ant of a type can do in this match: a worker's health is the option `worker_health`. The type is
+// REANTICS_QUEEN, REANTICS_WORKER, REANTICS_DRONE, REANTICS_SOLDIER or REANTICS_R_SOLDIER.
+static inline reantics_unit_stats reantics_stats_of(referee_match* match, int type) {
+    static const reantics_unit_stats STATS[] = {
+        {2, 10, 4, 1, 0, false}, {2, 4, 0, 1, 1, false}, {3, 4, 2, 1, 2, true},
+        {2, 8, 4, 1, 2, false},  {1, 2, 3, 3, 2, true},
+    };
+    reantics_unit_stats stats = STATS[type];
+    int health;
+    if (type == REANTICS_WORKER && referee_read_int(match, referee_member(match->options, "worker_health"), &health)) {
+        stats.health = health;
+    }
+    return stats;
+}
 
 // The index of the inventory that holds grass and food.
 enum { REANTICS_NEUTRAL = 2 };
@@ -308,8 +317,8 @@ static inline reantics_coord_list reantics_create_path_toward(referee_match* mat
     const reantics_ground ground = reantics_ground_of(state);
     const reantics_ant* ant = reantics_get_ant_at(state, from);
     reantics_coord_list path = reantics_new_coord_list(match, (size_t)(movement > 0 ? movement : 0) + 1);
-    reantics_toward(&ground, from, to, movement, ant && REANTICS_UNIT_STATS[ant->type].ignoresGrass, path.items,
-                    &path.count);
+    reantics_toward(&ground, from, to, movement, ant && reantics_stats_of(match, ant->type).ignoresGrass,
+                    path.items, &path.count);
     return path;
 }
 
@@ -335,9 +344,9 @@ static inline void reantics_add_movement_moves(referee_match* match, const reant
     for (size_t i = 0; i < ants.count; ++i) {
         const reantics_ant* ant = &ants.items[i];
         if (ant->hasMoved) continue;
-        const reantics_unit_stats* stats = &REANTICS_UNIT_STATS[ant->type];
+        const reantics_unit_stats stats = reantics_stats_of(match, ant->type);
         const reantics_path_list paths =
-            reantics_paths_from(match, &ground, ant->coords, stats->movement, stats->ignoresGrass);
+            reantics_paths_from(match, &ground, ant->coords, stats.movement, stats.ignoresGrass);
         for (size_t j = 0; j < paths.count; ++j) {
             if (ant->type == REANTICS_QUEEN && !reantics_is_path_ok_for_queen(paths.items[j])) continue;
             reantics_add_move(match, moves,
@@ -352,7 +361,7 @@ static inline void reantics_add_build_moves(referee_match* match, const reantics
     const reantics_construction* hill = reantics_anthill_of(own);
     if (!hill || reantics_get_ant_at(state, hill->coords)) return;
     for (int type = REANTICS_WORKER; type <= REANTICS_R_SOLDIER; ++type) {
-        if (own->foodCount < REANTICS_UNIT_STATS[type].cost) continue;
+        if (own->foodCount < reantics_stats_of(match, type).cost) continue;
         reantics_coord_list tiles = reantics_new_coord_list(match, 1);
         tiles.items[tiles.count++] = hill->coords;
         const referee_maybe_int kind = referee_some(type);
@@ -430,12 +439,12 @@ static inline void reantics_carry(const reantics_game_state* state, reantics_inv
 }
 
 static inline void reantics_attack_from(referee_match* match, reantics_inventory* enemy, const reantics_ant* ant) {
-    const reantics_coord_list tiles =
-        reantics_list_attackable(match, ant->coords, REANTICS_UNIT_STATS[ant->type].range);
+    const reantics_unit_stats stats = reantics_stats_of(match, ant->type);
+    const reantics_coord_list tiles = reantics_list_attackable(match, ant->coords, stats.range);
     for (size_t i = 0; i < tiles.count; ++i) {
         reantics_ant* target = reantics_ant_of(enemy, tiles.items[i]);
         if (!target) continue;
-        target->health -= REANTICS_UNIT_STATS[ant->type].attack;
+        target->health -= stats.attack;
         if (target->health <= 0) {
             const size_t behind = enemy->ants.count - 1 - (size_t)(target - enemy->ants.items);
             memmove(target, target + 1, behind * sizeof(reantics_ant));
@@ -460,13 +469,14 @@ static inline reantics_game_state* reantics_get_next_state(referee_match* match,
     if (path.count == 0) return after;
     if (move->moveType == REANTICS_BUILD && move->buildType.present) {
         const int type = move->buildType.value;
+        const reantics_unit_stats stats = reantics_stats_of(match, type);
         const reantics_ant built = {.id = reantics_next_id(after),
                                     .coords = path.items[0],
                                     .type = type,
                                     .player = after->whoseTurn,
-                                    .health = REANTICS_UNIT_STATS[type].health};
+                                    .health = stats.health};
         own->ants.items[own->ants.count++] = built;
-        own->foodCount -= REANTICS_UNIT_STATS[type].cost;
+        own->foodCount -= stats.cost;
     } else if (move->moveType == REANTICS_MOVE_ANT) {
         reantics_ant* ant = reantics_ant_of(own, path.items[0]);
         if (!ant) return after;

@@ -19,12 +19,23 @@ struct UnitStats {
     bool ignoresGrass;
 };
 
-// By type of ant.
-constexpr UnitStats UNIT_STATS[] = {
+// By type of ant. The kit sets a worker's health to the option `worker_health` when a match begins, before the bot is
+// made.
+inline UnitStats UNIT_STATS[] = {
     {2, 10, 4, 1, 0, false}, {2, 4, 0, 1, 1, false}, {3, 4, 2, 1, 2, true},
     {2, 8, 4, 1, 2, false},  {1, 2, 3, 3, 2, true},
 };
-constexpr const UnitStats& statsOf(AntType type) { return UNIT_STATS[static_cast<int>(type)]; }
+inline const UnitStats& statsOf(AntType type) { return UNIT_STATS[static_cast<int>(type)]; }
+
+namespace detail {
+
+inline void follow(const Match& match) {
+    UNIT_STATS[static_cast<int>(AntType::WORKER)].health = static_cast<int>(match.option("worker_health").value_or(4));
+}
+
+[[maybe_unused]] static const bool follows = (on_match(&follow), true);
+
+}  // namespace detail
 
 // The index of the inventory that holds grass and food.
 constexpr int NEUTRAL = 2;

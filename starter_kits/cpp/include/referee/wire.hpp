@@ -73,7 +73,14 @@ struct Match {
     std::vector<std::string> names;  // in the order of the seats
     Limits limits;
     std::uint64_t seed = 0;  // for the bot's own luck: the same match gives the same seed
+
+    // An option that is a whole number; empty: the match has no such option.
+    std::optional<std::int64_t> option(const std::string& name) const;
 };
+
+// Calls `follow` with each match when it begins, before its bot is made. A game's tables that depend on the options are
+// set this way.
+void on_match(void (*follow)(const Match&));
 
 // The clock as a call shows it; empty = no such limit, or not yet known.
 struct Clock {

@@ -7,6 +7,9 @@ import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -30,6 +33,25 @@ public abstract class Bot {
         System.setOut(log);
         System.setErr(log);
         System.setIn(InputStream.nullInputStream());
+    }
+
+    private static final List<Consumer<Match>> FOLLOWERS = new ArrayList<>();
+    private static Match current;
+
+    /**
+     * Calls {@code follow} with each match when it begins, before its bot is made, and with the current match at once. A
+     * game's tables that depend on the options are set this way.
+     */
+    public static synchronized void onMatch(Consumer<Match> follow) {
+        FOLLOWERS.add(follow);
+        if (current != null) {
+            follow.accept(current);
+        }
+    }
+
+    static synchronized void begin(Match match) {
+        current = match;
+        FOLLOWERS.forEach(follow -> follow.accept(match));
     }
 
     /** What was told about the match when it began. */

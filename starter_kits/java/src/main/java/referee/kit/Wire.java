@@ -94,6 +94,7 @@ final class Wire {
     /** Begins a match with a fresh bot. */
     private Object initialize(Params params) throws Exception {
         Match match = Match.of(params);
+        Bot.begin(match);
         Bot fresh = newBot.apply(match);
         if (fresh.game() != null && !fresh.game().equals(match.game())) {
             throw new IllegalArgumentException(fresh.name() + " plays " + fresh.game() + ", not " + match.game());

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import referee.kit.Bot;
 
 /**
  * What a bot asks of a position, under the names that the original gave its agents (rules, section 11.3): with
@@ -28,13 +29,26 @@ public final class Ants {
      */
     public record UnitStats(int movement, int health, int attack, int range, int cost, boolean ignoresGrass) {}
 
-    /** By type of ant. */
-    public static final Map<AntType, UnitStats> UNIT_STATS = Collections.unmodifiableMap(new EnumMap<>(Map.of(
+    private static final Map<AntType, UnitStats> STATS = new EnumMap<>(Map.of(
         AntType.QUEEN, new UnitStats(2, 10, 4, 1, 0, false),
-        AntType.WORKER, new UnitStats(2, 4, 0, 1, 1, false),
+        AntType.WORKER, worker(4),
         AntType.DRONE, new UnitStats(3, 4, 2, 1, 2, true),
         AntType.SOLDIER, new UnitStats(2, 8, 4, 1, 2, false),
-        AntType.R_SOLDIER, new UnitStats(1, 2, 3, 3, 2, true))));
+        AntType.R_SOLDIER, new UnitStats(1, 2, 3, 3, 2, true)));
+
+    /**
+     * By type of ant. The kit sets a worker's health to the option {@code worker_health} when a match begins, before the
+     * bot is made.
+     */
+    public static final Map<AntType, UnitStats> UNIT_STATS = Collections.unmodifiableMap(STATS);
+
+    static {
+        Bot.onMatch(match -> STATS.put(AntType.WORKER, worker(match.options().path("worker_health").asInt(4))));
+    }
+
+    private static UnitStats worker(int health) {
+        return new UnitStats(2, health, 0, 1, 1, false);
+    }
 
     /** The index of the inventory that holds grass and food. */
     public static final int NEUTRAL = 2;
