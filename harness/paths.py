@@ -7,3 +7,5 @@ HOME = Path(__file__).resolve().parent.parent
 KITS = HOME / "starter_kits"
 MAPS = HOME / "maps"
 RULES = HOME / "docs" / "rules"
+RUNNER = HOME / "harness" / "originals" / "run.py"
+"""The program that runs agents of the original competitions."""

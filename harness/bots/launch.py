@@ -293,7 +293,7 @@ def _path(spec: str, game: str | None) -> Ready:
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
     if game is not None and (bot := originals.bot_in(path, game)) is not None:
-        return _original(originals.Original(bot), game)
+        return _original(originals.Original(bot, root=path if path.is_dir() else None), game)
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix in SOURCES:
@@ -325,7 +325,10 @@ def bot_file(folder: Path, spec: str) -> BotFile:
 def _folder(folder: Path, spec: str, game: str | None) -> Ready:
     bot = bot_file(folder, spec)
     if bot.original is not None:
-        ready = _original(originals.read(bot.original, folder), game)
+        agent = originals.read(bot.original, folder)
+        if not agent.path.is_relative_to(_bundled(bot, folder)):
+            raise UsageError(f"{spec}/bot.toml: original names {agent.path}, which lies outside the bot's folder")
+        ready = _original(msgspec.structs.replace(agent, root=folder), game)
         return ready if bot.name is None else lambda: msgspec.structs.replace(ready(), name=bot.name)
     return lambda: _built(bot, folder, spec)
 

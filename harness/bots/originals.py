@@ -15,10 +15,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.harness.bots import agent_modules
 from referee.harness.errors import UsageError
-from referee.harness.paths import HOME
+from referee.harness.paths import RUNNER
+from referee.harness.sandbox.readable import MODULE, ROOT
 
-RUNNER = HOME / "harness" / "originals" / "run.py"
 GAMES = ("aiarena21", "cardgame", "reantics")
 FUNCTIONS = {
     "aiarena21": {"play_powerup", "play_turn", "play_auction", "play_transport"},
@@ -40,6 +41,8 @@ class Original(Struct, frozen=True):
     folder: Path | None = None
     """Its working folder; None = what its competition had."""
     original_ids: bool = False
+    root: Path | None = None
+    """The bot's folder, all of which the agent may read; None for a file that was named by itself."""
 
     def found(self, game: str) -> "Original":
         """With the bot in the place of a folder that it lies in. UsageError where that has none, or several."""
@@ -48,16 +51,25 @@ class Original(Struct, frozen=True):
         path = _only_one(self.path, game)
         if path is None:
             raise UsageError(f"original:{self.path}: there is no bot of {game} in that folder; name its file")
-        return msgspec.structs.replace(self, path=path)
+        return msgspec.structs.replace(self, path=path, root=self.root or self.path)
 
     def argv(self, game: str) -> tuple[str, ...]:
         """The command that runs it. UsageError for a game whose originals had no bots in Python."""
         if game not in GAMES:
             raise UsageError(f"original:{self.path}: {game} has no bots of that kind; {', '.join(GAMES)} have")
-        options = [] if self.seed is None else ["--seed", str(self.seed)]
+        options = list(self._visible(game))
+        options += [] if self.seed is None else ["--seed", str(self.seed)]
         options += [] if self.folder is None else ["--folder", str(self.folder)]
         options += ["--original-ids"] if self.original_ids else []
         return (self.python, str(RUNNER), game, *options, str(self.path))
+
+    def _visible(self, game: str) -> Iterator[str]:
+        """Options that name what the agent may read outside its own folder; see `readable.of_original`."""
+        own = self.path if self.path.is_dir() else self.path.parent
+        if self.root is not None and self.root != own:
+            yield f"{ROOT}{self.root}"
+        elif self.root is None and self.path.is_file():
+            yield from (f"{MODULE}{file}" for file in agent_modules.above(self.path, game))
 
 
 def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:

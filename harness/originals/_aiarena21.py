@@ -7,7 +7,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Tuple
 
-from _shared import Settings, here, integer, what_is_missing, work_in
+import _missing
+from _folders import Folders
+from _shared import Settings, integer
 from referee_kit.wire import Bot
 
 METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
@@ -65,11 +67,11 @@ class Agent(Bot):
                 *deepcopy(shown),
                 params["remaining_turns"],
             )
-        except FileNotFoundError as error:
-            line = what_is_missing(error)
+        except (FileNotFoundError, ModuleNotFoundError) as error:
+            line = _missing.what_is_missing(error)
             if line is None:
                 raise
-            raise FileNotFoundError(line) from error
+            raise type(error)(line) from error
         answer = integer(answer)
         if isinstance(answer, str) or (method == "play_auction" and type(answer) is int):
             return answer
@@ -94,9 +96,9 @@ def load(settings: Settings) -> ModuleType:
         whole.__dict__.update(client=client)
         sys.modules.update({module.__name__: module for module in (whole, client, classes)})
     path: Path = settings.path
-    work_in(settings.folder or path.parent, path.parent, settings.copy)
-    sys.path.insert(0, str(here(path.parent)))
-    spec = importlib.util.spec_from_file_location("__not_main__", here(path))
+    folders = _missing.enter(Folders(settings, settings.folder or path.parent, path.parent))
+    sys.path[:0] = folders.import_path(with_above=False)
+    spec = importlib.util.spec_from_file_location("__not_main__", folders.here(path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["__not_main__"] = module

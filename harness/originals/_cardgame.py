@@ -9,7 +9,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash, here, integer, tell_what_is_missing, work_in
+import _missing
+from _folders import Folders
+from _missing import crash, tell_what_is_missing
+from _shared import Settings, integer
 from referee_kit.wire import Bot
 
 METHODS = ("start", "play", "end")
@@ -59,9 +62,9 @@ def load(settings: Settings) -> Any:
     """The module `agent` of its folder, as part of a package: relative imports and those of files beside it work."""
     folder = settings.path.parent if settings.path.is_file() else settings.path
     module = settings.path.stem if settings.path.is_file() else "agent"
-    work_in(settings.folder or folder.parent, folder, settings.copy)
-    sys.path[:0] = [str(here(folder)), str(here(folder.parent))]
-    return importlib.import_module(f"{package(here(folder))}.{module}")
+    folders = _missing.enter(Folders(settings, settings.folder or folder.parent, folder))
+    sys.path[:0] = folders.import_path()
+    return importlib.import_module(f"{package(folders.here(folder))}.{module}")
 
 
 def package(folder: Path) -> str:

@@ -7,8 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+import _missing
 import referee_kit.reantics  # noqa: F401 - before the agent's folder is on the path
-from _shared import Settings, crash, here, integer, work_in
+from _folders import Folders
+from _missing import crash
+from _shared import Settings, integer
 from referee_kit.wire import Bot
 
 MODULES = Path(__file__).parent / "modules"
@@ -58,9 +61,9 @@ class Agent(Bot):
 def load(settings: Settings) -> Any:
     """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
     path = settings.path
-    work_in(settings.folder or path.parent, path.parent, settings.copy)
-    sys.path[:0] = [str(MODULES), str(here(path.parent)), str(here(path.parent.parent))]
-    spec = importlib.util.spec_from_file_location(path.stem, here(path))
+    folders = _missing.enter(Folders(settings, settings.folder or path.parent, path.parent))
+    sys.path[:0] = [str(MODULES), *folders.import_path()]
+    spec = importlib.util.spec_from_file_location(path.stem, folders.here(path))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module

@@ -17,7 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, Optional
 
-from _shared import Settings, crash, tell_what_is_lost
+from _folders import tell_what_is_lost
+from _missing import crash
+from _shared import Settings
 from referee_kit import wire
 
 GAMES = ("aiarena21", "cardgame", "reantics")
@@ -61,6 +63,8 @@ def main() -> None:
     parser.add_argument("path", type=Path, help="the bot's file or folder")
     parser.add_argument("--seed", type=int, help="of its luck; default: what the referee gives the seat")
     parser.add_argument("--folder", type=Path, help="its working folder")
+    parser.add_argument("--root", type=Path, help="the bot's folder, where the agent lies deeper in it")
+    parser.add_argument("--module", type=Path, action="append", default=[], help="that it imports from the one above")
     parser.add_argument("--copy", action="store_true", help="it works in a copy of that folder")
     parser.add_argument("--original-ids", action="store_true", help="the card game: token ids as texts")
     settings = parser.parse_args(namespace=Settings())
@@ -82,7 +86,7 @@ def main() -> None:
                 crash()
 
     Server(Original, settings.path.stem, "original", wire.Frames(reading), writing).serve()
-    tell_what_is_lost(settings.copy)
+    tell_what_is_lost()
 
 
 if __name__ == "__main__":

@@ -337,6 +337,7 @@ def _own_account(home: Home, here: Found, shown: Sequence[str]) -> int | None:
     below = shown if here.namespaces else ()
     own_folder = home.cwd if home.cwd != HOME else Path(home.argv[0])  # a built-in bot's is the whole package
     needed = [str(own_folder), *(word for word in home.argv if word.startswith("/") and os.path.isfile(word))]
+    needed += readable.of_original(home.argv)
     if not account.open_to_others(needed, below):
         return None
     uid = account.draw()

@@ -10,11 +10,13 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from referee.harness.paths import HOME, KITS
+from referee.harness.paths import HOME, KITS, RUNNER
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/nix", "/gnu")
 BESIDE_BIN = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
 """What belongs to the programs in a folder `bin`."""
+ROOT, MODULE = "--root=", "--module="
+"""Options of the runner of originals: the bot's folder; a module of the folder above the agent's."""
 VERSION_MANAGERS = "shims"
 """Such a folder on the PATH holds scripts that start what lies in the folders beside it (pyenv, asdf, rbenv, mise)."""
 
@@ -25,7 +27,7 @@ def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = 
 
     Kept for the next match: it is looked up while other bots play.
     """
-    places = [*SYSTEM, str(cwd), *kits(), *_installation(sys.executable), *more]
+    places = [*SYSTEM, str(cwd), *kits(), *_installation(sys.executable), *of_original(argv), *more]
     for word in argv[1:]:
         places += _named_in(word)
     places += _installation(argv[0])
@@ -35,6 +37,13 @@ def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = 
         if os.path.isabs(folder) and os.path.isdir(folder):
             places += _on_path(folder)
     return without_nested(os.path.realpath(path) for path in places if os.path.exists(path))
+
+
+def of_original(argv: Sequence[str]) -> list[str]:
+    """What an agent of an original competition may read outside its own folder: the bot's folder, or modules."""
+    if str(RUNNER) not in argv:
+        return []
+    return [word.partition("=")[2] for word in argv if word.startswith((ROOT, MODULE))]
 
 
 def without_nested(paths: Iterable[str]) -> list[str]:

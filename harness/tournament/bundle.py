@@ -19,10 +19,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.bots import bundle, cache
+from referee.harness.bots.agent_modules import imported_by
 from referee.harness.bots.bundle import Bundle
 from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.originals import bot_in, working_in_a_copy
+from referee.harness.bots.originals import bot_in, recognised, working_in_a_copy
 from referee.harness.check.archive import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.sandbox.supervisor import remove
@@ -78,9 +79,16 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     path = path.resolve()
     if path.is_dir():
         return _folder(path, name, path.name, game)
-    one = bundle.File(path.name, os.access(path, os.X_OK), bundle.sha256(path))
-    hash = _sha256(bundle.identity([one]), metadata.version("referee"))  # its kit comes with the referee
-    return Found(Entry(name or path.stem, "", hash, path.name, inside=path.name), Bundle(path.parent, (one,)))
+    modules = imported_by(path, game) if recognised(path, game) else ()
+    folder = path.parent.parent if modules else path.parent  # modules may come from the folder above the agent's
+    content = Bundle(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
+    hash = _sha256(content.identity, metadata.version("referee"))  # its kit comes with the referee
+    inside = path.relative_to(folder).as_posix()
+    return Found(Entry(name or path.stem, "", hash, path.name, inside=inside), content)
+
+
+def _file(path: Path, folder: Path) -> bundle.File:
+    return bundle.File(path.relative_to(folder).as_posix(), os.access(path, os.X_OK), bundle.sha256(path))
 
 
 def check_travel(entries: Iterable[Entry]) -> None:

@@ -8,6 +8,8 @@ import psutil
 import pytest
 from scripted import Arena
 
+from referee.harness.sandbox import launchers, layers
+
 SITE = Path(__file__).parent / "site"
 """Where a game of the tests' own is installed, to be found by its entry point while these tests run."""
 
@@ -23,3 +25,14 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
     for child in left:
         child.kill()  # what a failed test left must not fail the next
     psutil.wait_procs(left, timeout=5)
+
+
+@pytest.fixture
+def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Isolation as on a machine that lacks some layers; the parameter names them, with commas."""
+    monkeypatch.setenv(launchers.WITHOUT, request.param)
+    layers.found.cache_clear()
+    assert not ("namespaces" in request.param and layers.found().namespaces)
+    assert not ("landlock" in request.param and layers.found().landlock)
+    yield
+    layers.found.cache_clear()

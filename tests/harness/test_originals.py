@@ -203,13 +203,12 @@ async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exch
 
 @pytest.mark.trio
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
-@pytest.mark.parametrize("without", ["", "namespaces,bwrap"])
+@pytest.mark.parametrize("layers_without", ["", "namespaces,bwrap"], indirect=True)
 async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolation(
-    arena: Arena, monkeypatch: pytest.MonkeyPatch, without: str
+    arena: Arena, layers_without: None
 ) -> None:
     """By relative names or beside its own file: in a copy of its folder, from which it is loaded and which stays for a
     series; at the end it is told what has gone."""
-    monkeypatch.setenv("REFEREE_WITHOUT", without)
     folder = arena.folder / "AI"
     (folder / "data").mkdir(parents=True)
     (folder / "seen.txt").write_text("1")

@@ -1,0 +1,95 @@
+"""Finds the Python modules that an agent of an original competition imports, without running it."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from referee.harness.paths import RUNNER
+
+OURS = {
+    "aiarena21": {"aiarena21"},
+    "reantics": {path.stem for path in (RUNNER.parent / "modules").glob("*.py")},
+}
+"""Modules that the runner provides, whatever the agent's folders hold."""
+IMPORTERS = ("import_module", "__import__")
+
+
+def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
+    """Python files of the agent's folder and of the folder above that it imports, with what those import; sorted.
+
+    `agent` is a real path. A link that leads out of the agent's folder is no module: the file behind it may be
+    somebody else's.
+    """
+    own, above = agent.parent, agent.parent.parent
+    skipped = {*sys.stdlib_module_names, *OURS.get(game, ())}
+    found: set[Path] = set()
+    waiting = [agent]
+    while waiting:
+        file = waiting.pop()
+        for start, parts in _imports(file):
+            if start is None and parts[0] in skipped:
+                continue
+            for folder in (own, above) if start is None else (start,):
+                files = _files(folder, parts, own, above)
+                waiting += [path for path in files if path not in found]
+                found.update(files)
+                if files:
+                    break
+    return tuple(sorted(found - {agent}))
+
+
+def above(agent: Path, game: str) -> tuple[Path, ...]:
+    """Those of `imported_by` that are not in the agent's own folder."""
+    return tuple(file for file in imported_by(agent, game) if agent.parent not in file.parents)
+
+
+def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
+    """Every module that a file may import: the folder where the search starts (None = the import path) and the parts
+    of the name. Of `from a import b`, both `a` and `a.b`: `b` may be a module."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield None, tuple(alias.name.split("."))
+        elif isinstance(node, ast.ImportFrom):
+            start = file.parents[min(node.level, len(file.parents)) - 1] if node.level else None
+            module = tuple(node.module.split(".")) if node.module else ()
+            for alias in node.names:
+                if parts := module if alias.name == "*" else (*module, alias.name):
+                    yield start, parts
+        elif isinstance(node, ast.Call) and node.args:
+            function, name = node.func, node.args[0]
+            called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            text = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
+            parts = tuple(text.removeprefix(".").split("."))
+            if called in IMPORTERS and all(part.isidentifier() for part in parts):
+                yield file.parent if text.startswith(".") else None, parts
+
+
+def _files(folder: Path, parts: tuple[str, ...], own: Path, above: Path) -> list[Path]:
+    """The files that Python runs to import a name from a folder, as far as they exist: of a package its `__init__.py`
+    too. Folders without one count inside the agent's own folder only."""
+    found = []
+    for part in parts:
+        package, module = folder / part, folder / f"{part}.py"
+        if _is_module(package / "__init__.py", own, above):
+            found.append(package / "__init__.py")
+        elif _is_module(module, own, above):
+            return [*found, module]
+        elif not (package == own or own in package.parents):
+            return found
+        folder = package
+    return found
+
+
+def _is_module(file: Path, own: Path, above: Path) -> bool:
+    """Whether there is such a file that the agent may read."""
+    try:
+        real = file.resolve()
+        return above in file.parents and file.is_file() and (real == file or own in real.parents)
+    except (OSError, ValueError):
+        return False
