@@ -2,6 +2,8 @@
 
 import importlib
 import inspect
+import json
+import math
 import sys
 import traceback
 from importlib.machinery import ModuleSpec
@@ -105,8 +107,22 @@ def _plays(value: Any) -> bool:
 
 
 def action_of(value: Any) -> Any:
-    """Tuples as lists and every whole number as Python's; null for what JSON has no word for."""
+    """The value as JSON holds it: tuples as lists, whole numbers as Python's, keys as texts; null for anything else."""
     if isinstance(value, (list, tuple)):
         return [action_of(item) for item in value]
+    if isinstance(value, dict):
+        keys = [key_of(key) for key in value]
+        return None if None in keys else dict(zip(keys, map(action_of, value.values())))
     value = integer(value)
-    return value if value is None or isinstance(value, (bool, int, float, str)) else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (bool, int, str)) else None
+
+
+def key_of(key: Any) -> Optional[str]:
+    """A key of a dict as `json.dumps` writes it; None for one that JSON cannot hold."""
+    key = integer(key)
+    if isinstance(key, str):
+        return key
+    is_scalar = key is None or isinstance(key, (bool, int)) or (isinstance(key, float) and math.isfinite(key))
+    return json.dumps(key) if is_scalar else None

@@ -40,7 +40,7 @@ class Folders:
             self.made = time.time()
         self.working = self.here(wanted)
         self.hidden = self.copy is not None and self._is_hidden(self.copy)
-        """Whether isolation shows nothing of the working folder but what leads to the agent, as far as can be told."""
+        """Whether isolation seems to show only the part of the working folder that leads to the agent."""
 
     def here(self, path: Path) -> Path:
         """Where a file or folder is to be taken from: from the copy, if it is in that. Some agents write beside their
@@ -58,7 +58,7 @@ class Folders:
         return list(dict.fromkeys(map(str, places)))
 
     def listed(self, folder: Path) -> List[Path]:
-        """What is in a folder, in its own order, or, where that may not be seen, what leads to the agent."""
+        """The entries of a folder in its own order. Of a folder that nobody may list, those that lead to the agent."""
         try:
             return [folder / name for name in os.listdir(folder)]
         except OSError:

@@ -13,13 +13,13 @@ import _folders
 from _folders import Folders
 
 HIGH = 3
-"""So many folders above the working one a missing file is looked for."""
+"""How many folders above the working one a missing file is looked for in."""
 LOOKS = ("listdir", "scandir", "stat", "lstat", "chdir")
 """Functions of `os` that agents look for files with, beside `open`."""
 
 
 def crash() -> NoReturn:
-    """What an exception is in the originals, where they do not say otherwise: the end of the bot."""
+    """Ends the bot, as an exception did in the originals wherever they do not say otherwise."""
     traceback.print_exc()
     tell_what_is_missing(sys.exc_info()[1])
     sys.stderr.flush()
@@ -63,7 +63,8 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
         return None
     place = Path(os.path.normpath(folders.working / name))
     if place == folders.copy or folders.copy in place.parents:
-        if not folders.hidden:
+        own = folders.here(folders.agent)
+        if not folders.hidden or place == own or own in place.parents:
             return None
         wanted = folders.wanted
         if folders.settings.copy:
@@ -100,7 +101,7 @@ def _missing_module(folders: Folders, name: str) -> str:
         higher = (above for above in agent.parents if (above / top).is_dir() or (above / f"{top}.py").is_file())
         found = next(higher, None)
         if found is None:
-            return f"module {name!r} is not beside the agent, nor in a folder above; {install}"
+            return f"module {name!r} is not in {agent}, the agent's folder, nor in a folder above; {install}"
         return f"module {name!r} is in {found}; original:'{_option(found)} …' has the agent work and import there"
     if folders.settings.root is not None:
         where = f"{folders.settings.root}, the bot's folder; isolation shows no other"
@@ -143,7 +144,7 @@ class Watch:
                     able.add(watched)
 
     def hear(self, error: FileNotFoundError) -> None:
-        """Tells of the first file that isolation hides."""
+        """Reports the first file that isolation hides."""
         name = _name_in(error)
         line = None if name is None else hidden_file(self.folders, name)
         if line is not None:

@@ -40,7 +40,7 @@ def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = 
 
 
 def of_original(argv: Sequence[str]) -> list[str]:
-    """What an agent of an original competition may read outside its own folder: the bot's folder, or modules."""
+    """The paths outside its own folder that an agent of an original competition may read: its bot's folder, modules."""
     if str(RUNNER) not in argv:
         return []
     return [word.partition("=")[2] for word in argv if word.startswith((ROOT, MODULE))]

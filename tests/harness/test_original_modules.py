@@ -223,7 +223,7 @@ async def test_a_missing_module_is_told_with_the_folder_to_name(arena: Arena, fo
     elif form != "file":
         isolation = OFF
         (project / "SearchTree.py").rename((arena.folder if form == "higher" else project / "tools") / "SearchTree.py")
-        line = "module 'SearchTree' is not beside the agent, nor in a folder above; "
+        line = f"module 'SearchTree' is not in {project}/AI, the agent's folder, nor in a folder above; "
         if form == "higher":
             line = f"module 'SearchTree' is in {arena.folder}; original:'--folder {arena.folder} …' has the agent work"
     verdict = await played(arena, entrant(spec, "reantics"), isolation)

@@ -438,6 +438,33 @@ async def test_an_exception_in_play_ends_the_turn_and_one_class_with_the_functio
     assert f"asked {verdict.seats[0].calls - 2}" in said(verdict, 0)  # start and end apart
 
 
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("answer", "sent"),
+    [
+        ("{'value': 0, 'move': (4, None)}", '{"value":0,"move":[4,null]}'),
+        ("(1, {2: [True], None: 0.5, True: 'x'})", '[1,{"2":[true],"null":0.5,"true":"x"}]'),
+        ("(1, {(1, 2): 3})", "[1,null]"),
+        ("(1, float('nan'))", "[1,null]"),
+        ("(1, {'x': float('-inf')})", '[1,{"x":null}]'),
+        ("(1, {4, 5})", "[1,null]"),
+        ("b'end'", "null"),
+        ("type('Whole', (), {'__index__': lambda self: 7})()", "7"),
+    ],
+)
+async def test_a_fault_shows_the_value_that_the_agent_returned(arena: Arena, answer: str, sent: str) -> None:
+    """cardgame.md 13.5: null stands only for a value that JSON cannot hold."""
+    den = arena.folder / "deck"
+    den.mkdir()
+    functions = f"def start(): pass\ndef play(state): return {answer}\ndef end(victory): pass\n"
+    (den / "agent.py").write_text(functions)
+    match = arena.match(entrant(str(den), "cardgame"), entrant("@random"), game="cardgame")
+    verdict = await arena.play(match, granted_s=20)
+    fault = verdict.faults[0]
+    assert (fault.kind, fault.player) == ("illegal", 0)
+    assert fault.answer is not None and f'"result":{sent}}}' in fault.answer
+
+
 # How they are named.
 
 
