@@ -67,6 +67,7 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
         if not folders.hidden or place == own or own in place.parents:
             return None
         wanted = folders.wanted
+        name = str(place.relative_to(folders.copy)) if os.path.isabs(name) else name
         if folders.settings.copy:
             advice = "a tournament has no more of it; hand in a folder with a bot.toml that holds both"
             return f"{name!r} is looked for in {wanted}, of which only the agent's own folder was handed in: {advice}"
@@ -75,6 +76,8 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
     if folders.copy.parent not in place.parents:
         return None  # no folder would help
     beside = f"is looked for beside {folders.top}, of which isolation gives the agent a copy"
+    if folders.settings.copy:
+        return f"{name!r} {beside}; hand in a folder with a bot.toml that holds both"
     if os.path.isabs(name):
         name = str(place.relative_to(folders.copy.parent))
         return f"{name!r} {beside}; original:'{_option(folders.top.parent)} …' copies both"

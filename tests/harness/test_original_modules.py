@@ -1,5 +1,6 @@
 """Modules of the folder above an agent's (reantics.md 11.1, cardgame.md 13.1), and nothing else of that folder."""
 
+import os
 import sys
 import zipfile
 from collections.abc import Mapping
@@ -15,12 +16,14 @@ from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.sandbox import layers
 from referee.harness.sandbox.layers import OFF, Isolation
 from referee.harness.tournament.bundle import finding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
 
 AGENT = """
+import os
 import sys
 sys.path.append("..")
 from Player import *
@@ -239,3 +242,76 @@ async def test_the_folder_that_a_hint_names_has_the_module(arena: Arena, isolati
     spec = f"original:--folder {project} {project}/AI/Prunity.py"
     verdict = await played(arena, entrant(spec, "reantics"), isolation)
     assert verdict.faults == () and PRINTED in stderr(verdict)
+
+
+LOOKS = """
+import glob, os, pathlib
+def start(): pass
+def play(state): return 4, None
+def end(victory): pass
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("layers_without", ["", "namespaces,bwrap"], indirect=True)
+@pytest.mark.parametrize(
+    ("look", "name"),
+    [
+        ("os.listdir('./training_jsons')", "'./training_jsons'"),
+        ("os.scandir('training_jsons')", "'training_jsons'"),
+        ("assert os.path.isdir('training_jsons')", "'training_jsons'"),
+        ("assert glob.glob('./training_jsons/*.json')", "'./training_jsons'"),
+        ("assert pathlib.Path('training_jsons').exists()", "'training_jsons'"),
+        ("open(pathlib.Path('training_jsons', '1.json'))", "'training_jsons/1.json'"),
+        ("open(os.path.join(os.getcwd(), 'training_jsons', '1.json'))", "'training_jsons/1.json'"),
+        ("os.chdir('training_jsons')", "'training_jsons'"),
+    ],
+)
+async def test_an_agent_that_goes_on_without_a_hidden_folder_is_told_which_one(
+    arena: Arena, layers_without: None, look: str, name: str
+) -> None:
+    looks = f"try:\n    {look}\n    print('found')\nexcept Exception:\n    print('at random')\n"
+    files = {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}", "other/agent.py": ""}
+    den = written(arena.folder / "den", files)
+    shown = f"original:'--folder {den} …' shows all of it, as does --readable {den}\n"
+    line = f"{name} is looked for in {den}, of which isolation shows the agent's own folder alone; {shown}"
+    verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
+    assert stderr(verdict) == f"{line}at random\n" and verdict.faults == ()
+    readable = Isolation(readable=(str(den),))
+    for spec, isolation in (("mine", OFF), ("mine", readable), (f"original:--folder {den} {den}/mine", Isolation())):
+        path = spec if spec.startswith("original:") else str(den / spec)
+        verdict = await played(arena, entrant(path, "cardgame"), isolation, game="cardgame")
+        assert stderr(verdict) == "found\n"
+
+
+@pytest.mark.trio
+async def test_an_agent_that_needs_nothing_hidden_is_told_nothing(arena: Arena) -> None:
+    source = LOOKS + "os.path.exists(os.path.dirname(__file__) + '/weights.txt')\nprint(os.listdir('mine'))\n"
+    den = written(arena.folder / "den", {"mine/agent.py": source, "training_jsons/1.json": "{}"})
+    verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
+    assert stderr(verdict) == "['agent.py']\n"
+
+
+@pytest.mark.trio
+async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(arena: Arena) -> None:
+    """Where the file system of the copy has an order of its own, as that of a namespace has, agents count on it."""
+    if layers.found().namespaces is None:
+        pytest.skip("the copy lies on a file system that sorts by hashes")
+    data = {f"data/{number * 37 % 101}.json": "{}" for number in range(101)}
+    folder = written(arena.folder / "AI", {"sample.py": AGENT, **data, "SearchTree.py": "", "helper.py": ""})
+    (folder / "sample.py").write_text("import os\nprint(*os.listdir('data'))\nprint(*os.listdir())\n")
+    verdict = await played(arena, entrant(f"original:{folder / 'sample.py'}", "reantics"))
+    listed = stderr(verdict).splitlines()[:2]
+    assert [line.split() for line in listed] == [os.listdir(folder / "data"), os.listdir(folder)]
+
+
+def test_a_tournament_says_that_a_folder_was_not_handed_in(tmp_path: Path) -> None:
+    looks = "import sys\nif not os.path.isdir('training_jsons'):\n    def start(): sys.exit('nothing to train from')\n"
+    den = written(tmp_path / "den", {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}"})
+    game = ["--game", "cardgame", den / "mine", "@random", "--games", "1", "--replays", "all"]
+    tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
+    (key,) = games(tmp_path / "contest")
+    tournament(tmp_path, "replay", tmp_path / "contest", key, tmp_path / "game.jsonl")
+    record = (tmp_path / "game.jsonl").read_text()
+    assert "'training_jsons' is looked for in" in record
+    assert "hand in a folder with a bot.toml that holds both" in record
