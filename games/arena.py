@@ -125,7 +125,7 @@ class Battle(State):
         if answer.get("action") in ((FLIP, FLIP_ALIAS) if alias else (FLIP,)):
             return "You are not supposed to flip the table now" if self.pending is None else None
         malformed = self.malformed(answer)
-        forbidden = None if malformed else self.forbidden(player, answer)
+        forbidden = None if malformed else self._forbidden(player, answer)
         if self.pending is None:
             return malformed or forbidden
         return "\n".join(filter(None, (malformed, "You should have flipped the table now", forbidden)))
@@ -178,12 +178,26 @@ class Battle(State):
             if self.pending is not None:
                 events.append(self.show(player, answer))
                 continue
-            reasons = [self.refusal(player, answer), None if player in self.awaited else offence]
-            if offence != NOT_YOUR_TURN:  # whose turn it is, is looked at last (A4), all else before the move itself
-                reasons.reverse()
-            detail = "\n".join(filter(None, reasons))
+            in_turn = player in self.awaited
+            detail = self.refusal(player, answer) if in_turn else self.out_of_turn(player, answer, offence)
             events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
         return events
+
+    def out_of_turn(self, player: Player, answer: Mapping[str, Any], offence: str) -> str:
+        """All reasons against an answer of the player who is not to move, in the order of A4 and joined as there."""
+        reasons = [self.refusal(player, answer), offence]
+        if offence != NOT_YOUR_TURN:  # A4 checks the turn last, and a double send before the move itself
+            reasons.reverse()
+        return "\n".join(filter(None, reasons))
+
+    def _forbidden(self, player: Player, answer: Mapping[str, Any]) -> str | None:
+        """Why the board forbids a well-formed move; None = it allows the move.
+
+        Out of turn, the original asks for the side to move. A move that either side may make is wrong only by its turn.
+        """
+        seats = (player,) if player in self.awaited else (*self.awaited, player)
+        reasons = [self.forbidden(seat, answer) for seat in seats]
+        return reasons[0] if all(reasons) else None
 
     def record(self, clock_ms: tuple[int, int]) -> dict[str, Any]:
         """The battle's record (A6); `clock_ms` is what each seat has left. Null members while it is undecided."""

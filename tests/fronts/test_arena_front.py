@@ -102,6 +102,14 @@ def put(cell: str) -> dict[str, str]:
     return {"action": "putSymbol", "position": cell}
 
 
+def pawn(square: str) -> dict[str, str]:
+    return {"action": "move", "position": square}
+
+
+def wall(name: str) -> dict[str, str]:
+    return {"action": "putWall", "position": name}
+
+
 original = pytest.mark.parametrize("front", [{"compat": "original"}], indirect=True, ids=["original"])
 in_test = pytest.mark.parametrize("front", [{"compat": "original", "test": True}], indirect=True, ids=["test"])
 in_test_by_the_document = pytest.mark.parametrize(
@@ -304,6 +312,42 @@ async def test_that_a_move_came_too_soon_is_said_before_what_else_is_wrong_with_
     await events.rest()
     reason = (await front.view(battle))["flippedReason"]
     assert reason == "send move before arena replies\nYou are not supposed to flip the table now"
+
+
+@pytest.mark.parametrize(
+    ("case", "first", "second", "reason"),
+    [
+        ("BASE_AI_SECOND", None, {"something": "idk"}, "unknown action type"),
+        ("BASE_AI_SECOND", None, {"action": FLIP}, "You are not supposed to flip the table now"),
+        ("BASE_AI_SECOND", None, pawn("f9"), "Cannot move to f9"),
+        ("BASE_AI_SECOND", None, pawn("e10"), "e10 is not a valid position"),
+        ("BASE_AI_SECOND", None, {"action": "move"}, "undefined is not a valid position"),
+        ("BASE_AI_SECOND", None, wall("f9v"), "Cannot put | wall at f9"),
+        ("BASE_AI_SECOND", None, wall("i8h"), "Cannot put - wall at i8"),
+        ("BASE_AI_FIRST", None, pawn("E2"), "Not your turn"),
+        ("BASE_AI_FIRST", None, pawn("e8"), "Not your turn"),
+        ("BASE_AI_FIRST", None, wall("e3h"), "Not your turn"),
+        ("BASE_AI_FIRST", None, pawn("e5"), "Cannot move to e5\nNot your turn"),
+        ("BASE_AI_FIRST", None, wall("a0h"), "a0h is not a valid position\nNot your turn"),
+        ("BASE_AI_FIRST", None, {"something": "idk"}, "unknown action type\nNot your turn"),
+        ("BASE_AI_FIRST", None, {"action": FLIP}, "You are not supposed to flip the table now\nNot your turn"),
+        ("BASE_AI_SECOND", pawn("e2"), pawn("e3"), "send move before arena replies"),
+        ("BASE_AI_SECOND", pawn("e2"), pawn("e8"), "send move before arena replies"),
+        ("BASE_AI_SECOND", pawn("e2"), pawn("e5"), "send move before arena replies\nCannot move to e5"),
+    ],
+    ids=str,
+)
+async def test_the_reason_for_a_flip_at_quoridor_has_its_order_and_words(
+    front: Front, case: str, first: Any, second: Any, reason: str
+) -> None:
+    """In turn, before the rival's first move, and before the rival's reply (quoridor.md, A7)."""
+    (battle,) = await front.order(case, game="quoridor")
+    front.arena.switch.hold()  # the rival does not reply to a legal move
+    for action in filter(None, (first, second)):
+        assert (await front.post(f"/quoridor/play/{battle}", action)).status_code == 200
+    front.arena.switch.release()
+    await (await front.listen(battle, "quoridor")).rest()
+    assert (await front.view(battle, "quoridor"))["flippedReason"] == reason
 
 
 async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> None:

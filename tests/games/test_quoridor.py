@@ -637,6 +637,37 @@ def test_a_wall_too_many_is_told_first_and_then_whether_it_is_misplaced_as_well(
     assert refusal(state, put("i4v")) == "You have used up your walls\nCannot put | wall at i4"
 
 
+@pytest.mark.parametrize(
+    ("answer", "reasons"),
+    [
+        (step("E2"), []),  # the side to move can go there: only the turn is wrong
+        (step("e8"), []),  # the sender can go there once it is its turn
+        (step("e5"), ["Cannot move to e5"]),
+        (step("e10"), ["e10 is not a valid position"]),
+        ({"action": "move"}, ["undefined is not a valid position"]),
+        (put("e3h"), []),
+        (put("i8h"), ["Cannot put - wall at i8"]),
+        (put("f9v"), ["Cannot put | wall at f9"]),
+        (put("a0h"), ["a0h is not a valid position"]),
+        ({"something": "idk"}, ["unknown action type"]),
+        (FLIPPED, ["You are not supposed to flip the table now"]),
+    ],
+    ids=str,
+)
+def test_an_answer_out_of_turn_is_judged_for_the_side_to_move(answer: dict[str, Any], reasons: list[str]) -> None:
+    """The turn comes last (A7)."""
+    state = begun()
+    (ruling,) = [event for event in state.inject(1, [answer]) if isinstance(event, Ruling)]
+    assert ruling.fault.detail.split("\n") == [*reasons, "Not your turn"]
+
+
+def test_a_wall_out_of_turn_is_one_too_many_only_if_neither_player_has_one_left() -> None:
+    for left, reasons in (((10, 0), []), ((0, 10), []), ((0, 0), ["You have used up your walls"])):
+        events = stand("e1", "e9", left=left).inject(1, [put("e3h")])
+        (ruling,) = [event for event in events if isinstance(event, Ruling)]
+        assert ruling.fault.detail.split("\n") == [*reasons, "Not your turn"], left
+
+
 def test_a_column_may_be_named_by_a_capital_and_is_shown_small() -> None:
     state = begun()
     assert shown(play(state, step("E2"))) == [{"player": "first", **step("e2")}]
