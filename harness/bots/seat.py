@@ -73,7 +73,7 @@ class OutOfTurn(Struct, frozen=True):
 
 
 class Withdrawn(Struct, frozen=True):
-    """In the place of an answer: whoever watches has ended the match while a person thought."""
+    """Replaces an answer: while the seat thought, a viewer ended the match or another seat acted out of turn."""
 
 
 def no_answer(limit_s: float) -> Fault:
@@ -178,6 +178,11 @@ class Seat(ABC):
     @abstractmethod
     def tell(self, notice: Notice) -> None:
         """Has the seat hear of something; never waits. It may come with the next call, or with `flush` before that."""
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the seat has acted out of turn and the match has yet to judge it. Only a client over HTTP does."""
+        return False
 
     def flush(self) -> None:
         """Delivers what was told, as far as that needs no waiting."""

@@ -15,7 +15,7 @@ from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Pla
 from referee.games.arena import FLIP_ALIAS, Battle
 from referee.harness.bell import Bell
 from referee.harness.bots import presence
-from referee.harness.bots.seat import OutOfTurn, Seat, Table, no_answer
+from referee.harness.bots.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer
 from referee.harness.fronts.hosted import Switch
 from referee.protocol.messages import Clock, Hello, Initialize
 
@@ -48,8 +48,6 @@ class Move(Struct, eq=False):
     action: dict[str, Any]
     arrived: float
     """When its last byte came, by `Terms.now`."""
-    unasked: bool
-    """It was not the client's turn then."""
     done: trio.Event
     clock_ms: int | None = None
     """What is left after it; None = the battle was over before anybody looked at it."""
@@ -112,8 +110,14 @@ class RemotePlayer(Seat):
                 return Fault(FaultKind.ERROR, RESTARTED)
             if self._posted:
                 break
+            if self._rival_spoke():
+                return Withdrawn()
             until = self._due(asked, limit_s)
-            if self._swept or not await self._until(lambda was=until: self._due(asked, limit_s) != was, until):  # type: ignore[misc]
+
+            def changed(until: float = until) -> bool:
+                return self._rival_spoke() or self._due(asked, limit_s) != until
+
+            if self._swept or not await self._until(changed, until):
                 return self._late(limit_s)
         move = self._posted.popleft()
         elapsed = 0.0 if self._is_free() else max(0.0, round(move.arrived - self._begun(asked), 6))
@@ -126,8 +130,6 @@ class RemotePlayer(Seat):
         self.charge.wall_s = elapsed
         self.wall_s += elapsed
         self._hear(move)
-        if move.unasked:
-            return Fault(FaultKind.ILLEGAL, TOO_SOON, move.action)
         if not in_time:
             self._line({"player": self.side, **move.action, **{"player": self.side}})  # noqa: PIE800 - it stays first
             return no_answer(limit_s)
@@ -170,6 +172,10 @@ class RemotePlayer(Seat):
         self._greeted.set()
         self._changed.ring()
 
+    @property
+    def spoke(self) -> bool:
+        return bool(self._posted) and self._battle.pending is None and self.player not in self._battle.awaited
+
     # For the requests.
 
     @property
@@ -187,10 +193,11 @@ class RemotePlayer(Seat):
             await self._greeted.wait()
         if self.closed.is_set() or self._battle.result is not None:
             return None
-        unasked = self.player not in self._battle.awaited
-        move = Move(action, self.now(arrived), unasked, trio.Event())
+        move = Move(action, self.now(arrived), trio.Event())
         self._posted.append(move)
         self._changed.ring()
+        for rival in self._rivals():
+            rival._changed.ring()
         await move.done.wait()
         return move.clock_ms
 
@@ -252,6 +259,14 @@ class RemotePlayer(Seat):
         if self._table is None or not isinstance(self._table.state, Battle):
             raise RuntimeError("a client is at a seat that is none of the Arena's")
         return self._table.state
+
+    def _rivals(self) -> list["RemotePlayer"]:
+        """The other clients of the battle."""
+        seats = self._table.seats if self._table is not None else []
+        return [seat for seat in seats if isinstance(seat, RemotePlayer) and seat is not self]
+
+    def _rival_spoke(self) -> bool:
+        return any(rival.spoke for rival in self._rivals())
 
     def _since(self, moment: float) -> float:
         """Seconds, as closely as times of day can be told apart."""

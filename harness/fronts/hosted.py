@@ -13,7 +13,7 @@ from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
 from referee.protocol.messages import Clock, Hello, Initialize
 
-_ONE_AT_A_TIME = trio.CapacityLimiter(1)
+THINKING = trio.CapacityLimiter(1)
 """Two that think at a time only take the interpreter from each other, and from us."""
 
 
@@ -70,7 +70,7 @@ class Hosted(Seat):
         if call.method.name == "inject" or not self._thinks:
             return self._handle(call.method.name, params)
         think = partial(self._handle, call.method.name, params)
-        return await trio.to_thread.run_sync(think, limiter=_ONE_AT_A_TIME)
+        return await trio.to_thread.run_sync(think, limiter=THINKING)
 
     def tell(self, notice: Notice) -> None:
         self._handle(notice.method, msgspec.to_builtins(notice.params))

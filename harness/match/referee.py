@@ -306,7 +306,11 @@ class _Referee(Loop):
         return bool(self.cheats) and await self._cheat()
 
     def is_withdrawn(self, answers: Mapping[Player, Any]) -> bool:
-        return any(type(answer) is Withdrawn for answer in answers.values())
+        if any(type(answer) is Withdrawn for answer in answers.values()):
+            return True
+        if any(player in self.remote or type(answer) is Fault for player, answer in answers.items()):
+            return False
+        return any(self.seats[player].spoke for player in self.remote)  # judged before its rival's move, and shown so
 
     async def _held(self, pace: Pace) -> bool:
         """Waits for whoever watches; the time of the match waits with us. Whether they have ended it."""

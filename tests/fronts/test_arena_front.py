@@ -16,13 +16,21 @@ import trio
 from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
 
+from referee.games import registry
 from referee.games.api import Setup
 from referee.games.arena import Battle
 from referee.games.dice import Dice
+from referee.harness.bots.launch import Entrant
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.presence import PRESENCE
+from referee.harness.bots.roster import open_roster
 from referee.harness.fronts import arena
 from referee.harness.fronts.arena import Arena, Settings, games, path_of
+from referee.harness.fronts.battles import RemotePlayer, Terms
+from referee.harness.fronts.hosted import THINKING
 from referee.harness.fronts.serve import open_arena
 from referee.harness.match.judge import COURSES
+from referee.harness.match.referee import Match, play
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 
@@ -348,6 +356,84 @@ async def test_the_reason_for_a_flip_at_quoridor_has_its_order_and_words(
     front.arena.switch.release()
     await (await front.listen(battle, "quoridor")).rest()
     assert (await front.view(battle, "quoridor"))["flippedReason"] == reason
+
+
+@pytest.mark.parametrize(
+    ("case", "first", "second", "reason"),
+    [
+        ("AB_AI_FIRST", None, pawn("e8"), "Not your turn"),
+        ("AB_AI_SECOND", pawn("e2"), pawn("e3"), "send move before arena replies"),
+    ],
+    ids=["before its first move", "before its reply"],
+)
+async def test_a_move_while_the_rival_thinks_is_judged_before_the_rivals_move(
+    front: Front, case: str, first: Any, second: Any, reason: str
+) -> None:
+    (battle,) = await front.order(case, game="quoridor")
+    client = front.arena.battles[battle].client
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery, THINKING:  # the rival wants to think and cannot begin
+            events = await front.listen(battle, "quoridor")
+            side = (await events.next())["youAre"]
+            if first is not None:
+                await front.post(f"/quoridor/play/{battle}", first)
+                assert await events.next() == {"player": side, **first}
+            while not THINKING.statistics().tasks_waiting:
+                await trio.sleep(0.01)
+            nursery.start_soon(front.post, f"/quoridor/play/{battle}", second)
+            while not client.spoke:
+                await trio.sleep(0.01)
+    rival = "second" if side == "first" else "first"
+    assert await events.rest() == [{"player": side, **second}, {"player": rival, "action": FLIP}]
+    assert (await front.view(battle, "quoridor"))["flippedReason"] == reason
+
+
+async def test_a_client_that_posts_upon_its_greeting_never_comes_before_a_reply(front: Front) -> None:
+    """A client has made no move yet, so the rival owes no reply, whether the rival thinks or moves at once."""
+    reasons = []
+    for number, case in enumerate(("AB_AI_FIRST", "BASE_AI_FIRST") * 8):
+        (battle,) = await front.order(case, run=str(number), game="quoridor")
+        events = await front.listen(battle, "quoridor")
+        assert await events.next() == {"youAre": "second", "id": battle}
+        await front.post(f"/quoridor/play/{battle}", pawn("e8"))
+        shown = await events.next()
+        if shown == {"player": "second", **pawn("e8")}:
+            assert await events.rest() == [{"player": "first", "action": FLIP}]
+        else:  # the rival's move was on its way to the client before the client's move was here
+            assert shown["player"] == "first"
+            assert await events.next() == {"player": "second", **pawn("e8")}
+        reasons.append((await front.view(battle, "quoridor")).get("flippedReason"))
+    assert set(reasons) <= {"Not your turn", None}
+
+
+async def test_a_client_that_posts_before_another_clients_first_move_is_not_on_turn() -> None:
+    first, second = RemotePlayer("one", Terms()), RemotePlayer("two", Terms())
+    seats = {Entrant(client.ident, (client.ident,), Path(), remote=True): client for client in (first, second)}
+    game = registry.game("quoridor")
+    match = Match(game, tuple(seats), 1, game.options(), game.time)
+
+    async def listen(client: RemotePlayer) -> None:
+        async for _ in client.stream():
+            pass
+
+    async def post_in_order() -> None:
+        while not first.calls:  # the first player is asked
+            await trio.sleep(0.01)
+        nursery.start_soon(second.post, pawn("e8"), PRESENCE.now())
+        while not first.lines:  # the move is shown
+            await trio.sleep(0.01)
+        await first.post({"action": FLIP}, PRESENCE.now())
+
+    with trio.fail_after(20):
+        async with (
+            open_roster(Limits(), inside=lambda entrant, limits: seats[entrant]) as roster,
+            trio.open_nursery() as nursery,
+        ):
+            nursery.start_soon(listen, first)
+            nursery.start_soon(listen, second)
+            nursery.start_soon(post_in_order)
+            verdict = await play(match, roster)
+    assert verdict.result.reason == "FLIPPED: Not your turn"
 
 
 async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> None:
