@@ -27,6 +27,8 @@ from referee.harness.web.server import heard_at
 NOT_ON_MOVE = "You are not on the move."
 GAME_OVER = "The game is over."
 TRAINING_OVER = "The training game is over."
+TRAINING_BEGUN = "TrainingGame sa id-ijem: {} uspešno napravljen."
+"""In the original's language, since a client cuts the game's number out of exactly this text (aibg5.md, 13.3)."""
 NO_GAME = "You have not joined a game, or there is no such game."
 NO_TRAINING = "You have no training game."
 WANTED_ACTION = 'action is wanted: "move,Q,R" or "attack,Q,R"'
@@ -165,7 +167,7 @@ class Front:
         if not isinstance(map_name, str) or index is None or minutes is None or index != int(index):
             return bad_request(request, "mapName, playerIdx (1 to 4) and time (minutes) are wanted")
         room = await self.rooms.train(name, int(index), minutes, map_name)
-        body = {"message": f"The training game has begun; its gameId is {room.number}", "gameState": room.position()}
+        body = {"message": TRAINING_BEGUN.format(room.number), "gameState": room.position()}
         return Written(202, body, room.players[name].first)
 
     async def action_train(self, request: Request) -> Response:

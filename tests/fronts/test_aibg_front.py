@@ -1,6 +1,7 @@
 """AIBG's front with the clients that it is for: a whole event, training, viewers, and every refusal of 13.3."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from functools import cache, partial
 from pathlib import Path
@@ -192,6 +193,20 @@ async def test_who_is_silent_for_three_seconds_is_out_and_the_others_play_on(fro
     assert (late.status_code, late.json()) == (400, {"message": GAME_OVER})
 
 
+async def test_a_client_cuts_the_number_of_its_training_game_out_of_the_message(front: Front) -> None:
+    """As a client of the competition does; it decodes the bytes as UTF-8 and looks at the game as a viewer."""
+    client = await front.client("team1", "")
+    begun = await in_thread(client.post, "/game/train", {"mapName": "test1.txt", "playerIdx": 1, "time": 1})
+    assert (begun.status_code, begun.headers["Content-Type"]) == (202, "application/json")
+    message = json.loads(begun.content.decode("utf-8"))["message"]
+    found = re.fullmatch("TrainingGame sa id-ijem: ([0-9]+) uspešno napravljen[.]", message)
+    assert found is not None, message
+    viewer = {"gameId": found[1], "password": PASSWORD}
+    seen = await in_thread(partial(requests.get, f"{front.url}/game", params=viewer, timeout=30))
+    assert seen.status_code == 202
+    assert json.loads(seen.json()["gameState"])["player1"]["name"] == "team1"
+
+
 async def test_training_plays_a_round_a_call_beside_three_bots(front: Front) -> None:
     client = await front.client("team1", "")
     none = await in_thread(client.post, "/game/actionTrain", {"action": "move,0,0"})
@@ -207,7 +222,7 @@ async def test_training_plays_a_round_a_call_beside_three_bots(front: Front) -> 
     ):
         assert (await in_thread(client.post, "/game/train", wrong)).status_code == 400, wrong
     begun = await in_thread(client.post, "/game/train", {"mapName": "practice1.txt", "playerIdx": "2", "time": "0.03"})
-    assert begun.status_code == 202 and "1000" in begun.json()["message"]
+    assert begun.status_code == 202 and begun.json()["message"] == "TrainingGame sa id-ijem: 1000 uspešno napravljen."
     state = json.loads(begun.json()["gameState"])
     assert [state[f"player{n}"]["type"] for n in (1, 2, 3, 4)] == ["BOT", "PLAYER", "BOT", "BOT"]
     assert [state[f"player{n}"]["name"] for n in (1, 2, 3)] == ["Bot1", "team1", "Bot3"]
