@@ -41,6 +41,16 @@ from referee.harness.tournament.formats import (
 NONE = "none"
 SELF = ("self", "play-self")
 """Formats in which one bot plays itself."""
+NEUTRAL = (
+    "stderr_bytes",
+    "exit_s",
+    "build_s",
+    "build_memory_bytes",
+    "build_processes",
+    "build_network",
+)
+"""Limits that change no game's outcome: how much of a log is kept, how long a bot may take to end after its last match,
+and what a build may use. A bot that cannot be built plays no game."""
 IDENT_DIGITS = 10
 """Of a bot's hash, as many name it in keys and tables."""
 
@@ -130,7 +140,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
     def conditions(self, stage: str) -> str:
         """What a stage is played under, as 8 hexadecimal digits; in other conditions every game has another key."""
-        limits = [_changed(self.time), _changed(self.limits)]
+        limits = [_changed(self.time), _changed(deciding(self.limits))]
         what = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings]
         text = json.dumps(msgspec.to_builtins(what), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
@@ -138,6 +148,17 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     def replaced(self, **changes: Any) -> "Plan":
         """The same with some fields changed."""
         return msgspec.structs.replace(self, **changes)
+
+
+def deciding(limits: Limits) -> Limits:
+    """The limits that can change a game's outcome, with all others at their defaults.
+
+    Visible paths are left out: they belong to a machine, like its system files, and differ from one to the next.
+    """
+    default = Limits()
+    neutral = {name: getattr(default, name) for name in NEUTRAL}
+    isolation = msgspec.structs.replace(limits.isolation, readable=())
+    return msgspec.structs.replace(limits, isolation=isolation, **neutral)
 
 
 def _changed(value: Struct) -> dict[str, Any]:

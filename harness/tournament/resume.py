@@ -8,7 +8,7 @@ import msgspec
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.formats import NO_FURTHER, Seating, swiss_rounds, wins_of_series
-from referee.harness.tournament.plan import Entry, Plan, find_game
+from referee.harness.tournament.plan import Entry, Plan, deciding, find_game
 
 OWN = "the format's own"
 SHOWN = 60
@@ -19,7 +19,8 @@ BY_ORDER = frozenset({"gauntlet", "play-all", "groups"})
 
 def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
     """The plan to go on with: the one that was there, with more games, rounds of a Swiss or bots where they are asked
-    for. `fewer`: less games may be asked for too. UsageError names everything else that differs, in one line."""
+    for, and with the requested limits. `fewer`: less games may be asked for too. UsageError names everything else that
+    differs, in one line: limits too, where they can change a game's outcome."""
     absent = {entry.ident for entry in before.bots if entry.absent}
     requested = requested.replaced(
         bots=tuple(entry if entry.ident not in absent else _stayed_away(entry) for entry in requested.bots)
@@ -29,7 +30,7 @@ def continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) 
         whats = ", and ".join(f"whose {what}" for what in differing)
         raise UsageError(f"{folder} holds a tournament {whats}; another one needs a folder")
     bots = _bots(before, requested, folder)
-    return before.replaced(bots=bots, games=requested.games, rounds=requested.rounds)
+    return before.replaced(bots=bots, games=requested.games, rounds=requested.rounds, limits=requested.limits)
 
 
 def _differing(before: Plan, requested: Plan, fewer: bool) -> Iterator[str]:
@@ -74,7 +75,7 @@ def _conditions(before: Plan, requested: Plan) -> Iterator[str]:
         {
             "option": msgspec.to_builtins(msgspec.convert(plan.options, options)),
             "time": msgspec.structs.asdict(plan.time),
-            "limit": msgspec.structs.asdict(plan.limits),
+            "limit": msgspec.structs.asdict(deciding(plan.limits)),
         }
         for plan in (before, requested)
     ]
