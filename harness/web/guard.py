@@ -8,7 +8,7 @@ A token comes to the page in the fragment of an address, which no request, log o
 import secrets
 import socket
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from hmac import compare_digest
 from html import escape
@@ -82,13 +82,31 @@ class Guarded:
 
 def _foreign(scope: Scope, hosts: frozenset[str]) -> str | None:
     """Why a request is none of ours; None = it is."""
-    named = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
-    origins = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"origin"]
+    named, origins, sites = _values(scope, b"host"), _values(scope, b"origin"), _values(scope, b"sec-fetch-site")
     if len(named) != 1 or named[0] not in hosts:
         return "this server has another name"
-    if any(origin.removeprefix("http://") != named[0] for origin in origins):
+    if not all(_is_own(origin, named[0], sites) for origin in origins):
         return "this page may not ask here"
     return None
+
+
+def _is_own(origin: str, host: str, sites: Sequence[str]) -> bool:
+    """Whether a page of that origin is ours. The scheme does not count, because a proxy may terminate TLS.
+
+    A proxy may also put another name into `Host`. Then the browser's `Sec-Fetch-Site` decides, which no page can set.
+    Browsers send it to HTTPS addresses and to this machine, so never to a foreign name that leads here by plain HTTP.
+    """
+    scheme, _, rest = origin.partition("://")
+    if scheme not in ("http", "https"):
+        return False
+    if sites:
+        return all(site == "same-origin" for site in sites)
+    return rest == host
+
+
+def _values(scope: Scope, wanted: bytes) -> list[str]:
+    """The values of a header, in lower case."""
+    return [value.decode("latin-1").lower() for name, value in scope["headers"] if name == wanted]
 
 
 def bracketed(host: str) -> str:

@@ -2,16 +2,21 @@
 
 import http.client
 import os
+import re
 import socket
+import ssl
 import stat
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from math import inf
 
+import httpx
 import pytest
 import trio
+import trustme
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -112,6 +117,82 @@ def test_a_server_answers_its_own_pages_and_nobody_elses() -> None:
         assert asked(port, Host="evil.example")[0] == 403
         assert asked(port, Host=f"evil.example:{port}")[0] == 403
         assert asked(port, Host=f"127.0.0.1:{port + 1}")[0] == 403
+
+
+@contextmanager
+def behind_tls(port: int, renames: bool) -> Iterator[httpx.Client]:
+    """A client of a proxy that terminates TLS. `renames`: it replaces `Host` by the server's address, as nginx does."""
+    authority = trustme.CA()
+    ours, theirs = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context()
+    authority.issue_cert("localhost").configure_cert(ours)
+    authority.configure_trust(theirs)
+    started, over, ports = threading.Event(), threading.Event(), [0]
+
+    async def forward(stream: trio.SSLStream[trio.SocketStream]) -> None:
+        with suppress(trio.BrokenResourceError):
+            request = b""
+            while b"\r\n\r\n" not in request:
+                request += await stream.receive_some()
+            if renames:
+                request = re.sub(rb"(?i)\r\nhost: [^\r]*", b"\r\nHost: 127.0.0.1:%d" % port, request)
+            async with await trio.open_tcp_stream("127.0.0.1", port) as inner:
+                await inner.send_all(request)
+                async for data in inner:
+                    await stream.send_all(data)
+
+    async def serve() -> None:
+        async with trio.open_nursery() as nursery:
+            (listener,) = await nursery.start(partial(trio.serve_ssl_over_tcp, forward, 0, ours, host="127.0.0.1"))
+            ports[0] = listener.transport_listener.socket.getsockname()[1]
+            started.set()
+            while not over.is_set():
+                await trio.sleep(0.02)
+            nursery.cancel_scope.cancel()
+
+    thread = threading.Thread(target=trio.run, args=(serve,))
+    thread.start()
+    assert started.wait(10)
+    try:
+        with httpx.Client(
+            base_url=f"https://localhost:{ports[0]}", verify=theirs, headers={"Connection": "close"}, trust_env=False
+        ) as client:
+            yield client
+    finally:
+        over.set()
+        thread.join(10)
+
+
+def test_a_page_behind_a_proxy_with_tls_may_post() -> None:
+    with served() as port:
+        host = f"localhost:{port}"
+
+        def status(client: httpx.Client, origin: str, **headers: str) -> int:
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            return client.post("/", headers={"Origin": origin, **given}).status_code
+
+        with behind_tls(port, renames=False) as client:
+            assert status(client, f"https://{host}", Host=host) == 200
+            assert status(client, f"https://{host}", Host=host, Sec_Fetch_Site="same-origin") == 200
+            assert status(client, "https://evil.example", Host=host) == 403
+            assert status(client, f"https://{host}.evil.example", Host=host) == 403
+            assert status(client, "https://evil.example", Host="evil.example") == 403
+            assert status(client, "https://evil.example", Host="evil.example", Sec_Fetch_Site="same-origin") == 403
+        with behind_tls(port, renames=True) as client:
+            public = f"https://{client.base_url.netloc.decode()}"
+            assert client.get("/").status_code == 200
+            assert status(client, public, Sec_Fetch_Site="same-origin") == 200
+            assert status(client, public) == 403, "no browser says that the page is ours"
+            for site in ("same-site", "cross-site", "none"):
+                assert status(client, "https://evil.example", Sec_Fetch_Site=site) == 403
+            assert status(client, "null", Sec_Fetch_Site="cross-site") == 403
+
+
+def test_a_browser_that_tells_of_another_site_is_refused_whatever_the_origin_says() -> None:
+    with served() as port:
+        own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
+        assert asked(port, **own, Sec_Fetch_Site="same-origin")[0] == 200
+        assert asked(port, **own, Sec_Fetch_Site="cross-site")[0] == 403
+        assert asked(port, Origin=f"ftp://127.0.0.1:{port}")[0] == 403
 
 
 def test_every_answer_forbids_what_a_page_of_ours_never_does() -> None:
