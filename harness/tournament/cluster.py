@@ -43,11 +43,8 @@ LOOK_S = 0.5
 PATIENCE_S = 10.0
 """After so long without a worker a run says what it waits for."""
 QUEUED = 2
-SETTINGS = {
-    "distributed.worker.profile.enabled": False,  # samples every 10 ms, on the clock of whoever plays
-    "distributed.scheduler.work-stealing": False,
-    "distributed.scheduler.allowed-failures": 3,  # with 0, tasks that only waited die with the worker
-}
+ATTEMPTS = 3
+"""After this many deliveries in a row, a worker that still lacks bots gets no more games."""
 
 
 class Tls(Struct, frozen=True):
@@ -203,13 +200,18 @@ def ask(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> byt
     else:
         order = wire.order(job)
         assert isinstance(order, wire.Job)
-        what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
+        try:
+            what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
+        except (RunError, LaneDied):
+            raise
+        except Exception as error:  # the next attempt here would fail in the same way
+            what = Unable({"": f"{type(error).__name__}: {error}"})
     kind = type(what).__name__
     return msgspec.msgpack.encode((worker.address, platform.node(), kind, what))
 
 
 def receive(bot: bytes, data: bytes) -> None:
-    """Takes a bot's bundle and unpacks it, if nobody has yet."""
+    """Unpacks a bot's zip file, unless it lies unpacked already. RunError or OSError where that cannot be."""
     with TemporaryDirectory(prefix="referee-") as folder:
         archive = Path(folder, "bot.zip")
         archive.write_bytes(data)
@@ -232,6 +234,17 @@ class _Given(NamedTuple):
     future: Any
     able: frozenset[str]
     """The workers that may play it."""
+
+
+class _Delivery(Struct, eq=False):
+    """Bots on their way to a worker, and the jobs that wait for them."""
+
+    attempts: int = 0
+    """Deliveries since the worker last played."""
+    jobs: list[int] = []
+    """Empty: no delivery is on its way."""
+    why: str = ""
+    """What went wrong with the last one."""
 
 
 class ClusterCrew(Crew):
@@ -264,7 +277,10 @@ class ClusterCrew(Crew):
         self._unable: dict[str, str] = {}
         """Workers that cannot play, and why."""
         self._jobs: dict[int, _Given] = {}
-        self._sent: list[Any] = []
+        self._deliveries: dict[str, _Delivery] = {}
+        """By worker."""
+        self._sending = threading.Lock()
+        """Only one zip file at a time is in the driver's memory."""
         self._stopping = False
         self._gone_since: float | None = None
         self._token = trio.lowlevel.current_trio_token()
@@ -312,10 +328,12 @@ class ClusterCrew(Crew):
             return  # of a connection or a worker that is gone; its games are open again
         if isinstance(result, Answer) and isinstance(result.what, Needs):
             self._jobs[number] = given._replace(able=frozenset([result.worker]))
-            self._send_bundles(given.job, result)
+            self._deliver(number, result)
             return
         del self._jobs[number]
         if isinstance(result, Answer) and isinstance(result.what, Played):
+            if result.worker in self._deliveries:
+                self._deliveries[result.worker].attempts = 0
             self._put(wire.Played(number, result.what.games))
             self._put(wire.Done(number, result.what.took_s, result.what.start_s))
         elif isinstance(result, Answer):
@@ -330,36 +348,67 @@ class ClusterCrew(Crew):
         with suppress(trio.ClosedResourceError):  # the run is over, and what it called back says so
             self.tell.send_nowait(event)
 
-    def _send_bundles(self, job: wire.Job, answer: Answer) -> None:
-        """Sends what a worker lacks, then the same job to the same worker."""
+    def _deliver(self, number: int, answer: Answer) -> None:
+        """Sends a worker the bots that it lacks, then the job again. After `ATTEMPTS`, others play its games."""
         assert isinstance(answer.what, Needs)
-        client = self._client
-        left = len(answer.what.bots)
+        delivery = self._deliveries.setdefault(answer.worker, _Delivery())
+        delivery.jobs.append(number)
+        if len(delivery.jobs) > 1:
+            return  # on their way already
+        if delivery.attempts == ATTEMPTS and answer.worker not in self._unable:
+            why = delivery.why or f"{', '.join(entry.name for entry in answer.what.bots)}: sent, and not there"
+            self._retire(answer, f"worker {answer.worker}: {ATTEMPTS} deliveries of bots failed: {why}")
+            self._on_note(f"{self._unable[answer.worker]}; this worker gets no more games")
+        if answer.worker in self._unable:
+            jobs, delivery.jobs = delivery.jobs, []
+            for each in jobs:
+                if self._jobs.pop(each, None) is not None:
+                    self._put(Lost(answer.worker, (each,), False))
+            return
+        delivery.attempts += 1
+        arguments = (self._client, self._sending, answer.worker, answer.what.bots, delivery)
+        threading.Thread(target=self._send, args=arguments, daemon=True).start()
 
-        def arrived(future: Any) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                with suppress(trio.RunFinishedError):
-                    self._token.run_sync_soon(self._again, job, answer.worker, client)
+    def _send(
+        self, client: Any, sending: threading.Lock, worker: str, bots: Sequence[Entry], delivery: _Delivery
+    ) -> None:
+        """In a thread of its own, because each step may take long, or for ever if the worker or the scheduler is gone.
 
-        for entry in answer.what.bots:
-            data = bundle.zip_path(self._folder, entry).read_bytes()
-            bot = msgspec.msgpack.encode(entry)
-            future = client.submit(receive, bot, data, pure=False, workers=[answer.worker], priority=10)
-            self._sent.append(future)  # Dask forgets a task that nobody waits for
-            future.add_done_callback(arrived)
+        Dask carries large data by `scatter`: in a task's arguments, the scheduler would keep a copy of it.
+        """
+        why = ""
+        for entry in bots:
+            try:
+                with sending:
+                    data = client.scatter(
+                        bundle.zip_path(self._folder, entry).read_bytes(), workers=[worker], hash=False
+                    )
+                bot = msgspec.msgpack.encode(entry)
+                client.submit(receive, bot, data, pure=False, retries=0, workers=[worker], priority=10).result()
+            except BaseException as error:  # Dask has some that are no Exception
+                why = f"{entry.name}: {error}"
+        with suppress(trio.RunFinishedError):
+            self._token.run_sync_soon(self._delivered, worker, delivery, why)
 
-    def _again(self, job: wire.Job, worker: str, client: Any) -> None:
-        if client is self._client and job.number in self._jobs:
-            self._sent.clear()
-            self._submit(job, worker if worker in self._workers else None)
+    def _delivered(self, worker: str, delivery: _Delivery, why: str) -> None:
+        if self._deliveries.get(worker) is not delivery:
+            return  # to a worker that is gone, or by a connection that is
+        delivery.why = why
+        jobs, delivery.jobs = delivery.jobs, []
+        for number in jobs:
+            if number in self._jobs:
+                self._submit(self._jobs[number].job, worker)
 
     def _refused(self, answer: Answer) -> None:
         assert isinstance(answer.what, Unable)
         names = {ident: entry.name for ident, entry in self._entries.items()}
         why = "; ".join(": ".join(filter(None, (names.get(ident), text))) for ident, text in answer.what.why.items())
+        self._retire(answer, why)
+
+    def _retire(self, answer: Answer, why: str) -> None:
+        """Gives a worker no more games. The run fails if it was the last."""
         self._unable[answer.worker] = f"{answer.host}: {why}"
+        self.lanes = len(self._workers - self._unable.keys())
         if self._workers <= self._unable.keys():
             reasons = "\n".join(sorted(set(self._unable.values())))
             self._put(wire.Failed(f"no worker of the cluster can play\n{reasons}"))
@@ -380,6 +429,7 @@ class ClusterCrew(Crew):
             if found is None:
                 if self._gone_since is None:
                     self._gone_since = trio.current_time()
+                    self._deliveries, self._sending = {}, threading.Lock()  # a thread may hold the old one for ever
                     for number in list(self._jobs):
                         del self._jobs[number]
                         self._put(Lost("the scheduler", (number,), False))
@@ -393,6 +443,7 @@ class ClusterCrew(Crew):
                 await self._forsake(found)
                 self._came_once = self._came_once or bool(found)
                 self._unable = {worker: why for worker, why in self._unable.items() if worker in found}
+                self._deliveries = {worker: one for worker, one in self._deliveries.items() if worker in found}
                 self.lanes = len(found - self._unable.keys())
             await trio.sleep(LOOK_S)
 
@@ -514,7 +565,6 @@ async def open_cluster(
         except Exception as error:  # OSError, TimeoutError, and what else Dask has for it
             raise _unreachable(address, error) from error
 
-    dask.config.set(SETTINGS)
     client = await trio.to_thread.run_sync(connect)
     crew = ClusterCrew(connect, client, contest, plan, folder, address, on_note)
     async with trio.open_nursery() as nursery:

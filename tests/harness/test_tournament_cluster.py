@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -64,13 +65,13 @@ class Cluster:
         self.address = self._address(file)
         self.port = int(self.address.rpartition(":")[2])
 
-    def worker(self, name: str, without: str = "") -> "subprocess.Popen[bytes]":
+    def worker(self, name: str, *options: str, without: str = "") -> "subprocess.Popen[bytes]":
         """Another worker, as on a machine of its own, perhaps one without some layers of isolation."""
         own = self.folder / name
         own.mkdir(exist_ok=True)
         worker = self._start(
             "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0",
-            "--death-timeout", "20", "--local-directory", str(own), name=name, without=without,
+            "--death-timeout", "20", "--local-directory", str(own), *options, name=name, without=without,
         )  # fmt: skip
         self.workers.append(worker)
         return worker
@@ -229,6 +230,87 @@ def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tm
     assert "no worker of the cluster can play" in said
     assert f"{platform.node()}: privileges ({layers.GUARANTEES['privileges']}) is not kept here: none" in said
     assert not games(tmp_path / "t")
+
+
+def unable_to_unpack(cluster: Cluster, name: str) -> None:
+    """A worker on which no bot can be unpacked, as on a full disk."""
+    bundles = cluster.folder / name / "cache" / "referee" / "bundles"
+    bundles.parent.mkdir(parents=True)
+    bundles.write_text("no folder")
+    cluster.worker(name)
+
+
+def test_a_run_ends_if_no_worker_can_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    unable_to_unpack(cluster, "full")
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.5", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: worker tcp://127.0.0.1:" in said
+    assert "3 deliveries of bots failed: " in said and "cannot be unpacked" in said
+
+
+def test_other_workers_play_the_games_of_one_that_cannot_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    unable_to_unpack(cluster, "full")
+    cluster.worker("empty")
+    start = ["--game", "tictactoe", *bots, "--games", "60", "--max-minutes", "1", "--cluster", cluster.address]
+    done = subprocess.run(
+        command(*start, "--ledger", tmp_path / "t"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(games(tmp_path / "t")) == 60
+    assert done.stderr.count("this worker gets no more games") <= 1, "it need not be asked before all is played"
+
+
+def test_a_run_ends_if_no_worker_can_start_a_process_for_its_games(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import sys\nsys.executable = '/nowhere/python'\n")
+    cluster.worker("broken", "--preload", str(tmp_path / "broken.py"))
+    start = ["--game", "tictactoe", "@random", "@random", "--max-minutes", "0.5", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: FileNotFoundError: " in said
+
+
+def test_a_large_bot_does_not_travel_inside_a_task(cluster: Cluster, tmp_path: Path) -> None:
+    """Dask warns of a task of more than 10 MB: the scheduler keeps it whole."""
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    (bots[0] / "weights").write_bytes(random.Random(1).randbytes(12_000_000))
+    cluster.worker("first")
+    start = ["--game", "tictactoe", *bots, "--games", "4", "--cluster", cluster.address]
+    done = subprocess.run(
+        command(*start, "--ledger", tmp_path / "t"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""
+    assert len(games(tmp_path / "t")) == 4
+
+
+def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.01", "--ledger", tmp_path / "t"]
+    tournament(tmp_path, *start, "--cluster", cluster.address, code=4)  # nobody has come to play
+    for file in (tmp_path / "t" / "bots").iterdir():
+        file.unlink()
+        os.mkfifo(file)  # reading it takes until somebody writes
+    cluster.worker("first")
+    resume = command("--resume", "--ledger", tmp_path / "t", "--max-minutes", "0.1", "--cluster", cluster.address)
+    assert subprocess.run(resume, cwd=tmp_path, env=environment(tmp_path), timeout=60).returncode == 4
+
+
+def test_the_settings_on_the_page_reach_the_workers(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    cluster.worker("default")
+    for name, value in re.findall(r"^export (\w+)=(\w+)$", page, re.MULTILINE):
+        monkeypatch.setenv(name, value)
+    cluster.worker("set")
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
+    assert sorted(profiled.values()) == [False, True]
 
 
 def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
