@@ -372,7 +372,7 @@ class ClusterCrew(Crew):
     def _send(
         self, client: Any, sending: threading.Lock, worker: str, bots: Sequence[Entry], delivery: _Delivery
     ) -> None:
-        """In a thread of its own, because each step may take long, or for ever if the worker or the scheduler is gone.
+        """In a thread of its own, because each step may take long, and never ends if the scheduler is gone.
 
         Dask carries large data by `scatter`: in a task's arguments, the scheduler would keep a copy of it.
         """
@@ -429,7 +429,7 @@ class ClusterCrew(Crew):
             if found is None:
                 if self._gone_since is None:
                     self._gone_since = trio.current_time()
-                    self._deliveries, self._sending = {}, threading.Lock()  # a thread may hold the old one for ever
+                    self._deliveries, self._sending = {}, threading.Lock()  # a thread may never release the old one
                     for number in list(self._jobs):
                         del self._jobs[number]
                         self._put(Lost("the scheduler", (number,), False))

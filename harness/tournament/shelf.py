@@ -1,5 +1,8 @@
 """The records of a tournament, for the viewer: out of the packs, in the ledger's order."""
 
+import threading
+from array import array
+from bisect import insort
 from pathlib import Path
 
 import msgspec
@@ -27,34 +30,56 @@ class PackedSource(Source):
 
 
 class LedgerShelf(Shelf):
-    """All games of a tournament's folder whose records were kept."""
+    """All games of a tournament's folder whose records were kept.
+
+    A ledger may hold millions of games. Each costs 12 bytes here, the place of its line; only the newest ones, which
+    the list shows, are kept as entries.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._found: list[tuple[Path, ledger.Line, Entry]] = []
+        self._files: list[Path] = []
+        self._file_numbers: dict[Path, int] = {}
+        self._line_files = array("I")
+        """By the game's number: which file its line is in."""
+        self._line_starts = array("Q")
+        """By the game's number: where its line begins."""
+        self._newest: list[Entry] = []
+        """By time, the newest last."""
         self._ends: dict[Path, int] = {}
         self._names: dict[str, str] = {}
         self._game = ""
+        self._reading = threading.Lock()  # requests for the list come in threads
 
     def entries(self) -> list[Entry]:
-        """Only what has been added since the last time is read."""
+        with self._reading:
+            self._read()
+            return self._newest[: -MOST - 1 : -1]
+
+    def source(self, number: int) -> Source | None:
+        if not self._line_starts:
+            self.entries()
+        if number not in range(len(self._line_starts)):
+            return None
+        file = self._files[self._line_files[number]]
+        try:
+            with file.open("rb") as lines:
+                lines.seek(self._line_starts[number])
+                line = msgspec.json.decode(lines.readline(), type=ledger.Line)
+        except (OSError, msgspec.MsgspecError):
+            return None
+        return PackedSource(self.folder, file, line)
+
+    def _read(self) -> None:
+        """Reads what the files have got since the last time."""
         for file in ledger.files(self.folder):
             for end, line in ledger.lines(file, self._ends.get(file, 0)):
                 self._ends[file] = end
                 if line.startswith(b'{"ledger":'):
                     self._head(line)
                 elif line:
-                    self._add(file, line)
-        newest = sorted((entry for _, _, entry in self._found), key=lambda entry: -entry.at)
-        return newest[:MOST]
-
-    def source(self, number: int) -> Source | None:
-        if not self._found:
-            self.entries()
-        if number not in range(len(self._found)):
-            return None
-        file, line, _ = self._found[number]
-        return PackedSource(self.folder, file, line)
+                    self._add(file, end - len(line) - 1, line)
+        del self._newest[:-MOST]
 
     def _head(self, text: bytes) -> None:
         """Lines name bots by what they consist of; the first line of a file holds their names."""
@@ -62,7 +87,7 @@ class LedgerShelf(Shelf):
         self._game = str(plan.get("game", ""))
         self._names |= {str(bot["ident"]): str(bot["name"]) for bot in plan.get("bots", ())}
 
-    def _add(self, file: Path, text: bytes) -> None:
+    def _add(self, file: Path, start: int, text: bytes) -> None:
         try:
             line = msgspec.json.decode(text, type=ledger.Line)
         except msgspec.MsgspecError:
@@ -70,7 +95,7 @@ class LedgerShelf(Shelf):
         if line.z is None or line.void:
             return
         entry = Entry(
-            number=len(self._found),
+            number=len(self._line_starts),
             title=line.k,
             game=self._game,
             names=tuple(self._names.get(ident, ident) for ident in line.b),
@@ -81,4 +106,11 @@ class LedgerShelf(Shelf):
             reason=line.why,
             faults=tuple(Fault(fault.seat, fault.kind) for fault in line.f),
         )
-        self._found.append((file, line, entry))
+        if file not in self._file_numbers:
+            self._file_numbers[file] = len(self._files)
+            self._files.append(file)
+        self._line_files.append(self._file_numbers[file])
+        self._line_starts.append(start)
+        insort(self._newest, entry, key=lambda each: (each.at, -each.number))
+        if len(self._newest) > 2 * MOST:
+            del self._newest[:-MOST]

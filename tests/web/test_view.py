@@ -6,6 +6,8 @@ import json
 import shutil
 import subprocess
 import sys
+import timeit
+import tracemalloc
 from pathlib import Path
 from socket import AF_INET, gethostname
 from urllib.parse import urlsplit
@@ -13,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 import psutil
 import pytest
+from msgspec.structs import replace
 from pages import Played, Viewing, Visited
 
 from referee.games import registry
@@ -23,6 +26,7 @@ from referee.harness.record.exports import export
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import Replay
+from referee.harness.tournament import shelf
 from referee.harness.tournament.ledger import Ledger, Line
 from referee.harness.tournament.shelf import LedgerShelf
 
@@ -193,15 +197,58 @@ def test_the_games_of_a_tournament_are_listed_by_their_bots_names(tmp_path: Path
     record = played("tictactoe").read_bytes()
     bots = [{"ident": "aa", "name": "Ada"}, {"ident": "bb", "name": "Bob"}]
     book = Ledger(tmp_path, {"game": "tictactoe", "bots": bots})
-    shelf = LedgerShelf(tmp_path)
-    assert shelf.entries() == []
+    found = LedgerShelf(tmp_path)
+    assert found.entries() == []
     line = Line("c/aa-bb/0/0", ("bb", "aa"), 7, (1, 2), (1.0, 0.0), at=5.0)
     book.append([(msgspec.json.encode(line), gzip.compress(record)), (msgspec.json.encode(line), None)])
-    (entry,) = shelf.entries()
+    (entry,) = found.entries()
     assert (entry.game, entry.names, entry.ranks) == ("tictactoe", ("Bob", "Ada"), (1, 2))
-    source = shelf.source(entry.number)
+    source = found.source(entry.number)
     assert source is not None and source.read(0) == record and source.read(10) == record[10:]
-    assert shelf.source(1) is None
+    assert found.source(1) is None
+
+
+def game_lines(count: int, first: int = 0) -> list[tuple[bytes, bytes | None]]:
+    """Games as a ledger takes them, one a second."""
+    line = Line("", ("bb", "aa"), 7, (1, 2), (1.0, 0.0))
+    lines = (replace(line, k=f"c/aa-bb/{number}/0", at=float(number)) for number in range(first, first + count))
+    return [(msgspec.json.encode(each), gzip.compress(b"%d" % number, 1)) for number, each in enumerate(lines, first)]
+
+
+def test_the_newest_games_of_all_files_are_listed_and_older_ones_are_still_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "MOST", 4)
+    late, early = Ledger(tmp_path, {"game": "tictactoe"}), Ledger(tmp_path, {"game": "tictactoe"})
+    late.append(game_lines(10, first=20))
+    early.append(game_lines(15))
+    found = LedgerShelf(tmp_path)
+    assert [entry.at for entry in found.entries()] == [29, 28, 27, 26]
+    early.append(game_lines(1, first=28))  # two of one second: the first that was read stands first
+    late.append(game_lines(1, first=30))
+    newest = found.entries()
+    assert [entry.at for entry in newest] == [30, 29, 28, 28] and newest[2].number < newest[3].number
+    sources = [found.source(number) for number in range(27)]
+    contents = sorted(int(source.read(0)) for source in sources if source is not None)
+    assert contents == sorted([*range(15), *range(20, 30), 28, 30])
+    assert found.source(27) is None
+
+
+def test_a_request_costs_what_it_shows_however_many_games_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "MOST", 100)
+    cost_s, memory = [], []
+    for count in (300, 9000):
+        Ledger(tmp_path / str(count), {"game": "tictactoe"}).append(game_lines(count))
+        tracemalloc.start()
+        found = LedgerShelf(tmp_path / str(count))
+        assert len(found.entries()) == 100
+        memory.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        cost_s.append(min(timeit.repeat(found.entries, number=10, repeat=20)))
+    assert memory[1] - memory[0] < 100 * (9000 - 300)
+    assert cost_s[1] < 5 * cost_s[0]
 
 
 def test_what_is_missing_for_a_server_is_said_in_one_line(tmp_path: Path) -> None:
