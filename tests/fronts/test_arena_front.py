@@ -20,9 +20,9 @@ from referee.games import registry
 from referee.games.api import Setup
 from referee.games.arena import Battle
 from referee.games.dice import Dice
+from referee.harness.bots import presence
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
-from referee.harness.bots.presence import PRESENCE
 from referee.harness.bots.roster import open_roster
 from referee.harness.fronts import arena
 from referee.harness.fronts.arena import Arena, Settings, games, path_of
@@ -419,10 +419,10 @@ async def test_a_client_that_posts_before_another_clients_first_move_is_not_on_t
     async def post_in_order() -> None:
         while not first.calls:  # the first player is asked
             await trio.sleep(0.01)
-        nursery.start_soon(second.post, pawn("e8"), PRESENCE.now())
+        nursery.start_soon(second.post, pawn("e8"), presence.now())
         while not first.lines:  # the move is shown
             await trio.sleep(0.01)
-        await first.post({"action": FLIP}, PRESENCE.now())
+        await first.post({"action": FLIP}, presence.now())
 
     with trio.fail_after(20):
         async with (
