@@ -20,6 +20,7 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
 from referee.harness.cli.view import lacking
 from referee.harness.errors import UsageError
+from referee.harness.fronts.names import read_aliases
 from referee.harness.match.referee import Match
 from referee.harness.record.recorder import claimed_folder
 
@@ -50,7 +51,7 @@ def serve(
     bind
         ADDRESS:PORT to listen on. Default: 127.0.0.1:8080 for the Arena, 127.0.0.1:8081 for AIBG.
     alias
-        A host name by which clients call this server; may be given more than once.
+        A host name by which clients call this server, or HOST:PORT for that port alone; may be given more than once.
     compat
         Of the Arena, where the competition's document and its server differ: seed (default) or original.
     allow
@@ -85,7 +86,7 @@ def serve(
             raise UsageError(f"--{name} is an option of the other front")
     if test and workers != 1:
         raise UsageError("--test --workers: one of the two, as a test sets the time of one process")
-    address, names = bind or BIND[front], tuple(alias)
+    address, names = bind or BIND[front], tuple(read_aliases(alias))
     if front == "arena":
         with _folder(front, replay, no_replay) as folder:
             _arena(address, names, compat or "seed", tuple(allow), test, folder, workers)

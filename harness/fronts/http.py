@@ -5,7 +5,6 @@ number, and whoever does not read what is sent is left by the kernel.
 """
 
 import gc
-import ipaddress
 import json
 import socket
 from codecs import BOM_UTF8
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.fronts.arrival import Arrivals
+from referee.harness.fronts.names import may_be_called, read_aliases
 from referee.harness.sandbox.ourselves import allow_descriptors
 from referee.harness.web import server
 from referee.harness.web.guard import bracketed
@@ -99,8 +99,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
         self.app = app
-        self.names = frozenset(name.lower() for name in names)
-        """Host names by which we may be called, beside `localhost` and any address."""
+        self.names = read_aliases(names)
         self.working = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -136,22 +135,10 @@ class Gate:
             except ValueError:
                 return 400, "the target is no path"
             host, path = parts.netloc or host, parts.path
-        if not _may_be_called(host, self.names):
+        if not may_be_called(host, self.names):
             return 403, "this server is not called by that name; --alias adds one"
         scope["path"] = "/" + path.strip("/")
         return None
-
-
-def _may_be_called(host: str, names: frozenset[str]) -> bool:
-    """An address can be nobody else's page that was led to us by a name of its own."""
-    name = (host.partition("]")[0].lstrip("[") if host.startswith("[") else host.partition(":")[0]).lower()
-    if name in ("", "localhost") or name in names:
-        return True
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 async def refused(request: Request, error: Exception) -> Response:

@@ -217,6 +217,40 @@ async def test_every_arena_game_that_is_installed_is_played(front: Front, tmp_pa
     assert len(others) == len(course.cases) - 1
 
 
+@pytest.mark.parametrize(
+    "front",
+    [{"names": ["Arena.Example.org", "ports.example.org:8080", "web.example.org:80", "tls.example.org:443"]}],
+    indirect=True,
+    ids=["aliases"],
+)
+async def test_an_alias_is_a_host_with_any_port_or_with_one(front: Front) -> None:
+    """A Host without a port means port 80, or 443 of a proxy that speaks TLS."""
+    hosts = {
+        "arena.example.org": 200,
+        "ARENA.example.org:1234": 200,
+        "arena.example.org.": 200,
+        "ports.example.org:8080": 200,
+        "Ports.Example.Org:8080": 200,
+        "ports.example.org:08080": 200,
+        "ports.example.org:8081": 403,
+        "ports.example.org": 403,
+        "web.example.org": 200,
+        "web.example.org:": 200,
+        "web.example.org:80": 200,
+        "web.example.org:443": 403,
+        "tls.example.org": 200,
+        "tls.example.org:443": 200,
+        "[::1]:8080": 200,
+        "other.example.org": 403,
+        "other.example.org:8080": 403,
+    }
+    found = {}
+    for host in hosts:
+        ask = partial(requests.get, f"{front.url}/quoridor/hi", headers={"Host": host}, timeout=30)
+        found[host] = (await in_thread(ask)).status_code
+    assert found == hosts
+
+
 async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: Front) -> None:
     answers = [
         (await front.post("/tic-tac-toe/evaluate", {"runId": "r", "teamUrl": "http://127.0.0.1"}), 400),

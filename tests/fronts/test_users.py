@@ -44,6 +44,10 @@ def test_the_command_line_writes_users_and_asks_for_their_file(
         (["arena", "--users", str(file)], "--users is an option of the other front"),
         (["aibg", "--users", str(file), "--token-time", "none"], "tokens end"),
         (["arena", "--bind", "8080"], "wanted is ADDRESS:PORT"),
+        *[
+            (["arena", "--alias", alias], f"--alias {alias!r} matches no request: expected HOST or HOST:PORT")
+            for alias in ("http://a", "a/x", "u@a", "", "*", "a:", "a:0", "a:65536", "a:b", "[::g]", "é")
+        ],
     ):
         assert main(["serve", *argv]) == 2
         assert words in " ".join(capsys.readouterr().err.split())
