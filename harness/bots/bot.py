@@ -49,6 +49,9 @@ class Bot(Seat):
     async def greet(self, match: Initialize, table: Table) -> Fault | None:
         """Opens a match, in a new process or in one that is used again."""
         self._table = table
+        self._sent.clear()  # fault reports show the frames of this match alone
+        self._pieces.clear()
+        self._received = 0
         if match.game != self._game:
             self._game, self._decoders = match.game, {}
         self.transport.start_match(match, lambda: table.log(match.seat))

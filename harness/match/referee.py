@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ from referee.harness.match.pace import Pace
 from referee.harness.match.relive import Past, relive
 from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, FaultReport, Verdict
 from referee.harness.match.verdict import Seat as SeatAccount
-from referee.harness.record.bundle import Evidence, bundle_of, gathered, write_bundles
+from referee.harness.record.bundle import Evidence, bundle_of, gathered, remove_bundles, write_bundles
 from referee.harness.record.lines import (
     REPLAY_VERSION,
     Ending,
@@ -109,6 +109,8 @@ async def play(
     evidence: list[Evidence] = []
     try:
         with clock.match_open(), recorder or Recorder(match.replay, followed=pace is not None) as record:
+            if match.bundles and match.replay is not None:
+                remove_bundles(match.replay, len(match.entrants))
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
@@ -122,9 +124,11 @@ async def play(
                     await referee.clear(roster)
             seats = tuple(referee.account(player, result) for player in range(len(match.entrants)))
             record.write(Ending(result, seats, tuple(referee.faults)))
-    finally:
-        if evidence and match.replay is not None:
+    except BaseException:
+        with suppress(Exception):  # what ended the match is what the caller must see
             write_bundles(evidence, match.replay)
+        raise
+    write_bundles(evidence, match.replay)
     return Verdict(
         game=match.game.name,
         seed=match.seed,

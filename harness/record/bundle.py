@@ -26,7 +26,7 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits, mebibytes
 from referee.harness.bots.seat import Frames, Moment, Seat
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import FaultReport
+from referee.harness.match.verdict import FULL_REPORTS, FaultReport
 from referee.harness.record.lines import Header
 from referee.harness.record.replay import Replay
 from referee.protocol.errors import printable
@@ -103,8 +103,26 @@ def gathered(report: FaultReport, seat: Seat, entrant: Entrant, encodings: Seque
     )
 
 
-def write_bundles(evidence: Sequence[Evidence], replay: Path) -> None:
+def remove_bundles(replay: Path, seats: int) -> None:
+    """Removes the fault reports of the match whose replay was at this path before. RunError if one stays."""
+    for player in range(seats):
+        for number in range(1, FULL_REPORTS + 1):
+            try:
+                _remove(bundle_of(replay, player, number))
+            except OSError as error:
+                raise RunError(f"the fault report {error.filename} cannot be removed: {error.strerror}") from error
+
+
+def _remove(folder: Path) -> None:
+    """Removes a fault report; leaves anything else that has its name."""
+    if (folder / "fault.json").is_file() and not folder.is_symlink():
+        shutil.rmtree(folder)
+
+
+def write_bundles(evidence: Sequence[Evidence], replay: Path | None) -> None:
     """Writes the bundles of a match whose record is on disk. RunError if one cannot be written."""
+    if not evidence or replay is None:
+        return
     try:
         lines = replay.read_bytes().splitlines(keepends=True)
     except OSError:
@@ -188,8 +206,6 @@ def _bundle(found: Evidence, header: Header, versions: Mapping[str, str]) -> Bun
 def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
     assert found.report.bundle is not None
     folder = Path(found.report.bundle)
-    if folder.is_dir() and not folder.is_symlink() and (folder / "fault.json").is_file():
-        shutil.rmtree(folder)  # of a match of that name that was played before
     folder.mkdir()
     versions = {
         "referee": metadata.version("referee"),

@@ -11,16 +11,23 @@ from pathlib import Path
 import msgspec
 import psutil
 import pytest
+import trio
 from scripted import Arena
 
 from referee.games.api import FaultKind, Result
 from referee.harness.bots.debuggers import language
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
 from referee.harness.cli.main import main
+from referee.harness.errors import RunError
+from referee.harness.match.referee import play
+from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import FULL_REPORTS
 from referee.harness.record.bundle import _KINDS
 from referee.harness.record.frames import frames
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.sandbox.layers import OFF
 
 Run = Callable[..., tuple[int, str]]
 
@@ -138,6 +145,68 @@ def test_a_bundle_of_a_match_that_is_played_again_is_a_new_one(run: Run, arena: 
         assert sorted(path.name for path in arena.folder.glob("m.seat0.fault*")) == named
     (arena.folder / "mine").mkdir()
     assert run("repro", "mine")[0] == 2
+
+
+def test_a_clean_match_leaves_no_fault_report_of_an_earlier_match_beside_its_replay(run: Run, arena: Arena) -> None:
+    arena.bot(TWICE, name="illegal")
+    arena.bot("greet(); put('C'); put('E'); call()", name="loser")
+    words = ("--game", "tictactoe", "--replay", "m.jsonl")
+    run(*words, "illegal.py", "rival.py")
+    assert [path.name for path in arena.folder.glob("m.seat*.fault*")] == ["m.seat0.fault1"]
+    (arena.folder / "m.seat0.fault2").mkdir()  # not a fault report, so not ours to remove
+    run(*words, "good.py", "loser.py")
+    assert [path.name for path in arena.folder.glob("m.seat*.fault*")] == ["m.seat0.fault2"]
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("cancelled", [True, False])
+async def test_a_fault_report_that_cannot_be_written_does_not_replace_what_ended_the_match(
+    arena: Arena, cancelled: bool
+) -> None:
+    """Neither a cancellation nor an interrupt. A match that is played to its end still says what failed."""
+    stubborn, thrower = (arena.bot(f"greet()\nwhile True: throw('{throw}')", name=throw) for throw in ("stone", "rock"))
+    match = arena.match(stubborn, thrower, game="rounds", rounds=4)
+    match = msgspec.structs.replace(match, bundles=True)
+    (arena.folder / "match.seat0.fault1").mkdir()
+    turns = 0
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        with trio.CancelScope() as scope:
+
+            def interrupt(*turn: object) -> None:
+                nonlocal turns
+                turns += 1
+                if turns == 3:
+                    if not cancelled:
+                        raise KeyboardInterrupt
+                    scope.cancel()
+
+            if cancelled:
+                await play(match, roster, interrupt)
+            else:
+                with pytest.raises(KeyboardInterrupt):
+                    await play(match, roster, interrupt)
+        assert scope.cancelled_caught == cancelled
+        with pytest.raises(RunError, match="fault1 cannot be written: File exists"):
+            await play(match, roster)
+
+
+@pytest.mark.trio
+async def test_a_fault_report_of_a_bot_that_plays_several_matches_shows_the_match_of_the_fault(arena: Arena) -> None:
+    body = """
+greet(reuse=True); put('NW'); put('W'); put('SW')
+answer(call(), {}); put('NW'); put('NW'); call()
+"""
+    rival = "greet(reuse=True); put('C'); put('E'); answer(call(), {}); " + RIVAL.removeprefix("greet(); ")
+    match = arena.match(arena.bot(body), arena.bot(rival, name="rival"))
+    match = msgspec.structs.replace(match, bundles=True)
+    outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
+    (fault,) = outcome.matches[1].faults
+    assert fault.bundle is not None
+    sent = [json.loads(line) for line in (Path(fault.bundle) / "sent").read_bytes().splitlines()]
+    assert [frame["method"] for frame in sent].count("initialize") == 1
+    assert sent[0]["method"] == "initialize"
+    received = (Path(fault.bundle) / "received").read_bytes().splitlines()
+    assert len(received) == 3, "the greeting and two answers of the second match"
 
 
 def test_a_debugger_is_waited_for_before_the_call(

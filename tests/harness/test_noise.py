@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 from scripted import PREAMBLE, Arena
 
@@ -102,6 +103,22 @@ async def test_a_match_is_played_again_where_a_late_bot_had_no_core(arena: Arena
         noisy = int(played > 1)
         assert (outcome.noise.calls, outcome.noise.faults) == (1, 1)
         assert (outcome.noise.noisy_calls, outcome.noise.noisy_faults) == (noisy, noisy)
+
+
+@pytest.mark.trio
+async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay(arena: Arena) -> None:
+    """The bot computes too long in its first match only, and 16 processes take the cores from it."""
+    played = arena.folder / "played"
+    body = f"{BURN}greet(); asked = call(); again = os.path.exists('{played}'); open('{played}', 'a').write('x')\n"
+    body += "again or burn(5); answer(asked, cell('NW')); put('W'); put('SW'); call()"
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    match = arena.match(arena.bot(body), rival, time=TimeControl(per_call_s=1.0))
+    limits = Limits(startup_s=60.0, on_noise=OnNoise.REPLAY, isolation=OFF)
+    with burners(16):
+        outcome = await play_series(Series(msgspec.structs.replace(match, bundles=True)), limits)
+    (verdict,) = outcome.matches
+    told = {Path(fault.bundle).name for fault in verdict.faults if fault.bundle is not None}
+    assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told
 
 
 def test_one_thread_that_waited_counts_and_not_the_sum() -> None:
