@@ -90,10 +90,9 @@ class Loop:
             if self.interrupted and self.is_withdrawn(answers):
                 continue
             judged = state.judged(answers)
-            for answer in judged.values():
+            for player, answer in judged.items():
                 if type(answer) is Fault:
-                    self.at_fault()
-                    break
+                    self.at_fault(player)
             events = state.step(judged)
             self.played(calls, answers, events)
             if events:
@@ -104,7 +103,8 @@ class Loop:
 
     def forfeit(self, faults: Mapping[Player, Fault]) -> None:
         """Takes seats out of the game that cannot play."""
-        self.at_fault()
+        for player in faults:
+            self.at_fault(player)
         events = self.state.forfeit(faults)
         self.forfeited(faults, events)
         self.tell(events)
@@ -117,8 +117,8 @@ class Loop:
         """Whether a turn does not count, since a question of it was taken back: what did that comes `between`."""
         return False
 
-    def at_fault(self) -> None:
-        """A fault is about to be ruled on: the position is still the one that it was given for."""
+    def at_fault(self, player: Player) -> None:
+        """A seat's fault is about to be ruled on: the position is still the one that it was given for."""
 
     def opened(self, events: Sequence[Event]) -> None:
         """What was told before the first call. For those that keep a record."""

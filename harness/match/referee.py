@@ -199,6 +199,11 @@ class _Referee(Loop):
         self.remote = [player for player, entrant in enumerate(match.entrants) if entrant.remote]
         """Seats that may speak at any time, as clients over HTTP do."""
         self.faults: list[FaultReport] = []
+        """The first `FULL_REPORTS` of each seat."""
+        self.fault_counts = [0] * len(match.entrants)
+        """By seat, the number of all its faults."""
+        self.noisy_faults = [0] * len(match.entrants)
+        """By seat, the number of those whose call was late because no core was free."""
         self.isolation: Mapping[str, str] = {}
         """What was kept of every seat; known when they are taken."""
         self._reported: set[Player] = set()
@@ -261,9 +266,9 @@ class _Referee(Loop):
             self.cheats.clear()
         self.record.write(step)
 
-    def at_fault(self) -> None:
-        most = FULL_REPORTS * len(self.seats)
-        self._position = str(self.state) if len(self.faults) < most else ""
+    def at_fault(self, player: Player) -> None:
+        if self.fault_counts[player] < FULL_REPORTS:
+            self._position = str(self.state)
 
     def opened(self, events: Sequence[Event]) -> None:
         self.record.write(Opening(list(events), state_hash(self.state)))
@@ -377,12 +382,13 @@ class _Referee(Loop):
         Limits hold until a bot is gone. What it does wrong after its last answer changes no result, but is told; to end
         by itself is no fault any more.
         """
-        guilty = {fault.player for fault in self.faults}
         self._position = ""
         self.table.flush()
         kept: list[Seat] = []
         if self.state.result is not None and not self.game.fresh:
-            kept = [seat for player, seat in enumerate(self.seats) if seat.hello.reuse and player not in guilty]
+            kept = [
+                seat for player, seat in enumerate(self.seats) if seat.hello.reuse and not self.fault_counts[player]
+            ]
             await settle(kept)
         ended = []
         for entrant, seat in zip(self.entrants, self.seats, strict=False):
@@ -418,25 +424,31 @@ class _Referee(Loop):
             noisy_calls=seat.noisy_calls,
             off_turn_cpu_s=max(0.0, seat.usage.cpu_s - seat.calls_cpu_s),
             human=player in self.people,
+            faults=self.fault_counts[player],
+            noisy_faults=self.noisy_faults[player],
         )
 
     def _report(self, ruling: Ruling, method: str) -> None:
-        """Keeps a fault; of a seat that is past answering only the first, since the rest follow from it."""
+        """Counts a fault, and keeps the first ones in full. Of a seat that answers no more only the first fault counts:
+        the others follow from it."""
         player = ruling.player
-        if player not in self._reported:
-            seat = self.seats[player]
-            before = sum(fault.player == player for fault in self.faults)
-            position = self._position if before < FULL_REPORTS else ""
-            rules = rules_of(ruling.fault.kind, self.game, method)
-            name, turn = self.setup.names[player], self.record.turns
-            fault = report(ruling, seat, name, method, turn, rules, position)
-            in_full = before < FULL_REPORTS and player not in self.people  # a person's fault cannot be reproduced
-            if in_full and self.match.bundles and self.match.replay is not None:
-                fault = msgspec.structs.replace(fault, bundle=str(bundle_of(self.match.replay, player, before + 1)))
-                self.evidence.append(gathered(fault, seat, self.entrants[player], self.match.encodings))
-            self.faults.append(fault)
-            if seat.fault is not None:
-                self._reported.add(player)
+        if player in self._reported:
+            return
+        seat = self.seats[player]
+        self.fault_counts[player] += 1
+        self.noisy_faults[player] += seat.charge.host_noise
+        if seat.fault is not None:
+            self._reported.add(player)
+        number = self.fault_counts[player]
+        if number > FULL_REPORTS:
+            return
+        rules = rules_of(ruling.fault.kind, self.game, method)
+        fault = report(ruling, seat, self.setup.names[player], method, self.record.turns, rules, self._position)
+        bundles = self.match.bundles and player not in self.people  # a person's fault cannot be reproduced
+        if bundles and self.match.replay is not None:
+            fault = msgspec.structs.replace(fault, bundle=str(bundle_of(self.match.replay, player, number)))
+            self.evidence.append(gathered(fault, seat, self.entrants[player], self.match.encodings))
+        self.faults.append(fault)
 
     def _header(self, limits: Limits) -> Header:
         match = self.match

@@ -147,7 +147,7 @@ async def attempts(
     played: list[Verdict] = []
     while len(played) < most:
         played.append(await play(match, roster, watcher, pace, recorder()))
-        if not any(fault.host_noise for fault in played[-1].faults):
+        if not any(seat.noisy_faults for seat in played[-1].seats):
             break
     return played
 

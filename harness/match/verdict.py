@@ -1,5 +1,6 @@
 """What a match leaves behind for whoever asked for it: the result, the faults, the costs."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
@@ -34,11 +35,16 @@ class Seat(Struct, frozen=True):
     """CPU time that it used while no call to it was open, and that of its children."""
     human: bool = False
     """A person played there, on no clock."""
+    faults: int | None = None
+    """Number of faults, with those that have no `FaultReport`. None: the replay's version does not say."""
+    noisy_faults: int = 0
+    """Number of faults of calls that were late because no core was free."""
 
 
 ANSWER_CHARACTERS = 2000
 FULL_REPORTS = 8
-"""So many faults of a seat are told in full; it may go on to fail at every call of a long match."""
+"""Most `FaultReport`s of a seat in a match. A bot may fail at every call of a long match: further faults are only
+counted."""
 
 
 GAME_OVER = "none: the game was over"
@@ -79,8 +85,7 @@ class FaultReport(Struct, frozen=True):
     answer: str = ""
     """What came back, as it came: text, or hexadecimal for MessagePack; cut after `ANSWER_CHARACTERS`."""
     position: str = ""
-    """The position that the call was about, as `str(state)` draws it; empty: there was none, or it had many faults
-    before (`FULL_REPORTS`)."""
+    """The position that the call was about, as `str(state)` draws it; empty: there was none."""
     rules: str = ""
     """The page and section that it was ruled by, such as `reantics.md, 5` or `SPEC.md, 16`."""
     said: tuple[str, ...] = ()
@@ -97,6 +102,7 @@ class Verdict(Struct, frozen=True):
     result: Result
     seats: tuple[Seat, ...]
     faults: tuple[FaultReport, ...]
+    """The first `FULL_REPORTS` of each seat; `Seat.faults` has the number of all."""
     turns: int
     duration_s: float
     replay: str | None
@@ -108,6 +114,12 @@ class Verdict(Struct, frozen=True):
     """How the processes of a bot were found, as in the record: `children files` or `psutil`."""
     away_s: float = 0.0
     """How long the referee itself was stopped or busy with something else. No bot was charged for that."""
+
+
+def more_faults(seats: Iterable[Seat], faults: Iterable[FaultReport]) -> tuple[int, ...]:
+    """By seat, the number of faults without a report."""
+    reported = Counter(fault.player for fault in faults)
+    return tuple(max(0, (seat.faults or 0) - reported[player]) for player, seat in enumerate(seats))
 
 
 class NoiseReport(Struct, frozen=True):
@@ -129,12 +141,11 @@ def noise_report(matches: Iterable[Verdict]) -> NoiseReport:
     """Over all of these matches."""
     matches = tuple(matches)
     seats = [seat for match in matches for seat in match.seats]
-    faults = [fault for match in matches for fault in match.faults]
     return NoiseReport(
         calls=sum(seat.calls for seat in seats),
         noisy_calls=sum(seat.noisy_calls for seat in seats),
-        faults=len(faults),
-        noisy_faults=sum(fault.host_noise for fault in faults),
+        faults=sum(seat.faults or 0 for seat in seats),
+        noisy_faults=sum(seat.noisy_faults for seat in seats),
         waited_s=sum(seat.waited_s for seat in seats),
         away_s=sum(match.away_s for match in matches),
     )
@@ -173,5 +184,5 @@ def _standing(index: int, name: str, matches: list[tuple[tuple[int, ...], Verdic
         else:
             wins += 1
         points += verdict.result.scores[player]
-        faults += sum(fault.player == player for fault in verdict.faults)
+        faults += verdict.seats[player].faults or 0
     return Standing(name, len(matches), wins, draws, losses, points, faults)

@@ -26,8 +26,8 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits, mebibytes
 from referee.harness.bots.seat import Frames, Moment, Seat
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import FULL_REPORTS, FaultReport
-from referee.harness.record.lines import Header
+from referee.harness.match.verdict import FULL_REPORTS, FaultReport, more_faults
+from referee.harness.record.lines import Ending, Header
 from referee.harness.record.replay import Replay
 from referee.protocol.errors import printable
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
@@ -163,7 +163,7 @@ def read_any(path: Path, number: int = 1) -> tuple[Bundle, Replay]:
     replay = Replay(path)
     faults = () if replay.ending is None else replay.ending.faults
     if not 1 <= number <= len(faults):
-        raise UsageError(f"{path}: wanted is fault {number}; the record tells of {len(faults)}")
+        raise UsageError(f"{path}: there is no report of fault {number}; the replay has {_reports(replay.ending)}")
     report, header = faults[number - 1], replay.header
     commands, folders = dict(enumerate(header.commands)), dict(enumerate(header.folders))
     found = Evidence(
@@ -180,6 +180,14 @@ def read_any(path: Path, number: int = 1) -> tuple[Bundle, Replay]:
         isolation=header.isolation,
     )
     return _bundle(found, header, {}), replay
+
+
+def _reports(ending: Ending | None) -> str:
+    """How many faults a replay describes, and how many it only counts."""
+    if ending is None:
+        return "no end, so it has none"
+    more = sum(more_faults(ending.seats, ending.faults))
+    return f"{len(ending.faults)}" + (f", and counts {more} more" if more else "")
 
 
 def _bundle(found: Evidence, header: Header, versions: Mapping[str, str]) -> Bundle:

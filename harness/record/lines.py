@@ -112,12 +112,14 @@ class Stop(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """The last line: the result and, for the reader, each seat's costs and the faults in full."""
+    """The last line: the result and, for the reader, each seat's costs and its faults."""
 
     result: Result | None
     """None: the match was not played to its end."""
     seats: tuple[Seat, ...] = ()
     faults: tuple[FaultReport, ...] = ()
+    """The first `FULL_REPORTS` of each seat, in the order of the match. `seats` has the number of all; replays of
+    earlier versions have a report of each fault and no number."""
     aborted: str | UnsetType = UNSET
     """Why it was not played to its end: an interrupt, a signal, a run that failed."""
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from referee.games.api import Result, Ruling, State
-from referee.harness.match.verdict import GAME_OVER, detail_of
+from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, detail_of
 from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
 from referee.harness.record.replay import Replay
 
@@ -147,9 +147,9 @@ class Simulation:
 def _check_account(replay: Replay, ending: Ending, simulation: Simulation) -> None:
     """What the last line says for the reader follows from the lines before it, as far as it is no measurement.
 
-    Of a seat the first faults are told, down to one after which it answers no more; what it did wrong when the game was
-    over stands in no other line. A fork tells nothing of what was ruled before it, and a record of another's making may
-    have no account.
+    The last line has reports of a seat's first faults, and the number of all down to one after which the seat answers
+    no more. A fault after the game was over is in no other line. A fork does not count what was ruled before it, and a
+    replay of another's making may have no account.
     """
     number, names, result = simulation.number + 1, replay.header.setup.names, simulation.state.result
     assert result is not None
@@ -168,6 +168,25 @@ def _check_account(replay: Replay, ending: Ending, simulation: Simulation) -> No
             _compare(number, f"fault of seat {player}", recorded, expected_fault)
         if len(told) > len(ruled) or (ruled and not told):
             raise Difference(number, f"seat {player} has {len(ruled)} faults in the turns, and {len(told)} are told")
+        if (counted := ending.seats[player].faults) is not None:
+            reported = sum(fault.player == player for fault in ending.faults)
+            _compare(number, f"reports of faults of seat {player}", reported, min(counted, FULL_REPORTS))
+            least, most = _fault_counts([ruling for _, ruling in ruled], reported - len(told), counted)
+            if not least <= counted <= most:
+                raise Difference(
+                    number, f"seat {player} has {len(ruled)} faults in the turns, and {counted} are counted"
+                )
+
+
+def _fault_counts(rulings: Sequence[Ruling], over: int, counted: int) -> tuple[int, int]:
+    """Fewest and most faults that a seat's account may count. `over`: its reports of faults after the game was over.
+
+    The referee does not count the ruling that takes a seat out if the process ended right after an earlier fault. A
+    fault after the game was over has no report if the seat had enough faults before.
+    """
+    least = next((at for at, ruling in enumerate(rulings) if ruling.out or ruling.fault.fatal), len(rulings))
+    hidden = counted > FULL_REPORTS and not over
+    return least + over, len(rulings) + over + hidden
 
 
 def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:

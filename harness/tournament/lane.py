@@ -29,7 +29,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
 from referee.harness.match.referee import Match
 from referee.harness.match.series import attempts
-from referee.harness.match.verdict import FaultReport, Verdict
+from referee.harness.match.verdict import FaultReport, Verdict, more_faults
 from referee.harness.record.recorder import InMemory, Recorder
 from referee.harness.tournament import cores, ledger, wire
 from referee.protocol.messages import Encoding
@@ -122,6 +122,7 @@ class Lane:
 
     def _line(self, due: wire.Due, verdict: Verdict, record: Sequence[bytes], void: bool) -> tuple[bytes, bytes | None]:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
+        more = more_faults(verdict.seats, verdict.faults)
         line = ledger.Line(
             k=due.key,
             b=due.bots,
@@ -137,6 +138,8 @@ class Lane:
             at=round(time.time(), 6),
             by=self.name,
             f=tuple(_fault(fault) for fault in verdict.faults),
+            m=more if any(more) else (),
+            n=tuple(seat.noisy_faults for seat in verdict.seats) if any(more) else (),
             j=_paid(self.game.name, due, verdict),
             void=void,
         )

@@ -81,6 +81,11 @@ class Line(Struct, frozen=True, omit_defaults=True):
     z: tuple[int, int, int] | None = None
     """Its record: the number of the pack, offset, bytes."""
     f: tuple[Fault, ...] = ()
+    """The first faults of each seat, in the order of the game."""
+    m: tuple[int, ...] = ()
+    """By seat, the number of faults that are not in `f`; empty: there are none."""
+    n: tuple[int, ...] = ()
+    """By seat, the number of all faults that may be the machine's; empty: `f` has them all."""
     j: int | None = None
     """What the case of a judged run paid."""
     void: bool = False
@@ -128,6 +133,7 @@ class _Brief(Struct, gc=False):
     at: float = 0.0
     a: str = "0"
     f: tuple["_Seat", ...] = ()
+    n: tuple[int, ...] = ()
     j: int = -1
     void: bool = False
     forfeit: bool = False
@@ -205,6 +211,8 @@ class Book:
                     raise ValueError(f"it has a fault of seat {fault.seat}, and {seats} seats")
                 faults |= 1 << fault.seat
                 noise |= fault.noise << fault.seat
+            for seat, noisy in enumerate(brief.n[:seats]):
+                noise |= (noisy > 0) << seat
             what = brief.r, brief.p, faults, noise, brief.forfeit, brief.j
             kind = kinds.get(what)
             if kind is None:
@@ -350,8 +358,12 @@ def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
 def _check_seats(line: Line) -> None:
     """ValueError for lists that are not of its seats."""
     seats = len(line.b)
-    if len(line.r) != seats or len(line.p) != seats or any(len(each) not in (0, seats) for each in (line.w, line.c)):
-        raise ValueError(f"it has {seats} bots and other numbers of ranks, points or times")
+    if (
+        len(line.r) != seats
+        or len(line.p) != seats
+        or any(len(each) not in (0, seats) for each in (line.w, line.c, line.m, line.n))
+    ):
+        raise ValueError(f"it has {seats} bots and other numbers of ranks, points, times or faults")
     if any(not 0 <= fault.seat < seats for fault in line.f):
         raise ValueError(f"it has a fault of a seat beyond its {seats}")
 

@@ -106,6 +106,7 @@ def _bots(plan: Plan, folder: Path, book: ledger.Book) -> dict[str, _Bot]:
             seats = bot.by_seat.setdefault(seat, [0, 0.0])
             seats[0] += 1
             seats[1] += parts[seat]
+            bot.fault_count += line.m[seat] if line.m else 0
             for fault in line.f:
                 if fault.seat == seat:
                     bot.fault_count += 1

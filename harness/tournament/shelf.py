@@ -105,6 +105,7 @@ class LedgerShelf(Shelf):
             ranks=line.r,
             reason=line.why,
             faults=tuple(Fault(fault.seat, fault.kind) for fault in line.f),
+            more_faults=sum(line.m),
         )
         if file not in self._file_numbers:
             self._file_numbers[file] = len(self._files)

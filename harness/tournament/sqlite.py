@@ -16,7 +16,7 @@ CREATE TABLE games (
 );
 CREATE TABLE seats (
     key TEXT REFERENCES games, seat INTEGER, bot TEXT REFERENCES bots, rank INTEGER, points REAL,
-    charged_us INTEGER, cpu_us INTEGER, PRIMARY KEY (key, seat)
+    charged_us INTEGER, cpu_us INTEGER, faults INTEGER, PRIMARY KEY (key, seat)
 ) WITHOUT ROWID;
 CREATE TABLE faults (
     key TEXT REFERENCES games, seat INTEGER, kind TEXT, detail TEXT, penalty TEXT, method TEXT, call INTEGER,
@@ -72,10 +72,11 @@ def _insert(database: sqlite3.Connection, batch: list[tuple[str, Line]]) -> None
         games.append((*where, *how, file))
         for seat, bot in enumerate(line.b):
             used = (line.w[seat] if line.w else None, line.c[seat] if line.c else None)
-            seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used))
+            count = sum(fault.seat == seat for fault in line.f) + (line.m[seat] if line.m else 0)
+            seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used, count))
         for fault in line.f:
             what = fault.seat, fault.kind, fault.detail, fault.penalty, fault.method, fault.call, fault.turn
             faults.append((line.k, *what, fault.noise, "\n".join(fault.words)))
     database.executemany(f"INSERT INTO games VALUES ({', '.join('?' * 14)})", games)
-    database.executemany(f"INSERT INTO seats VALUES ({', '.join('?' * 7)})", seats)
+    database.executemany(f"INSERT INTO seats VALUES ({', '.join('?' * 8)})", seats)
     database.executemany(f"INSERT INTO faults VALUES ({', '.join('?' * 10)})", faults)

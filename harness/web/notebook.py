@@ -5,7 +5,7 @@ from pathlib import Path
 
 from referee.games import registry
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import Verdict
+from referee.harness.match.verdict import Verdict, more_faults
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, positions
 from referee.harness.web.page import is_there, page
@@ -52,6 +52,10 @@ def verdict_html(verdict: Verdict) -> str:
     for fault in verdict.faults:
         where = f"{fault.kind} by seat {fault.player} ({fault.name}), call {fault.call} {fault.method}"
         parts.append(f"<p><b>fault:</b> {_text(f'{where}: {fault.detail}; {fault.penalty}')}</p>")
+    for player, more in enumerate(more_faults(verdict.seats, verdict.faults)):
+        if more:
+            who = f"seat {player} ({verdict.seats[player].name})"
+            parts.append(f"<p>{more} more fault{'' if more == 1 else 's'} by {_text(who)}, counted only</p>")
     if verdict.replay is not None:
         try:
             replay = Replay(Path(verdict.replay))

@@ -47,6 +47,9 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     """Why it ended; empty: it has no end."""
     faults: tuple[Fault, ...] = ()
+    """Those with a report in the last line."""
+    more_faults: int = 0
+    """Number of faults that the last line only counts."""
     people: tuple[int, ...] = ()
 
 
@@ -203,8 +206,13 @@ class _Result(Struct):
     reason: str
 
 
+class _Seat(Struct):
+    faults: int | None = None
+
+
 class _Ending(Struct):
     result: _Result | None
+    seats: tuple[_Seat, ...] = ()
     faults: tuple[Fault, ...] = ()
     aborted: str = ""
 
@@ -240,6 +248,9 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         ranks=() if result is None else result.ranks,
         reason=result.reason if result is not None else ("aborted" if ending is not None and ending.aborted else ""),
         faults=() if ending is None else ending.faults,
+        more_faults=0
+        if ending is None
+        else max(0, sum(seat.faults or 0 for seat in ending.seats) - len(ending.faults)),
         people=header.people,
     )
 

@@ -229,6 +229,81 @@ def test_an_account_that_does_not_follow_from_the_turns_is_found(
     assert difference(changed(record, change)).startswith(words)
 
 
+# A seat that fails at every call.
+
+
+ROUNDS = 30
+
+
+@pytest.fixture
+def stubborn(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What `--json` says of a match whose first seat throws what there is not, in each of `ROUNDS` calls."""
+    monkeypatch.chdir(arena.folder)
+    arena.bot(f"greet()\nfor _ in range({ROUNDS}): throw('stone')\nanswer(call(), None); call()", name="stubborn")
+    arena.bot(f"greet()\nfor _ in range({ROUNDS}): throw('rock')\nanswer(call(), None); call()", name="thrower")
+    words = ("--game", "rounds", "--rounds", str(ROUNDS), "stubborn.py", "thrower.py", "--replay", "match.jsonl")
+    assert main((*words, "--json")) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_seat_has_eight_fault_reports_and_the_number_of_all_its_faults(
+    stubborn: Any, arena: Arena, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (verdict,) = stubborn["matches"]
+    end = lines(arena.folder / "match.jsonl")[-1]
+    for told in (verdict, end):
+        assert [(fault["player"], fault["call"]) for fault in told["faults"]] == [(0, call) for call in range(1, 9)]
+        assert [(seat["faults"], seat["noisy_faults"]) for seat in told["seats"]] == [(ROUNDS, 0), (0, 0)]
+    assert [line["faults"] for line in stubborn["standings"]] == [ROUNDS, 0]
+    assert stubborn["noise"]["faults"] == ROUNDS
+    assert verify(Replay(arena.folder / "match.jsonl")) is not None
+    assert main(("repro", "match.jsonl", "--fault", "9")) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert (
+        told == f"referee: match.jsonl: there is no report of fault 9; the replay has 8, and counts {ROUNDS - 8} more"
+    )
+    assert main(("--game", "rounds", "--rounds", str(ROUNDS), "stubborn.py", "thrower.py", "--no-replay")) == 0
+    assert f"{ROUNDS - 8} more faults by seat 0 (stubborn), counted only" in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("seat", "key", "value", "words"),
+    [
+        (0, "faults", 9, "seat 0 has 30 faults in the turns, and 9 are counted"),
+        (0, "faults", 32, "seat 0 has 30 faults in the turns, and 32 are counted"),
+        (0, "faults", 7, "reports of faults of seat 0 7 expected, 8 recorded"),
+        (1, "faults", 1, "reports of faults of seat 1 1 expected, 0 recorded"),
+    ],
+)
+def test_a_wrong_number_of_faults_is_found(
+    stubborn: Any, arena: Arena, seat: int, key: str, value: int, words: str
+) -> None:
+    def change(values: list[Any]) -> None:
+        values[-1]["seats"][seat][key] = value
+
+    assert difference(changed(arena.folder / "match.jsonl", change)).partition(": ")[2] == words
+
+
+def test_a_replay_of_an_earlier_version_with_a_report_of_each_fault_verifies(stubborn: Any, arena: Arena) -> None:
+    def older(values: list[Any]) -> None:
+        end = values[-1]
+        ruled = [(line["turn"], event) for line in values[2:-1] for event in line.get("events", ()) if "fault" in event]
+        end["faults"] = [
+            {**end["faults"][0], "turn": turn, "call": call, "detail": event["fault"]["detail"].removeprefix("throw: ")}
+            for call, (turn, event) in enumerate(ruled, 1)
+        ]
+        assert len(end["faults"]) == ROUNDS
+        for seat in end["seats"]:
+            del seat["faults"], seat["noisy_faults"]
+
+    def wrong(values: list[Any]) -> None:
+        values[-1]["faults"][20]["detail"] = "another"
+
+    path = arena.folder / "match.jsonl"
+    assert verify(changed(path, older)) is not None
+    assert "fault of seat 0 " in difference(changed(path, wrong))
+
+
 def test_a_record_without_an_account_verifies(record: Path) -> None:
     def change(values: list[Any]) -> None:
         values[END] = {"result": values[END]["result"]}

@@ -2,11 +2,15 @@
 
 import gzip
 import re
+import shlex
+import sqlite3
 from pathlib import Path
 
 import pytest
 from contests import drawing_bot, tournament
+from scripted import PREAMBLE, PYTHON
 
+from referee.harness.match.verdict import FULL_REPORTS
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 
@@ -82,3 +86,22 @@ def test_names_are_text_and_not_html(tmp_path: Path) -> None:
     tournament(tmp_path, "page", tmp_path / "t")
     read = texts(tmp_path / "t" / "page-public")
     assert "<script>x" not in re.sub(r"\{.*\}", "", read) and "&lt;script&gt;x" in read
+
+
+def test_faults_without_a_report_are_counted_on_pages_and_in_sqlite(tmp_path: Path) -> None:
+    (tmp_path / "stubborn.py").write_text(PREAMBLE + "greet()\nwhile True: answer(call(), 'nonsense')")
+    stubborn = f"stubborn=cmd:{shlex.join([*PYTHON, str(tmp_path / 'stubborn.py')])}"
+    words = ["--game", "aiarena21", "--set", "turns=12", stubborn, "@random", "--format", "two-player", "--jobs", "1"]
+    tournament(tmp_path, *words, "--games", "2", "--seed", "1", "--ledger", tmp_path / "t")
+    base = tmp_path / "games.sqlite"
+    tournament(tmp_path, "show", tmp_path / "t", "--sqlite", base)
+    with sqlite3.connect(base) as asked:
+        seats = asked.execute("SELECT name, faults FROM seats JOIN bots ON bot = ident").fetchall()
+        reports = asked.execute("SELECT count(*) FROM faults").fetchone()
+    counted = sum(faults for name, faults in seats if name == "stubborn")
+    assert reports == (2 * FULL_REPORTS,) and counted > 2 * FULL_REPORTS
+    assert sum(faults for name, faults in seats if name != "stubborn") == 0
+    tournament(tmp_path, "page", tmp_path / "t")
+    pages = (page.read_text() for page in (tmp_path / "t" / "page-public" / "bots").glob("*.html"))
+    (page,) = (page for page in pages if "<h2>Faults</h2>" in page)
+    assert f"and {counted - page.count('<strong>')} more." in page

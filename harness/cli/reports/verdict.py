@@ -10,7 +10,7 @@ from referee.harness.bots.limits import mebibytes
 from referee.harness.cli.reports.sheet import Sheet
 from referee.harness.cli.reports.words import LINE_CHARACTERS, cut, printable
 from referee.harness.match.series import Outcome
-from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, noise_report
+from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, more_faults, noise_report
 
 
 def verdict(match: Verdict, title: str) -> RenderableType:
@@ -18,6 +18,10 @@ def verdict(match: Verdict, title: str) -> RenderableType:
     parts: list[RenderableType] = [headline(match, title), _seats(match.seats)]
     for fault in match.faults:
         parts += [_fault(fault), *_leads(fault, match)]
+    for player, more in enumerate(more_faults(match.seats, match.faults)):
+        if more:
+            who = f"seat {player} ({printable(match.seats[player].name)})"
+            parts.append(Text(f"{more:,} more fault{'' if more == 1 else 's'} by {who}, counted only"))
     if match.faults and match.again:
         parts.append(Text(f"again   {shlex.join(match.again)}", style="dim"))
     parts.append(noise([match]))

@@ -14,6 +14,8 @@ export interface Entry {
   ranks?: number[];
   reason?: string;
   faults?: { player: number; kind: string }[];
+  /** Number of faults that the replay only counts. */
+  more_faults?: number;
 }
 
 const AGAIN_MS = 2000;
@@ -108,7 +110,7 @@ export function List({ first }: { first: Entry[] }) {
   );
 }
 
-function Row({ number, title, game, names, at, live, turns, ranks, reason, faults }: Entry) {
+function Row({ number, title, game, names, at, live, turns, ranks, reason, faults, more_faults }: Entry) {
   return (
     <tr class={live ? "live" : ""}>
       <td>
@@ -127,7 +129,10 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
       </td>
       <td>{live ? <span class="badge live">live</span> : result(ranks, names, reason)}</td>
       <td class="number">{turns ?? ""}</td>
-      <td>{(faults ?? []).map((fault) => `${fault.kind} (seat ${fault.player})`).join(", ")}</td>
+      <td>
+        {(faults ?? []).map((fault) => `${fault.kind} (seat ${fault.player})`).join(", ")}
+        {more_faults && ` and ${more_faults} more`}
+      </td>
       <td>{new Date(at * 1000).toLocaleString()}</td>
     </tr>
   );
