@@ -21,9 +21,9 @@ from referee.harness.cli.screen import Screen, building, err, out, print_json
 from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
-from referee.harness.errors import UsageError
+from referee.harness.errors import RunError, UsageError, ungrouped
 from referee.harness.match.referee import Match
-from referee.harness.match.series import Outcome, People, Series, numbered, play_series
+from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.match.setups import begun, check_count
 from referee.harness.record import exports
 from referee.harness.record.recorder import claimed
@@ -174,7 +174,7 @@ def _played(
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
     screen = Screen(series, json, verbose)
     try:
-        outcome = run(_play, series, limits, lanes, screen, arena, pages, interrupts=not series.debug)
+        outcome = _rebuilding(series, limits, lanes, screen, arena, pages)
     except BaseException as error:
         if series.games > 1 and (so_far := screen.so_far()) is not None:
             raise SoFar(error, so_far, standings(so_far, series.match.game.title, series.games)) from error
@@ -189,6 +189,26 @@ def _played(
         for path in exported:
             out.print(Text(f"export  {path}", style="dim"))
     return AT_FAULT if strict and any(played.faults for played in outcome.matches) else PLAYED
+
+
+def _rebuilding(series: Series, limits: Limits, lanes: int, screen: Screen, arena: str, pages: WatchOptions) -> Outcome:
+    """Plays a series, and builds its bots again if somebody removes their builds from the cache meanwhile."""
+    played = -1
+    while True:
+        try:
+            with ungrouped():
+                return run(_play, series, limits, lanes, screen, arena, pages, interrupts=not series.debug)
+        except RunError:
+            match, gone = series.match, missing(series.match.entrants)
+            if gone is None or len(screen.results) == played:  # it vanishes again before a match can be played
+                raise
+        played = len(screen.results)
+        err.print(Text("the cache was cleaned: building the bots again"))
+        try:
+            programs = entrants(series.bots, match.game.name, limits, people=True, progress=building)
+        except UsageError as error:  # their sources have changed meanwhile
+            raise RunError(f"the bots cannot be built again: {error}") from error
+        series = msgspec.structs.replace(series, match=msgspec.structs.replace(match, entrants=programs))
 
 
 def _length(games: int, swap: bool, best_of: int | None, seats: int) -> tuple[int, bool, int | None]:
@@ -223,12 +243,14 @@ def _debugged(series: Series) -> Series:
 async def _play(series: Series, limits: Limits, lanes: int, screen: Screen, arena: str, pages: WatchOptions) -> Outcome:
     async with screen.drawn():
         if lanes > 1:
-            return await play_side_by_side(series, limits, lanes, screen.played)
+            return await play_side_by_side(series, limits, lanes, screen.played, screen.results)
         async with remote_seats(series.match, arena) as services, watched(series, pages) as hands:
             if hands is None:
                 people = sum(bot.human for bot in series.match.entrants)
                 hands = People(Hands(series.match.game, series.match.setup.seed, people > 1))
-            return await play_series(series, limits, screen.turned, screen.played, hands, services)
+            return await play_series(
+                series, limits, screen.turned, screen.played, hands, services, tuple(screen.results)
+            )
 
 
 def _export(name: str, path: Path, outcome: Outcome) -> list[Path]:

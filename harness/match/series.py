@@ -1,6 +1,7 @@
 """Several matches between the same entrants, one after the other, each with a seed of its own."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
+from referee.harness.bots import cache
 from referee.harness.bots.chaos import Chaos
 from referee.harness.bots.debug import debugged
 from referee.harness.bots.launch import Entrant
@@ -15,6 +17,7 @@ from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.bots.roster import Inside, Roster, in_processes, open_roster
 from referee.harness.bots.seat import Seat
 from referee.harness.bots.transports import Pipes
+from referee.harness.errors import RunError
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match, Watcher, play
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
@@ -91,6 +94,17 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     return match, order
 
 
+def missing(entrants: Iterable[Entrant]) -> str | None:
+    """Says which build is missing, if somebody has removed that of one of these bots from the cache."""
+    builds = f"{cache.root()}/"
+    for entrant in entrants:
+        for word in (*entrant.argv, str(entrant.cwd)):
+            name = word.partition(builds)[2].partition("/")[0]
+            if name and not os.path.exists(builds + name):
+                return f"{entrant.name} cannot be started: its build {builds}{name} was removed during the series"
+    return None
+
+
 def _again(series: Series, seed: int, order: Sequence[int]) -> tuple[str, ...]:
     """The command line for one match of it. `--chaos` turns the seats by the seed, and so will do so again."""
     if not series.again:
@@ -106,12 +120,14 @@ async def play_series(
     played: Callable[[Verdict, tuple[int, ...]], None] | None = None,
     people: People | None = None,
     services: Inside = in_processes,
+    before: Sequence[tuple[tuple[int, ...], Verdict]] = (),
 ) -> Outcome:
-    """Plays all matches; `played` is told of each with the entrants at its seats. RunError as in `play`.
+    """Plays all matches and calls `played` after each, with the entrants at its seats. RunError as in `play`, and if
+    the build of a bot is missing.
 
-    `people` play or watch; `services` gives the seats of web services.
+    `people` play or watch; `services` gives the seats of web services. `before`: the first matches, played already.
     """
-    results: list[tuple[tuple[int, ...], Verdict]] = []
+    results = list(before)
     carrier, in_process = Chaos if series.chaos else Pipes, debugged if series.debug else in_processes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
@@ -120,8 +136,10 @@ async def play_series(
         return people.person(entrant) if entrant.human and people is not None else in_process(entrant, limits)
 
     async with open_roster(limits, carrier, inside) as roster:
-        for number in range(series.games):
+        for number in range(len(results), series.games):
             match, order = match_of(series, number)
+            if gone := missing(match.entrants):
+                raise RunError(gone)
             if people is not None and people.begin is not None:
                 await people.begin(match, order)
             pace = None if people is None else people.pace

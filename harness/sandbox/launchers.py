@@ -28,9 +28,17 @@ def without(layer: str) -> bool:
     return layer in os.environ.get(WITHOUT, "").split(",")
 
 
-@cache
 def command() -> tuple[str, ...]:
-    """The launcher's command line, for steps to follow."""
+    """The launcher's command line, for steps to follow. Compiles it again if somebody has cleaned the cache."""
+    words = _command()
+    if not os.path.exists(words[-1]):
+        _command.cache_clear()
+        words = _command()
+    return words
+
+
+@cache
+def _command() -> tuple[str, ...]:
     slow = (sys.executable, "-I", "-S", "-B", str(SLOW))
     program = None if without("compiler") else compiled()
     return slow if program is None else (str(program),)

@@ -1,7 +1,8 @@
 """A series of matches side by side, on the lanes of a tournament: `referee --game … --games N --jobs J`."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,7 @@ import trio
 
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError
-from referee.harness.match.series import Outcome, Series, match_of, outcome
+from referee.harness.match.series import Outcome, Series, match_of, missing, outcome
 from referee.harness.match.verdict import Verdict
 from referee.harness.tournament import wire
 from referee.harness.tournament.crew import Crew, Event, Lost, open_local
@@ -20,9 +21,14 @@ _verdict = msgspec.json.Decoder(Verdict).decode
 
 
 async def play_side_by_side(
-    series: Series, limits: Limits, lanes: int, played: Callable[[Verdict, tuple[int, ...]], None]
+    series: Series,
+    limits: Limits,
+    lanes: int,
+    played: Callable[[Verdict, tuple[int, ...]], None],
+    before: Sequence[tuple[tuple[int, ...], Verdict]] = (),
 ) -> Outcome:
-    """Plays all matches as `play_series` does, several at a time; `played` is told of each in their order.
+    """Plays all matches as `play_series` does, several at a time, and calls `played` for them in their order. `before`:
+    those that were played already.
 
     Each lane has processes of its own: what a bot learns in a match it knows in later ones of that lane alone.
     RunError as in `play`.
@@ -35,18 +41,35 @@ async def play_side_by_side(
     stage = wire.Stage(msgspec.to_builtins(first.options), first.time, limits, tuple(first.encodings))
     contest = wire.Contest(first.game.name, {"": stage}, tuple(programs), bots_kept=2 * len(programs))
     async with open_local(contest, min(lanes, series.games)) as crew:
-        verdicts = await _all(series, crew, played)
+        verdicts = await _all(series, crew, played, {verdict.seed: verdict for _, verdict in before})
     return outcome(series, [(match_of(series, number)[1], verdict) for number, verdict in enumerate(verdicts)])
 
 
-async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int, ...]], None]) -> list[Verdict]:
-    waiting = deque(range(series.games))
-    found: dict[int, Verdict] = {}
+async def _all(
+    series: Series, crew: Crew, played: Callable[[Verdict, tuple[int, ...]], None], before: Mapping[int, Verdict]
+) -> list[Verdict]:
+    """`before`: by seed, the matches that were played already."""
+    matches = [match_of(series, number) for number in range(series.games)]
+    found = {number: before[match.seed] for number, (match, _) in enumerate(matches) if match.seed in before}
+    waiting = deque(number for number in range(series.games) if number not in found)
+    told = set(found)
     deaths: dict[int, int] = {}
     reported = 0
+
+    def take(event: wire.Played) -> None:
+        verdict = _verdict(event.games[0][0])
+        found[event.job] = msgspec.structs.replace(verdict, again=matches[event.job][0].again)
+
+    def tell(number: int) -> None:
+        if number not in told:
+            told.add(number)
+            played(found[number], matches[number][1])
+
     try:
         while reported < series.games:
             while waiting and crew.room() > 0:
+                if gone := missing(series.match.entrants):
+                    raise RunError(gone)
                 await crew.give(_job(series, waiting.popleft()))
             event: Event | None = None
             with trio.move_on_after(LOOK_EVERY_S):  # lanes that have become ready say nothing
@@ -54,17 +77,19 @@ async def _all(series: Series, crew: Crew, played: Callable[[Verdict, tuple[int,
             if isinstance(event, wire.Failed):
                 raise RunError(event.why)
             if isinstance(event, wire.Played):
-                again = match_of(series, event.job)[0].again
-                found[event.job] = msgspec.structs.replace(_verdict(event.games[0][0]), again=again)
+                take(event)
             if isinstance(event, Lost):
                 waiting.extendleft(number for number in _to_repeat(event, deaths) if number not in found)
             while reported in found:
+                tell(reported)
                 reported += 1
-                played(found[reported - 1], match_of(series, reported - 1)[1])
-    finally:  # interrupted: later games of one lane may be complete while an earlier one of another lane is not
+    finally:  # if it breaks off, later games may be complete while an earlier one is not
+        with suppress(trio.WouldBlock, trio.EndOfChannel):
+            while True:
+                if isinstance(event := crew.events.receive_nowait(), wire.Played):
+                    take(event)
         for number in sorted(found):
-            if number >= reported:
-                played(found[number], match_of(series, number)[1])
+            tell(number)
     return [found[number] for number in range(series.games)]
 
 

@@ -281,6 +281,22 @@ def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
     assert launchers.obstacle() == f"the cache {tmp_path}/file/referee cannot be written (Not a directory)"
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+def test_the_launcher_is_compiled_again_when_the_cache_is_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = launchers.compiled()
+    try:
+        launchers._command.cache_clear()
+        assert launchers.command() == (str(program),)
+        shutil.rmtree(tmp_path / "referee")
+        assert launchers.command() == (str(program),)
+        assert program is not None and program.exists()
+    finally:
+        launchers._command.cache_clear()  # other tests have another cache
+
+
 # When it is made again.
 
 

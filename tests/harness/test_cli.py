@@ -548,6 +548,57 @@ def obey_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+CLEANER = """
+import shutil
+greet(); put('C'); put('E')
+if not os.path.exists("cleaned"):
+    open("cleaned", "w").close()
+    shutil.rmtree("cache")
+    if os.path.exists("source-goes-too"):
+        os.unlink("den/bot.toml")
+call()
+"""
+"""Removes the cache at the end of the first match; the match ends when it has ended."""
+
+
+@pytest.fixture
+def built(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder `den` of a bot that is built in the cache, and the rival that removes it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(arena.folder / "cache"))
+    den = arena.folder / "den"
+    den.mkdir()
+    Arena(den).bot(WINNER)
+    python = ", ".join(f'"{word}"' for word in PYTHON)
+    (den / "bot.toml").write_text(f'build = "cp bot.py built.py"\nrun = [{python}, "built.py"]\n')
+    arena.bot(CLEANER, name="cleaner")
+
+
+SERIES = ("--game", "tictactoe", "den", "cleaner.py", "--games", "4", "--isolation", "off", "--json")
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_series_builds_its_bots_again_when_the_cache_is_cleaned(run: Run, jobs: str) -> None:
+    code, out, err = run(*SERIES, "--jobs", jobs)
+    assert (code, err) == (0, "the cache was cleaned: building the bots again\n")
+    outcome = json.loads(out)
+    assert [match["result"]["ranks"] for match in outcome["matches"]] == [[1, 2]] * 4
+    assert [line["played"] for line in outcome["standings"]] == [4, 4]
+    assert len({match["seed"] for match in outcome["matches"]}) == 4
+
+
+@pytest.mark.usefixtures("built")
+def test_a_series_that_cannot_build_its_bots_again_reports_the_matches_played(run: Run) -> None:
+    Path("source-goes-too").touch()
+    code, out, err = run(*SERIES, "--jobs", "1")
+    failure = json.loads(out)
+    assert (code, failure["exit_code"]) == (3, 3)
+    assert "the bots cannot be built again: den is a folder without a bot.toml" in failure["error"]
+    assert err.splitlines()[1] == f"referee: {failure['error']}"
+    assert [match["result"]["ranks"] for match in failure["reached"]["matches"]] == [[1, 2]]
+    assert [line["wins"] for line in failure["reached"]["standings"]] == [1, 0]
+
+
 def hanging(arena: Arena) -> int:
     """Two bots that never answer and hold a pipe with all that they start. Our end of it: its end = they are gone."""
     alive = arena.folder / "alive"
