@@ -1,8 +1,9 @@
 """A signal to end is obeyed in order: bots and builds are ended, the record says that the match was aborted.
 
-The second signal is obeyed at once, by the system.
+The second signal ends the process at once; before that, Referee writes the last line of open replays.
 """
 
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TypeVar
 import trio
 
 from referee.harness.errors import told_to_end
+from referee.harness.record.recorder import end_all_at_once
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 T = TypeVar("T")
@@ -86,17 +88,28 @@ def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool =
 
 @contextmanager
 def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) -> Iterator[None]:
-    """Calls `end` for the first of these signals; from then on they do what they do to any program.
+    """Calls `end` for the first of these signals. The second one writes the last lines of open replays and ends the
+    process, and after that they do what they do to any program.
 
     One that is ignored stays ignored, as SIGHUP under nohup.
     """
     before = {number: signal.getsignal(number) for number in numbers}
     handled = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
 
+    why = ""
+
     def first(number: int, frame: FrameType | None) -> None:
+        nonlocal why
+        why = _words(number)
+        for each in handled:
+            signal.signal(each, second)
+        end(number)
+
+    def second(number: int, frame: FrameType | None) -> None:
         for each in handled:
             signal.signal(each, signal.SIG_DFL)
-        end(number)
+        end_all_at_once(why)
+        os.kill(os.getpid(), number)
 
     try:
         for number in handled:
@@ -109,3 +122,5 @@ def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) ->
         for number in handled:
             if signal.getsignal(number) is first:
                 signal.signal(number, before[number])
+            elif signal.getsignal(number) is second:
+                signal.signal(number, signal.SIG_DFL)

@@ -25,6 +25,8 @@ LONG_LINE_BYTES = 1 << 16
 """So long a line is not kept: a bot may answer 1 MiB at every call."""
 _NONE: dict[Player, Fault] = {}
 _NOBODY: dict[Player, int] = {}
+_open: set["Recorder"] = set()
+"""Recorders of this process that have a file open."""
 FOLDER = Path("replays")
 """Where records go that nobody has named a place for."""
 
@@ -49,6 +51,7 @@ class Recorder(AbstractContextManager["Recorder"]):
         self._lines: list[bytes] = []
         self._written = 0  # bytes
         self._file: int | None = None
+        self._flushing = False
         self._failure: RunError | None = None  # that nobody has been told of yet
         if path is not None:
             try:
@@ -60,6 +63,7 @@ class Recorder(AbstractContextManager["Recorder"]):
             except OSError:  # no locks on this file system: readers cannot see that the match goes on
                 pass
             self.keeps = True
+            _open.add(self)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._file is None:
@@ -71,8 +75,9 @@ class Recorder(AbstractContextManager["Recorder"]):
                 self._flush(self._file)
             else:
                 with suppress(RunError):  # the error that ended the match is the one to report
-                    self._abort(self._file, error)
+                    self._abort(self._file, _why(error))
         finally:
+            _open.discard(self)
             os.close(self._file)
 
     def write(self, line: Line) -> None:
@@ -124,14 +129,25 @@ class Recorder(AbstractContextManager["Recorder"]):
             waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
             self.write(Turn(self.turns, given, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at))
 
-    def _abort(self, file: int, error: BaseException) -> None:
+    def end_at_once(self, why: str) -> None:
+        """Writes the last line of a match that a signal ends in the middle. Writes nothing if the signal has come
+        between two parts of a line."""
+        if self._file is None or self._flushing:
+            return
+        if self._lines and self._lines[-1].startswith(b'{"result":'):
+            self._flush(self._file)
+        else:
+            self._abort(self._file, why)
+
+    def _abort(self, file: int, why: str) -> None:
         if self._lines or os.lseek(file, 0, os.SEEK_CUR):
-            self._lines.append(self._encode(Ending(None, aborted=_why(error))))
+            self._lines.append(self._encode(Ending(None, aborted=why)))
             self._flush(file)
         elif self.path is not None and S_ISREG(os.fstat(file).st_mode):
             self.path.unlink(missing_ok=True)  # nothing was played
 
     def _flush(self, file: int) -> None:
+        self._flushing = True
         data = memoryview(b"\n".join([*self._lines, b""]))
         self._lines.clear()
         self._due = time.perf_counter() + self._kept_s
@@ -146,6 +162,15 @@ class Recorder(AbstractContextManager["Recorder"]):
                 self._written += written
         except OSError as error:
             raise _unwritable(self.path, error) from error
+        finally:
+            self._flushing = False
+
+
+def end_all_at_once(why: str) -> None:
+    """Writes the last line of every replay that this process still writes, for a process that is about to end."""
+    for recorder in tuple(_open):
+        with suppress(OSError, RunError):
+            recorder.end_at_once(why)
 
 
 def is_written(path: Path) -> bool:

@@ -684,6 +684,33 @@ def test_the_second_signal_is_obeyed_at_once(arena: Arena) -> None:
     os.close(pipe)
 
 
+@pytest.mark.parametrize(("bots", "turns"), [(("hangs.py", "waits.py"), 0), (("late.py", "loser.py"), 5)])
+def test_the_second_signal_leaves_a_replay_with_its_last_line(arena: Arena, bots: tuple[str, str], turns: int) -> None:
+    """While bots that hang are ended, and while bots whose game is over take their time to exit."""
+    pipe = hanging(arena)
+    late = f"held = open({str(arena.folder / 'alive')!r}, 'w'); greet(); put('NW'); put('W'); put('SW')\n"
+    late += "while read()['method'] != 'exit': pass\nheld.write('xxx'); held.flush(); time.sleep(60)"
+    arena.bot(late, name="late")
+    arena.bot(LOSER, name="loser")
+    words = ("--game", "tictactoe", *bots, "--call-time", "60s", "--exit-time", "60s", "--replay", "match.jsonl")
+    referee = start(arena, *words)
+    wait_for_the_hang(pipe)
+    (spawner,) = psutil.Process(referee.pid).children()
+    for supervisor in spawner.children():
+        supervisor.suspend()  # so that ending the bots in order takes longer than a moment
+    referee.send_signal(signal.SIGTERM)
+    time.sleep(0.2)
+    referee.send_signal(signal.SIGINT)
+    referee.communicate(timeout=10)
+    assert referee.returncode == -signal.SIGINT
+    replay = Replay(arena.folder / "match.jsonl")
+    assert verify(replay) is None
+    assert replay.ending is not None and replay.ending.aborted == "ended by SIGTERM"
+    assert len(replay.lines) == 3 + turns
+    assert gone_within(pipe, 2.0)
+    os.close(pipe)
+
+
 def running(group: int) -> list[psutil.Process]:
     """What runs in a process group; what has ended and waits to be reaped does not."""
     found = []
