@@ -33,6 +33,7 @@ FLIP = "(╯°□°)╯︵ ┻━┻"
 FLIP_ALIAS = "flipTable"
 """Of the flip, on standard input and output alone (A4): whoever hosts a client over HTTP refuses it."""
 UNKNOWN_ACTION = "unknown action type"
+OUT_OF_TIME = "You ran out of time"
 
 
 class Play(Struct, frozen=True):
@@ -57,7 +58,7 @@ DEAD_ENDS = 1000
 """So many drawn plies after which the battle can only end are taken back, before an opening counts as impossible."""
 _BOTH = (0, 1)
 _FLIP_REASONS = {
-    FaultKind.TIMEOUT: "You ran out of time",
+    FaultKind.TIMEOUT: OUT_OF_TIME,
     FaultKind.PROTOCOL: "protocol error",
     FaultKind.ILLEGAL: "invalid action",
 }
@@ -137,7 +138,7 @@ class Battle(State):
                 return [self.show(player, answer), *self._flipped(player, self.pending_reason)]
             return self.move(player, answer)
         if answer.kind is FaultKind.ILLEGAL and isinstance(answer.answer, dict):
-            alias = not answer.detail.startswith(UNKNOWN_ACTION)
+            alias = UNKNOWN_ACTION not in answer.detail.split("\n")
             return [self.show(player, answer.answer, alias), *self._invalid(player, answer)]
         return [self.rule(player, answer, "loses"), *self._flip_by_rival(player, _reason(answer))]
 
@@ -179,13 +180,13 @@ class Battle(State):
                 events.append(self.show(player, answer))
                 continue
             in_turn = player in self.awaited
-            detail = self.refusal(player, answer) if in_turn else self.out_of_turn(player, answer, offence)
+            detail = self.refusal(player, answer, False) if in_turn else self._out_of_turn(player, answer, offence)
             events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
         return events
 
-    def out_of_turn(self, player: Player, answer: Mapping[str, Any], offence: str) -> str:
+    def _out_of_turn(self, player: Player, answer: Mapping[str, Any], offence: str) -> str:
         """All reasons against an answer of the player who is not to move, in the order of A4 and joined as there."""
-        reasons = [self.refusal(player, answer), offence]
+        reasons = [self.refusal(player, answer, False), offence]  # no cheat of ours sends the alias, and no client may
         if offence != NOT_YOUR_TURN:  # A4 checks the turn last, and a double send before the move itself
             reasons.reverse()
         return "\n".join(filter(None, reasons))
@@ -347,6 +348,8 @@ def _reason(fault: Fault) -> str:
     """Why the table is flipped upon that fault, in the words of A4 and A5."""
     if fault.detail.startswith(_TOLD_AS_THEY_ARE):
         return fault.detail
+    if fault.kind is FaultKind.TIMEOUT and fault.detail.endswith(f"\n{OUT_OF_TIME}"):
+        return fault.detail  # a late move whose position is no position either: A4 keeps that reason
     return _FLIP_REASONS.get(fault.kind, "crashed")
 
 

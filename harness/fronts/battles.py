@@ -12,7 +12,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
-from referee.games.arena import FLIP_ALIAS, Battle
+from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.harness.bell import Bell
 from referee.harness.bots import presence
 from referee.harness.bots.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer
@@ -132,6 +132,9 @@ class RemotePlayer(Seat):
         self._hear(move)
         if not in_time:
             self._line({"player": self.side, **move.action, **{"player": self.side}})  # noqa: PIE800 - it stays first
+            malformed = self._battle.malformed(move.action)
+            if malformed not in (None, UNKNOWN_ACTION):
+                return Fault(FaultKind.TIMEOUT, f"{malformed}\n{OUT_OF_TIME}")
             return no_answer(limit_s)
         if move.action.get("action") == FLIP_ALIAS and (why := self._battle.refusal(self.player, move.action, False)):
             return Fault(FaultKind.ILLEGAL, why, move.action)

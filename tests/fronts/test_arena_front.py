@@ -506,15 +506,20 @@ async def test_the_alias_of_the_flip_is_none_over_http(front: Front) -> None:
     for case, reason in (
         ("BASE_AI_X", "unknown action type"),
         ("C_AI_X_FIRST", "unknown action type\nYou should have flipped the table now"),
+        ("BASE_AI_O", "unknown action type\nNot your turn"),
     ):
         (battle,) = await front.order(case, run=case)
+        me, rival = ("X", "O") if case == "BASE_AI_O" else ("O", "X")
+        if me == "X":  # out of turn, before the rival's first move
+            assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
         events = await front.listen(battle)
         await events.next()
         if case == "C_AI_X_FIRST":
             assert await events.next() == {"player": "X", **put("NW")}
-        assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
-        assert await events.next() == {"player": "O", "action": "flipTable"}
-        assert await events.rest() == [{"player": "X", "action": FLIP}]
+        if me == "O":
+            assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
+        assert await events.next() == {"player": me, "action": "flipTable"}
+        assert await events.rest() == [{"player": rival, "action": FLIP}]
         view = await front.view(battle)
         assert (view["flippedReason"], view["score"]) == (reason, 0)
         assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
@@ -688,6 +693,27 @@ async def test_in_test_mode_the_time_is_what_requests_say(front: Front) -> None:
     assert await sweep(battle, 20_001 + 18_001) == {battle: "You ran out of time"}
     assert await events.rest() == [{"player": "O", "action": FLIP}]
     assert (await front.view(battle))["clock"] == 18_000, "left as it was"
+
+
+@in_test
+async def test_a_late_move_keeps_the_reason_against_its_position_and_no_other(front: Front) -> None:
+    """The position comes before the clock, all else after it (A4)."""
+    now = 1_700_000_000_000
+    for action, reason in (
+        (put("A"), "A is not a valid position\nYou ran out of time"),
+        ({"action": "putSymbol"}, "undefined is not a valid position\nYou ran out of time"),
+        (put("NW"), "You ran out of time"),
+        ({"action": "pass"}, "You ran out of time"),
+        ({"action": FLIP}, "You ran out of time"),
+    ):
+        await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
+        (battle,) = await front.order("BASE_AI_O", run=str(action))
+        events = await front.listen(battle)
+        await events.next(), await events.next()
+        await front.play(battle, action, headers={"X-Referee-Now": str(now + 18_001)})
+        assert await events.rest() == [{"player": "X", **action}, {"player": "O", "action": FLIP}]
+        assert (await front.view(battle))["flippedReason"] == reason
+        assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
 
 
 @in_test_by_the_document
