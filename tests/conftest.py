@@ -31,6 +31,7 @@ LONG = {
         "test_judge",
         "test_misbehaving",
         "test_new",
+        "test_rebuild",
         "test_sandbox",
     ),
     *("test_chaos", "test_floor", "test_noise", "test_opponents", "test_originals", "test_streams"),

@@ -1,6 +1,8 @@
 """Builds bots, in the cache: nothing is written beside a source, nor into the installed package.
 
-A build is made again when its source, its kit or its compiler is another one, and only then.
+A build is made again when its source, its kit or its compiler is another one, and only then. A folder is built in a
+place of its own that never changes, so that its build tools find what they made before. It plays from a copy, which is
+named by its content and which no later build touches.
 """
 
 import os
@@ -14,7 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NoReturn
 
-from referee.harness.bots import bundle, cache, programs
+from referee.harness.bots import bundle, cache, copies, programs
 from referee.harness.bots.bundle import Bundle
 from referee.harness.bots.limits import Limits, exit_words, mebibytes
 from referee.harness.bots.meter import Meter
@@ -41,12 +43,15 @@ KEPT_FAMILIES = (
 """So do variables whose names begin so: settings of compilers, build tools and their version managers."""
 SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
 """Variables with such names are kept from builds: a build is a program of the bot's author."""
+SETTINGS = "bot.toml"
+"""The file of a bot's folder that says how to build it."""
 BUILD_LINES = 20
 """Of what a failed build printed, at most so many lines are shown."""
-TREE, FILES = "tree", "files"
-"""In the folder of a build: the copy of the bundle, and the names of the files that were copied."""
-BEGUN = ".begun"
-"""Marks a command that has not ended by itself."""
+WORK, FILES, BEGUN = "work", "files", "begun"
+"""In a project's work folder: the tree in which it is built, the names of its sources, and a mark that is there while
+something changes the tree. A mark that is still there later means that the process was killed."""
+TREE = "tree"
+"""In the folder of a build: the tree from which it plays. The name is as long as `WORK`, which it replaces in files."""
 
 Command = Callable[[Path], Sequence[str]]
 """The command that compiles a source file into the folder that it is given."""
@@ -74,6 +79,8 @@ class NoPlace(RunError):
 
 NOT_FOUND = 127
 """The exit code of a shell that does not find a program."""
+KILLED = 128
+"""A shell adds to this the number of the signal that ended its last program. A process itself has a negative code."""
 MISSING = re.compile(r"(?:^|: )([^\s:/]+): (?:command )?not found$", re.MULTILINE)
 """What it prints then; a name with a slash is a file of the bot's own."""
 FULL = b"No space left on device"
@@ -88,72 +95,75 @@ LITTLE_BYTES = 256 << 20
 def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Path:
     """A copy of a bundle's files in which `command` has been run, in the folder `inside` of it. RunError if it fails.
 
-    Every command that is run in a bundle gets the same copy: so the examples of a kit share what they are built of.
-    What the last build of the same folder made is there at the start, for tools that build only what has changed.
+    Every command that is run in a bundle gets the same copy, so the examples of a kit share what they are built of.
     """
     tools = programs.identities(programs.builders(file.path for file in found.files))
-    home = cache.named(["folder", found.identity, *tools])
-    made = home / f"{cache.key([inside, *command])}.built"
-    begun = made.with_suffix(BEGUN)
-    with cache.locked(home):
-        if begun.exists() and not cache.in_use(home):
-            remove(home)  # that build was killed, and may have left half a file
-        if not home.exists():
-            _copy(found, home)
-            cache.prune(found.folder, keep=home)
-        if not made.exists():
-            begun.touch()
-            try:
-                with named(Path(spec).resolve().name):
-                    language = programs.language(file.path for file in found.files)
-                    run(command, home / TREE / inside, spec, {str(home / TREE): str(found.folder)}, language)
-            except (BuildFailed, NoPlace):
-                begun.unlink()
-                raise
-            made.touch()
-            begun.unlink()
-        cache.use(home)
-    return home / TREE
+    made = cache.named(["folder", found.identity, *tools])
+    done = made / f"{cache.key([inside, *command])}.built"
+    if not _is_made(made, done):
+        work = cache.named(["work", str(found.folder), *tools])
+        with cache.locked(work):
+            if not _is_made(made, done):  # another process may have made it while this one waited
+                _build(found, command, inside, spec, work)
+                _publish(found, work, made, done)
+                cache.prune(found.folder, keep={work, made})
+    return made / TREE
 
 
-def _copy(found: Bundle, home: Path) -> None:
-    """RunError if the files changed or vanished while they were read."""
-    last = cache.last(found.folder, without=BEGUN)
-    with cache.draft() as new:
-        tree = new / TREE
+def _is_made(made: Path, done: Path) -> bool:
+    """Whether a build is complete; then this process uses it from now on."""
+    with cache.locked(made):
+        if not done.exists():
+            return False
+        cache.use(made)
+        return True
+
+
+class _NotCopied(RunError):
+    """The sources could not be copied; the work folder is as good as before."""
+
+
+def _build(found: Bundle, command: Sequence[str], inside: str, spec: str, work: Path) -> None:
+    """Runs the command in the project's work folder. To be used under its lock."""
+    begun = work / BEGUN
+    if begun.exists() or _has_new_settings(found, inside, work):
+        remove(work)
+    cache.make(work, found.folder)
+    cache.use(work)
+    begun.touch()
+    try:
         try:
-            if last is not None:
-                _copy_made(last, new, {file.path for file in found.files})
-            tree.mkdir(exist_ok=True)
-            for file in found.files:
-                _copy_file(found.folder / file.path, tree / file.path, file)
+            copies.sync(found, work / WORK, work / FILES)
         except OSError as error:
-            raise RunError(f"{found.folder} cannot be copied to be built: {error}") from error
-        (new / FILES).write_text("\0".join(file.path for file in found.files), "utf-8", "surrogateescape")
-        cache.put(new, home, found.folder)
+            raise _NotCopied(f"{found.folder} cannot be copied to be built: {error}") from error
+        with named(Path(spec).resolve().name):
+            language = programs.language(file.path for file in found.files)
+            run(command, work / WORK / inside, spec, {str(work / WORK): str(found.folder)}, language)
+    except (BuildFailed, _NotCopied):
+        begun.unlink()  # everything else may have left half a file
+        raise
+    begun.unlink()
 
 
-def _copy_made(last: Path, new: Path, files: set[str]) -> None:
-    """What the last build has made and had for sources, without those that are gone, and what holds its own path."""
-    before = set((last / FILES).read_text("utf-8", "surrogateescape").split("\0"))
-    shutil.copytree(last / TREE, new / TREE, symlinks=True)
-    for path in before - files:
-        (new / TREE / path).unlink(missing_ok=True)
-    for settings in list((new / TREE).rglob("CMakeCache.txt")):
-        remove(settings.parent)
+def _has_new_settings(found: Bundle, inside: str, work: Path) -> bool:
+    """Whether the last build had another `bot.toml`. Few build tools notice a change of their own command."""
+    file = Path(inside, SETTINGS)
+    before = work / WORK / file
+    return before.is_file() and all(
+        each.path != file.as_posix() or each.sha256 != bundle.sha256(before) for each in found.files
+    )
 
 
-def _copy_file(source: Path, target: Path, file: bundle.File) -> None:
-    """A file that is there with the same content keeps its time: it was built already."""
-    if target.is_file() and not target.is_symlink() and bundle.sha256(target) == file.sha256:
-        target.chmod(0o755 if file.executable else 0o644)
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        target.symlink_to(source.resolve())
-        return
-    shutil.copyfile(source, target)
-    target.chmod(0o755 if file.executable else 0o644)
+def _publish(found: Bundle, work: Path, made: Path, done: Path) -> None:
+    """Copies what was built to where it plays, and says so."""
+    with cache.locked(made):
+        try:
+            cache.make(made, found.folder, work)
+            copies.publish(work / WORK, made / TREE)
+            done.touch()
+        except OSError as error:
+            raise RunError(f"what was built of {found.folder} cannot be kept: {error}") from error
+        cache.use(made)
 
 
 # A program of one source file.
@@ -188,7 +198,7 @@ def _compiled(source: Path, named_by: list[str], listing: Path, command: Command
             if not made.exists():
                 cache.put(new, made, source)
                 cache.use(made)
-        cache.prune(source, keep=made)
+        cache.prune(source, keep={made})
     listing.write_text("\0".join(map(str, inputs)), "utf-8", "surrogateescape")
     return made
 
@@ -277,7 +287,8 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
         for place in (tempfile.gettempdir(), str(cwd)) if FULL in done.output else ():
             if shutil.disk_usage(place).free < LITTLE_BYTES:
                 raise NoPlace(f"{spec}: the build failed where the disk of {place} is full; make room\n{printed}")
-        raise BuildFailed(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
+        kind = BuildFailed if 0 < done.code < KILLED else BuildError
+        raise kind(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
 
 
 class Watch:

@@ -9,7 +9,7 @@ import fcntl
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,6 +19,8 @@ from referee.harness.sandbox.supervisor import remove
 
 ORIGIN = "origin"
 """A file in each build's folder: the path of the source that it was made of."""
+MADE_IN = "made_in"
+"""A file in the folder of a build that was made elsewhere and copied: where."""
 KEPT_S = 30 * 24 * 3600.0
 """A build that nobody has used for so long is removed."""
 DRAFT_S = 24 * 3600.0
@@ -35,9 +37,11 @@ def root() -> Path:
 
 
 def builds_in(words: Iterable[str]) -> tuple[str, ...]:
-    """The folders of the builds that a command line names, and what they link to as packages of theirs."""
+    """The folders of the builds that a command line names, what they link to as packages of theirs, and where they were
+    made: an optimiser may have cut that path into pieces, which nobody can replace."""
     builds = f"{root()}/"
     found = {builds + word.partition(builds)[2].partition("/")[0] for word in words if builds in word}
+    found |= {work for build in found if (work := _read(Path(build, MADE_IN)))}
     packages = {str(link.resolve()) for build in found for link in Path(build, "node_modules").glob("*")}
     found |= {package if builds not in package else _build_of(package, builds) for package in packages}
     return tuple(sorted(found))
@@ -88,6 +92,14 @@ def draft() -> Iterator[Path]:
             remove(folder)
 
 
+def make(home: Path, origin: Path, made_in: Path | None = None) -> None:
+    """Makes the folder `home` for builds of the source `origin`, unless it is there. To be used under its lock."""
+    home.mkdir(exist_ok=True)
+    (home / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
+    if made_in is not None:
+        (home / MADE_IN).write_text(str(made_in), "utf-8", "surrogateescape")
+
+
 def put(folder: Path, home: Path, origin: Path) -> None:
     """Makes a draft what was made of the source `origin`. To be used under the lock of `home`."""
     (folder / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
@@ -118,21 +130,15 @@ def in_use(home: Path) -> bool:
     return False
 
 
-def last(origin: Path, without: str) -> Path | None:
-    """The newest build of that source, if there is one; none that holds a file with that suffix."""
-    text = str(origin)
-    found = [home for home in _homes() if _origin(home) == text and not any(home.glob(f"*{without}"))]
-    return max(found, key=lambda home: home.stat().st_mtime_ns, default=None)
-
-
-def prune(origin: Path, keep: Path) -> None:
+def prune(origin: Path, keep: Collection[Path]) -> None:
     """Removes what nobody uses and nobody will: older builds of the same source, those whose source is gone, and
-    those that were not used for long."""
+    those that were not used for long. Where a build was made stays for as long as the build."""
     for home in _homes():
-        source = _origin(home)
-        if home != keep and (source == str(origin) or not os.path.exists(source) or _old(home)):
+        source = _read(home / ORIGIN)
+        if home not in keep and (source == str(origin) or not os.path.exists(source) or _old(home)):
             with suppress(OSError):
-                _remove_unused(home)
+                if not any(_read(other / MADE_IN) == str(home) for other in _homes()):
+                    _remove_unused(home)
     for left in root().glob("*.new"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > DRAFT_S:
@@ -162,9 +168,10 @@ def _homes() -> list[Path]:
     return [home for home in root().glob("*") if home.is_dir() and not home.name.endswith(".new")]
 
 
-def _origin(home: Path) -> str:
+def _read(file: Path) -> str:
+    """The text of a file; empty if there is none."""
     try:
-        return (home / ORIGIN).read_text("utf-8", "surrogateescape")
+        return file.read_text("utf-8", "surrogateescape")
     except OSError:
         return ""
 

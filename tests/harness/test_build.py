@@ -341,7 +341,7 @@ def test_a_build_that_was_killed_begins_afresh(tmp_path: Path, own_cache: Path) 
     spec = bot(tmp_path / "bot", build)
     script = f"from referee.harness.bots.launch import entrant; entrant({spec!r})"
     with subprocess.Popen([sys.executable, "-c", script]) as run:
-        until(lambda: any(own_cache.glob("*/tree/half")), 20)
+        until(lambda: any(own_cache.glob("*/work/half")), 20)
         run.kill()
     (tmp_path / "go").touch()
     entrant(spec)

@@ -1,0 +1,136 @@
+"""Copies a bot's files into the folder where it is built, and the result into the folder where it plays."""
+
+import mmap
+import os
+import shutil
+import stat
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+from referee.harness.bots import bundle
+from referee.harness.bots.bundle import Bundle, File
+from referee.harness.sandbox.supervisor import remove
+
+NEW = "new"
+"""The name beside the tree under which each file is written before it gets its own name."""
+SIGNED = b"\xcf\xfa\xed\xfe"
+"""The first bytes of a program of macOS. Its signature covers every byte, so no path in it can be replaced."""
+
+
+def sync(found: Bundle, tree: Path, listing: Path) -> None:
+    """Makes the sources in `tree` equal to the bundle, and leaves what builds have made there.
+
+    A file with the same content keeps its time, because build tools compare times. The file `listing` names the
+    sources, so that a source which the author removes vanishes here too. OSError if a file changes meanwhile.
+    """
+    files = {file.path for file in found.files}
+    before = set(listing.read_text("utf-8", "surrogateescape").split("\0")) if listing.exists() else set()
+    _write(listing, before | files)  # complete also if a copy fails half-way
+    tree.mkdir(exist_ok=True)
+    for path in before - files:
+        _drop(tree, path)
+    for file in found.files:
+        _bring(found.folder / file.path, tree, file)
+    _write(listing, files)
+
+
+def _write(listing: Path, paths: set[str]) -> None:
+    listing.write_text("\0".join(sorted(paths)), "utf-8", "surrogateescape")
+
+
+def _drop(tree: Path, path: str) -> None:
+    """Removes a source, and the folders that are empty without it."""
+    folders = [tree / parent for parent in PurePosixPath(path).parents][:-1]
+    if any(map(os.path.islink, folders)):
+        return  # a build has put a link here, which may lead out of the tree
+    with suppress(OSError):
+        (tree / path).unlink()
+        for folder in folders:
+            folder.rmdir()
+
+
+def _bring(source: Path, tree: Path, file: File) -> None:
+    target = tree / file.path
+    for parent in reversed([tree / parent for parent in PurePosixPath(file.path).parents][:-1]):
+        if parent.is_symlink() or parent.is_file():
+            parent.unlink()
+        parent.mkdir(exist_ok=True)
+    mode = 0o755 if file.executable else 0o644
+    link = str(source.resolve()) if source.is_dir() else None
+    if target.is_symlink():
+        if os.readlink(target) == link:
+            return
+        target.unlink()
+    elif target.is_dir():
+        remove(target)
+    elif target.is_file():
+        if link is None and bundle.sha256(target) == file.sha256:
+            target.chmod(mode)
+            return
+        target.unlink()
+    if link is not None:
+        target.symlink_to(link)
+        return
+    shutil.copyfile(source, target)
+    target.chmod(mode)
+    if bundle.sha256(target) != file.sha256:
+        raise OSError(f"{source} changed while it was copied; start again")
+
+
+def publish(work: Path, made: Path) -> None:
+    """Copies the tree `work` to `made`, where it plays. The two paths are equally long.
+
+    Compilers write the path of the folder in which they run into scripts, links and programs. In the copy, each of
+    these paths names the copy. A file that exists is only ever replaced as a whole, since a bot may play from it.
+    """
+    before, after = os.fsencode(work), os.fsencode(made)
+    assert len(before) == len(after)
+    for folder, folders, names in os.walk(work):
+        place = made / os.path.relpath(folder, work)
+        place.mkdir(parents=True, exist_ok=True)
+        for name in (*folders, *names):
+            path = os.path.join(folder, name)
+            status = os.lstat(path)
+            if stat.S_ISLNK(status.st_mode):
+                _publish_link(os.readlink(os.fsencode(path)).replace(before, after), place / name, made)
+            elif stat.S_ISREG(status.st_mode):
+                with suppress(PermissionError):  # what our account cannot read here, the bot cannot read there
+                    _publish_file(path, status, place / name, made, (before, after))
+
+
+def _publish_link(to: bytes, target: Path, made: Path) -> None:
+    if target.is_symlink() and os.readlink(os.fsencode(target)) == to:
+        return
+    new = os.fsencode(made.with_name(NEW))
+    with suppress(FileNotFoundError):
+        os.unlink(new)
+    os.symlink(to, new)
+    os.replace(new, target)
+
+
+def _publish_file(path: str, status: os.stat_result, target: Path, made: Path, paths: tuple[bytes, bytes]) -> None:
+    with suppress(FileNotFoundError):
+        there = target.lstat()
+        if (there.st_size, there.st_mtime_ns) == (status.st_size, status.st_mtime_ns) and stat.S_ISREG(there.st_mode):
+            return
+    new = made.with_name(NEW)
+    new.unlink(missing_ok=True)
+    shutil.copyfile(path, new)
+    _replace(new, *paths)
+    new.chmod(stat.S_IMODE(status.st_mode))
+    os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+    new.replace(target)
+
+
+def _replace(file: Path, before: bytes, after: bytes) -> None:
+    """Replaces one path by another of the same length, wherever it stands in a file."""
+    with file.open("r+b") as opened:
+        if os.fstat(opened.fileno()).st_size < len(before):
+            return  # an empty file cannot be mapped
+        with mmap.mmap(opened.fileno(), 0) as content:
+            if content[: len(SIGNED)] == SIGNED:
+                return
+            at = content.find(before)
+            while at >= 0:
+                content[at : at + len(before)] = after
+                at = content.find(before, at + len(before))
