@@ -179,8 +179,8 @@ def program(source: Path, tools: Iterable[str], command: Command, kit: str = "",
     named_by = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
     listing = cache.named(named_by).with_suffix(".inputs")
     with cache.locked(listing):
-        if listing.exists():
-            made = cache.named([*named_by, *_hashes(_listed(listing))])
+        if (inputs := cache.listed(listing)) is not None:
+            made = cache.named([*named_by, *_hashes(inputs)])
             with cache.locked(made):
                 if made.exists():
                     cache.use(made)
@@ -198,19 +198,14 @@ def _compiled(source: Path, named_by: list[str], listing: Path, command: Command
             if not made.exists():
                 cache.put(new, made, source)
                 cache.use(made)
-        cache.prune(source, keep={made})
-    listing.write_text("\0".join(map(str, inputs)), "utf-8", "surrogateescape")
+        cache.list_inputs(listing, source, inputs)
+        cache.prune(source, keep={made, listing})
     return made
 
 
 def _hashes(files: Iterable[Path]) -> list[str]:
     """A line for each file; a file that is gone has no hash."""
     return [f"{bundle.sha256(file) if file.is_file() else '-'} {file}" for file in files]
-
-
-def _listed(listing: Path) -> list[Path]:
-    text = listing.read_text("utf-8", "surrogateescape")
-    return [Path(path) for path in text.split("\0")] if text else []
 
 
 def _dependencies(rules: Path, cwd: Path) -> list[Path]:

@@ -2,7 +2,8 @@
 
 Each has a folder of its own, named by a hash of all that it is made of; so it never goes stale and is never changed
 once it is complete. Beside it stand two locks: who builds holds `.lock`, and every process that uses what was built
-holds a share of `.used` for as long as it lives, which keeps it from being removed.
+holds a share of `.used` for as long as it lives, which keeps it from being removed. The locks are removed with it: a
+process that waited for a lock looks whether the file is still there, and otherwise waits for the new one.
 """
 
 import fcntl
@@ -65,15 +66,35 @@ def named(parts: Iterable[str]) -> Path:
 def locked(home: Path) -> Iterator[None]:
     """Nobody else makes or removes it meanwhile. RunError without a cache."""
     try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        lock = _open(_beside(home, ".lock"))
+        lock = _locked_file(_beside(home, ".lock"), fcntl.LOCK_EX)
     except OSError as error:
         raise unwritable("nothing can be built", root(), error) from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)
+
+
+def _locked_file(path: Path, how: int) -> int:
+    """An open file that is locked and still has this name. BlockingIOError if `how` forbids to wait for it."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(file, how)
+        except BaseException:
+            os.close(file)
+            raise
+        if _has_name(file, path):
+            return file
+        os.close(file)  # it was removed while this process waited
+
+
+def _has_name(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def unwritable(hence: str, folder: Path, error: OSError) -> RunError:
@@ -112,22 +133,36 @@ def put(folder: Path, home: Path, origin: Path) -> None:
 def use(home: Path) -> None:
     """From now on, until this process ends, it is in use. To be used under its lock."""
     path = _beside(home, ".used")
-    if path not in _used_locks:
-        _used_locks[path] = _open(path)
-        fcntl.flock(_used_locks[path], fcntl.LOCK_SH)
+    held = _used_locks.get(path)
+    if held is None or not _has_name(held, path):  # somebody may have deleted the cache
+        _used_locks[path] = _locked_file(path, fcntl.LOCK_SH)
+        if held is not None:
+            os.close(held)
     os.utime(path)
 
 
 def in_use(home: Path) -> bool:
     """Whether this process or another one uses it."""
-    used = _open(_beside(home, ".used"))
     try:
-        fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.close(_locked_file(_beside(home, ".used"), fcntl.LOCK_EX | fcntl.LOCK_NB))
     except BlockingIOError:
         return True
-    finally:
-        os.close(used)
     return False
+
+
+def listed(listing: Path) -> list[Path] | None:
+    """The files that a list of inputs names, or None without one; it counts as used now. To be used under its lock."""
+    text = _read(listing)
+    if not text:
+        return None
+    os.utime(listing)
+    _, *inputs = text.split("\0")
+    return [Path(path) for path in inputs]
+
+
+def list_inputs(listing: Path, origin: Path, inputs: Iterable[Path]) -> None:
+    """Writes what a build of the source `origin` has read. To be used under the lock of `listing`."""
+    listing.write_text("\0".join(map(str, [origin, *inputs])), "utf-8", "surrogateescape")
 
 
 def prune(origin: Path, keep: Collection[Path]) -> None:
@@ -139,29 +174,52 @@ def prune(origin: Path, keep: Collection[Path]) -> None:
             with suppress(OSError):
                 if not any(_read(other / MADE_IN) == str(home) for other in _homes()):
                     _remove_unused(home)
+    _prune_lists(origin, keep)
+    _prune_locks()
     for left in root().glob("*.new"):
         with suppress(OSError):
             if time.time() - left.stat().st_mtime > DRAFT_S:
                 remove(left)
 
 
+def _prune_lists(origin: Path, keep: Collection[Path]) -> None:
+    """Removes the lists of inputs of what is no longer built, as `prune` does with the builds."""
+    for listing in root().glob("*.inputs"):
+        source = _read(listing).partition("\0")[0]
+        if listing not in keep and (source == str(origin) or not os.path.exists(source) or _unchanged(listing)):
+            with suppress(OSError):
+                _remove_unused(listing)
+
+
+def _prune_locks() -> None:
+    """Removes locks whose build or list is gone."""
+    for suffix in (".lock", ".used"):
+        for lock in root().glob(f"*{suffix}"):
+            home = lock.with_name(lock.name.removesuffix(suffix))
+            if not home.exists():
+                with suppress(OSError):
+                    _remove_unused(home)
+
+
 def _remove_unused(home: Path) -> None:
-    """BlockingIOError if anybody uses it, or is at it."""
-    lock = _open(_beside(home, ".lock"))
+    """Removes a build or a list of inputs with its locks. BlockingIOError if a process uses it or builds it."""
+    lock = _locked_file(_beside(home, ".lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not in_use(home):
+        if in_use(home):
+            return
+        if home.is_dir():
             remove(home)
+        else:
+            home.unlink(missing_ok=True)
+        _beside(home, ".used").unlink(missing_ok=True)
+        if not home.exists():
+            _beside(home, ".lock").unlink(missing_ok=True)
     finally:
         os.close(lock)
 
 
 def _beside(home: Path, suffix: str) -> Path:
     return home.parent / f"{home.name}{suffix}"
-
-
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
 
 
 def _homes() -> list[Path]:
@@ -177,7 +235,12 @@ def _read(file: Path) -> str:
 
 
 def _old(home: Path) -> bool:
+    return _unchanged(_beside(home, ".used"))
+
+
+def _unchanged(file: Path) -> bool:
+    """Whether a file is gone, or was not changed for so long that nobody needs what it belongs to."""
     try:
-        return time.time() - _beside(home, ".used").stat().st_mtime > KEPT_S
+        return time.time() - file.stat().st_mtime > KEPT_S
     except OSError:
         return True

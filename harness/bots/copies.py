@@ -12,7 +12,7 @@ from referee.harness.bots.bundle import Bundle, File
 from referee.harness.sandbox.supervisor import remove
 
 NEW = "new"
-"""The name beside the tree under which each file is written before it gets its own name."""
+"""Each file is written under this name, next to the tree, before it gets its own name."""
 SIGNED = b"\xcf\xfa\xed\xfe"
 """The first bytes of a program of macOS. Its signature covers every byte, so no path in it can be replaced."""
 
@@ -123,7 +123,7 @@ def _publish_file(path: str, status: os.stat_result, target: Path, made: Path, p
 
 
 def _replace(file: Path, before: bytes, after: bytes) -> None:
-    """Replaces one path by another of the same length, wherever it stands in a file."""
+    """Replaces every occurrence of one path by another of the same length."""
     with file.open("r+b") as opened:
         if os.fstat(opened.fileno()).st_size < len(before):
             return  # an empty file cannot be mapped

@@ -1,5 +1,6 @@
-"""What a second build of the same bot finds of the first, and what it leaves of it."""
+"""The second build of a bot: it reuses the first, leaves it intact, and removes what nobody needs."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -7,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_build import bot, own_cache, says, until
+from test_build import bot, needs_gcc, own_cache, says, until
 
 from referee.harness.bots import cache
 from referee.harness.bots.launch import entrant
@@ -202,3 +203,57 @@ def test_two_builds_of_one_project_wait_for_each_other(tmp_path: Path) -> None:
     script(folder / "source", "echo two")
     second = in_another_process(spec)
     assert [each.communicate(timeout=30)[0].strip() for each in (first, second)] == ["one", "two"]
+
+
+# What it removes.
+
+
+def test_no_lock_outlives_its_build(tmp_path: Path, own_cache: Path) -> None:
+    folder = tmp_path / "bot"
+    spec = bot(folder, "cp source built", "['./built']")
+    for number in range(3):
+        script(folder / "source", f"echo {number}")
+        assert in_another_process(spec).communicate(timeout=30)[0] == f"{number}\n"
+    built = {path.name for path in own_cache.iterdir() if path.is_dir()}
+    assert len(built) == 2, "the place where it is built, and the last build"
+    assert {path.name.partition(".")[0] for path in own_cache.iterdir()} == built
+
+
+@needs_gcc
+def test_of_a_source_file_that_changes_the_last_list_of_inputs_is_kept(tmp_path: Path, own_cache: Path) -> None:
+    for number in range(3):
+        (tmp_path / "bot.c").write_text(f'#include <stdio.h>\nint main(void) {{ puts("{number}"); }}')
+        assert in_another_process(str(tmp_path / "bot.c")).communicate(timeout=30)[0] == f"{number}\n"
+    assert sorted(path.suffix for path in own_cache.iterdir()) == ["", ".inputs", ".lock", ".lock", ".used"]
+    (tmp_path / "bot.c").rename(tmp_path / "other.c")
+    entrant(str(tmp_path / "other.c"))
+    assert sorted(path.suffix for path in own_cache.iterdir()) == ["", ".inputs", ".lock", ".lock", ".used"]
+
+
+def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path: Path, own_cache: Path) -> None:
+    home = own_cache / "home"
+    lock = own_cache / "home.lock"
+    code = (
+        "import sys; from pathlib import Path; from referee.harness.bots import cache\n"
+        f"with cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
+    )
+    with cache.locked(home):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        waiting = subprocess.Popen([sys.executable, "-c", code], **pipes, text=True)  # type: ignore[call-overload]
+        until(lambda: str(lock) in {os.readlink(each) for each in Path(f"/proc/{waiting.pid}/fd").iterdir()}, 20)
+        lock.unlink()
+    assert waiting.stdout.readline() == "locked\n"
+    with lock.open() as ours, pytest.raises(BlockingIOError):
+        fcntl.flock(ours, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    waiting.communicate(timeout=20)
+
+
+def test_the_cache_may_be_deleted_while_its_builds_are_used(tmp_path: Path, own_cache: Path) -> None:
+    spec = bot(tmp_path / "bot", "cp source built", "['./built']")
+    script(tmp_path / "bot" / "source", "echo one")
+    first = entrant(spec)
+    shutil.rmtree(own_cache)
+    second = entrant(spec)
+    assert second == first
+    assert says(second) == "one"
+    assert cache.in_use(second.cwd.parent)
