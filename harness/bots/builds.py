@@ -169,13 +169,12 @@ def _publish(found: Bundle, work: Path, made: Path, done: Path) -> None:
 # A program of one source file.
 
 
-def program(source: Path, tools: Iterable[str], command: Command, kit: str = "", cwd: Path | None = None) -> Path:
+def program(source: Path, tools: Iterable[str], command: Command, kit: str = "", called: str = "") -> Path:
     """The folder in which a source file is compiled by `command`, which is told that folder.
 
     The compiler lists what else it has read in `inputs.d` there, as for make; without that list the source is all.
-    `kit` names the content of the kit that is used.
+    `kit` names the content of the kit that is used. `called`: the source has this name too in the folder.
     """
-    cwd = cwd or source.parent
     named_by = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
     listing = cache.named(named_by).with_suffix(".inputs")
     with cache.locked(listing):
@@ -185,14 +184,17 @@ def program(source: Path, tools: Iterable[str], command: Command, kit: str = "",
                 if made.exists():
                     cache.use(made)
                     return made
-        return _compiled(source, named_by, listing, command, cwd)
+        return _compiled(source, named_by, listing, command, called)
 
 
-def _compiled(source: Path, named_by: list[str], listing: Path, command: Command, cwd: Path) -> Path:
+def _compiled(source: Path, named_by: list[str], listing: Path, command: Command, called: str) -> Path:
     with cache.draft() as new:
+        if called:
+            (new / called).symlink_to(source)
+        shown = {str(new / called): str(source)} if called else {}
         with named(source.stem):
-            run(command(new), cwd, str(source), {}, programs.language([source.name]))
-        inputs = _dependencies(new / "inputs.d", cwd)
+            run(command(new), source.parent, str(source), shown, programs.language([source.name]))
+        inputs = _dependencies(new / "inputs.d", source.parent)
         made = cache.named([*named_by, *_hashes(inputs)])
         with cache.locked(made):
             if not made.exists():

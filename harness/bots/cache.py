@@ -9,6 +9,7 @@ process that waited for a lock looks whether the file is still there, and otherw
 import fcntl
 import hashlib
 import os
+import re
 import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,7 +42,7 @@ def builds_in(words: Iterable[str]) -> tuple[str, ...]:
     """The folders of the builds that a command line names, what they link to as packages of theirs, and where they were
     made: an optimiser may have cut that path into pieces, which nobody can replace."""
     builds = f"{root()}/"
-    found = {builds + word.partition(builds)[2].partition("/")[0] for word in words if builds in word}
+    found = {build for word in words for build in re.findall(rf"{re.escape(builds)}[^/:]+", word)}
     found |= {work for build in found if (work := _read(Path(build, MADE_IN)))}
     packages = {str(link.resolve()) for build in found for link in Path(build, "node_modules").glob("*")}
     found |= {package if builds not in package else _build_of(package, builds) for package in packages}

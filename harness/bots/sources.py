@@ -38,9 +38,45 @@ def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:
 
 
 def _java(path: Path) -> tuple[str, ...]:
-    java = _need("java", path)
+    """Runs the first class of the file, whatever the file is called, as `java FILE` does."""
+    java, javac = _need("java", path), _need("javac", path)
     kit = _built("java", path)
-    return (java, f"@{kit / 'java.args'}", "-cp", str(kit / "target" / "referee-kit.jar"), str(path))
+    jar = str(kit / "target" / "referee-kit.jar")
+    package, first, public = _java_classes(path.read_text("utf-8", "replace"))
+    called = f"{public}.java" if public not in ("", path.stem) else ""
+
+    def compile(into: Path) -> tuple[str, ...]:
+        options = ("-g", "-proc:none", "-encoding", "UTF-8", "-cp", jar, "-d", str(into))
+        return (javac, *options, str(into / called if called else path))
+
+    made = builds.program(path, ("java", "javac"), compile, str(kit), called)
+    name = first if (made / package.replace(".", "/") / f"{first}.class").is_file() else path.stem
+    return (java, f"@{kit / 'java.args'}", "-cp", f"{made}:{jar}", f"{package}.{name}".lstrip("."))
+
+
+_JAVA_IGNORED = re.compile(
+    r'//[^\n]*|/\*.*?\*/|"""(?:\\.|.)*?"""|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.DOTALL
+)
+"""Comments and texts."""
+_JAVA_WORD = re.compile(r"[{}]|\bpublic\b|\b(?:class|interface|enum|record)\s+(\w+)")
+
+
+def _java_classes(text: str) -> tuple[str, str, str]:
+    """The package of a source, its first class, and its public one, after which javac wants the file to be named.
+
+    Each is empty if there is none.
+    """
+    code = _JAVA_IGNORED.sub(" ", text)
+    package = re.search(r"^\s*package\s+([\w.]+)\s*;", code, re.MULTILINE)
+    depth, is_public, first, public = 0, False, "", ""
+    for word in _JAVA_WORD.finditer(code):
+        if word[0] in "{}":
+            depth, is_public = depth + (1 if word[0] == "{" else -1), False
+        elif depth == 0 and word[1]:
+            first, public = first or word[1], word[1] if is_public else public
+        elif depth == 0:
+            is_public = True
+    return package[1] if package else "", first, public
 
 
 def _c_plus_plus(path: Path) -> tuple[str, ...]:

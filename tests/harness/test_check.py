@@ -496,6 +496,7 @@ BROKEN = {
     "go": ("bot.go", "package main\nfunc main() { x() }\n", None, "go"),
     "rust": ("src/main.rs", "fn main() {\n  x();\n}\n", "rustc src/main.rs -o bot", "rustc"),
     "java": ("src/MyBot.java", "class MyBot {\n  int x\n}\n", "javac -d out src/MyBot.java", "javac"),
+    "java, one file": ("MyBot.java", "class MyBot {\n  int x\n}\n", None, "javac"),
     "python": ("bot.py", "import sys\ndef f(:\n", None, "python3"),
     "typescript": ("bot.ts", "const a = 1;\nconst b: string = 2;\n", None, "node"),
 }

@@ -1,7 +1,9 @@
 """Every way to name a bot."""
 
+import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,9 +12,12 @@ import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee import api
+from referee.harness.bots import cache
 from referee.harness.bots.builds import BUILD_LINES, excerpt
 from referee.harness.bots.launch import Entrant, entrant, entrants, environment
+from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.tools import toolchains
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
 
@@ -384,3 +389,37 @@ def test_why_a_script_cannot_be_started_is_told(tmp_path: Path, content: bytes, 
     with pytest.raises(RunError) as failure:
         api.play("tictactoe", [file, "@random"])
     assert str(failure.value).startswith("den cannot be started: ") and str(failure.value).endswith(words)
+
+
+# A source file of Java, which may have any name.
+
+needs_java = pytest.mark.skipif(toolchains.missing("java") != {}, reason="Java is not on this machine")
+CLASSES = """package my.bots; // class Wrong {
+class First { public static void main(String[] args) { MyBot.say(Words.WORDS); } }
+interface Words { String WORDS = "one; class Wrong {"; }
+/* public class Wrong */
+public class MyBot { static class Inner {} static void say(String words) { System.out.println(words); } }
+"""
+
+
+@needs_java
+@pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
+def test_a_java_file_runs_its_first_class_whatever_the_file_is_called(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_text(CLASSES)
+    program = entrant(str(tmp_path / file))
+    said = subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout
+    assert said == "one; class Wrong {\n"
+    assert {Path(folder) for folder in cache.builds_in(program.argv)} >= {
+        Path(folder) for word in program.argv for folder in re.findall(rf"{cache.root()}/\w+", word)
+    }, "a bot reads the kit and its own classes"
+
+
+@needs_java
+@pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
+def test_a_java_file_that_does_not_compile_is_a_failed_build(
+    tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / file).write_text("public class MyBot {\n  int x\n}\n")
+    assert main(["--game", "tictactoe", file, "@random"]) == 3
+    assert f"{tmp_path / file}:2: error: ';' expected" in capsys.readouterr().err
