@@ -14,6 +14,11 @@ import psutil
 import pytest
 from hypothesis import settings
 
+from referee.harness.bots import programs
+
+# Tests, too, call the first compiler on PATH that works.
+os.environ["PATH"] = programs.search_path(programs.KNOWN)
+
 settings.register_profile("quick", max_examples=10)
 
 for number in (signal.SIGHUP, signal.SIGINT):

@@ -55,11 +55,20 @@ VERSION = ("--version", "version", "-V")
 """What programs are asked for it: Go's takes the second, tmux the third."""
 
 
+def find(program: str) -> str | None:
+    """The first program of that name on PATH that prints its version: rustup's `cargo` is there without any toolchain.
+
+    Bots are built with it too (`referee.harness.bots.programs`, which this file must do without).
+    """
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    paths = dict.fromkeys(filter(None, (shutil.which(program, path=folder) for folder in folders)))
+    return next((path for path in paths if any(_prints(path, option) for option in VERSION)), None)
+
+
 @cache
 def works(program: str) -> bool:
-    """Whether a program is there and prints its version: rustup's `cargo` is on PATH without any toolchain."""
-    path = shutil.which(program)
-    return path is not None and any(_prints(path, option) for option in VERSION)
+    """Whether there is such a program."""
+    return find(program) is not None
 
 
 def _prints(path: str, option: str) -> bool:
@@ -87,7 +96,7 @@ def missing(kit: str, tests: bool = False) -> dict[str, str]:
 
 def _has_header(compiler: str, header: str) -> bool:
     language = "c++" if compiler == "g++" else "c"
-    command = [compiler, "-E", "-x", language, "-include", header, "-o", os.devnull, os.devnull]
+    command = [find(compiler) or compiler, "-E", "-x", language, "-include", header, "-o", os.devnull, os.devnull]
     return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
 
 

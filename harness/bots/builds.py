@@ -138,7 +138,8 @@ def _build(found: Bundle, command: Sequence[str], inside: str, spec: str, work: 
             raise _NotCopied(f"{found.folder} cannot be copied to be built: {error}") from error
         with named(Path(spec).resolve().name):
             language = programs.language(file.path for file in found.files)
-            run(command, work / WORK / inside, spec, {str(work / WORK): str(found.folder)}, language)
+            tools = programs.builders(file.path for file in found.files)
+            run(command, work / WORK / inside, spec, {str(work / WORK): str(found.folder)}, language, tools)
     except (BuildFailed, _NotCopied):
         begun.unlink()  # everything else may have left half a file
         raise
@@ -193,7 +194,8 @@ def _compiled(source: Path, named_by: list[str], listing: Path, command: Command
             (new / called).symlink_to(source)
         shown = {str(new / called): str(source)} if called else {}
         with named(source.stem):
-            run(command(new), source.parent, str(source), shown, programs.language([source.name]))
+            tools = programs.builders([source.name])
+            run(command(new), source.parent, str(source), shown, programs.language([source.name]), tools)
         inputs = _dependencies(new / "inputs.d", source.parent)
         made = cache.named([*named_by, *_hashes(inputs)])
         with cache.locked(made):
@@ -247,12 +249,19 @@ def named(name: str) -> Iterator[None]:
         _name.reset(before)
 
 
-def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], language: str = "") -> None:
+def run(
+    command: Sequence[str],
+    cwd: Path,
+    spec: str,
+    shown: dict[str, str],
+    language: str = "",
+    tools: Iterable[str] = (),
+) -> None:
     """Runs a build below a supervisor, as a bot is run, but by our account and with our files. RunError, with what it
     said about its first error, unless it succeeds.
 
     It is over when the command has ended: nothing that it started lives on, nor if we are ended meanwhile, however
-    that comes. `shown`: the paths in its words, and what the author knows them by.
+    that comes. `shown`: the paths in its words, and what the author knows them by. `tools`: the programs that it needs.
     """
     limits = _limits.get()
     program = shutil.which(command[0])
@@ -265,7 +274,7 @@ def run(command: Sequence[str], cwd: Path, spec: str, shown: dict[str, str], lan
         try:
             folders = start.group.paths() if start.group is not None else ()
             argv = (program or command[0], *command[1:])
-            done = job.run(argv, cwd, environment(), watch.look, start.launcher, folders)
+            done = job.run(argv, cwd, environment(tools), watch.look, start.launcher, folders)
         finally:
             if start.group is not None:
                 start.group.remove()
@@ -327,13 +336,14 @@ class Watch:
         return BuildError(f"{self.spec}: the build {what}, which is its limit; {option} sets another")
 
 
-def environment() -> dict[str, str]:
-    """The variables that a build sees: where programs are, the language, and what compilers and their tools go by."""
-    return {
+def environment(tools: Iterable[str]) -> dict[str, str]:
+    """The variables that a build sees: a PATH that leads to these programs, the language, settings of compilers."""
+    kept = {
         name: value
         for name, value in os.environ.items()
         if (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET.search(name)
     }
+    return kept | {"PATH": programs.search_path(tools)}
 
 
 def excerpt(output: bytes) -> str:

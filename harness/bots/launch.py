@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
-from referee.harness.bots import builds, bundle, originals
+from referee.harness.bots import builds, bundle, originals, programs
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.person import WORD
 from referee.harness.bots.script import PREFIX, lines_of
@@ -355,13 +355,17 @@ def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
 def _program(word: str, folder: Path, spec: str) -> str:
     """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH. RunError; of the
     first kind, which is the bot's own, BuildError."""
-    program = str(folder / word) if "/" in word else shutil.which(word)
+    program = str(folder / word) if "/" in word else _on_path(word)
     kind = builds.BuildError if "/" in word else RunError
     if program is None or not os.path.isfile(program):
         raise kind(f"{spec}/bot.toml: run names {word!r}, which is no program here")
     if not os.access(program, os.X_OK):
         raise kind(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
     return program
+
+
+def _on_path(word: str) -> str | None:
+    return programs.find(word) if word in programs.KNOWN else shutil.which(word)
 
 
 def obstacle(program: str) -> str:

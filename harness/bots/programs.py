@@ -20,6 +20,8 @@ TOOLS: dict[str, tuple[str, ...]] = {
     ".rs": ("cargo", "rustc"),
 }
 """What builds sources of each suffix: another one of these builds them again."""
+KNOWN = tuple(sorted({program for programs in TOOLS.values() for program in programs}))
+"""All of them."""
 
 LANGUAGES = {".c": "C", ".cpp": "C++", ".cc": "C++", ".go": "Go", ".java": "Java", ".rs": "Rust", ".py": "Python"} | {
     ".js": "JavaScript",
@@ -49,12 +51,49 @@ def version(path: str) -> str | None:
     return None
 
 
+def find(program: str) -> str | None:
+    """The first program of that name on PATH that works. The first one at all if none works, or if there is only one:
+    only a choice is worth the time that it takes to ask for versions."""
+    return _find(program, os.environ.get("PATH", os.defpath))
+
+
+@cache
+def _find(program: str, path: str) -> str | None:
+    found: dict[str, str] = {}
+    for folder in path.split(os.pathsep):
+        if (candidate := shutil.which(program, path=folder)) is not None:
+            found.setdefault(os.path.realpath(candidate), candidate)
+    first = next(iter(found.values()), None)
+    if len(found) < 2:
+        return first
+    return next((candidate for candidate in found.values() if version(candidate) is not None), first)
+
+
+def search_path(programs: Iterable[str]) -> str:
+    """PATH, on which each of these programs that works comes before those of its name that do not: the folders of
+    such go to the end."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    for program in programs:
+        found = find(program)
+        if found is None:
+            continue
+        broken = []
+        for folder in folders:
+            candidate = shutil.which(program, path=folder)
+            if candidate is not None and os.path.realpath(candidate) == os.path.realpath(found):
+                break
+            if candidate is not None:
+                broken.append(folder)
+        folders = [folder for folder in folders if folder not in broken] + broken
+    return os.pathsep.join(folders)
+
+
 def identity(program: str) -> str:
     """Tells a program from every other of its name, and from other versions of it; empty if it is not on PATH.
 
     Its file says so without being run, except where it stands for one of several toolchains.
     """
-    path = shutil.which(program)
+    path = find(program)
     if path is None:
         return ""
     real = Path(path).resolve()

@@ -184,8 +184,8 @@ def _works(path: str) -> bool:
 
 
 def _need(program: str, path: Path) -> str:
-    """Where a program is. RunError unless it is there and works."""
-    found = _find(program, path)
+    """The first program of that name on PATH that works. RunError if there is none."""
+    found = programs.find(program) or _find(program, path)
     if not _works(found):
         raise RunError(
             f"{path.name} needs {program}; {found} is there, but does not tell its version, so it cannot work"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -497,7 +497,7 @@ def test_a_compiler_that_cannot_tell_its_version_counts_as_missing(
     for name in ("cargo", "rustc"):
         (tmp_path / name).write_text("#!/bin/sh\necho error: no default toolchain >&2; exit 1\n")
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "bot.rs").write_text("fn main() {}")
     with pytest.raises(RunError, match=r"^bot\.rs needs rustc; .*/rustc is there, but does not tell its version"):
         entrant(str(tmp_path / "bot.rs"))
@@ -510,12 +510,50 @@ def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
     (tmp_path / "rustc").write_text("#!/bin/sh\necho rustc 1.99\n")
     for name in ("cargo", "rustc"):
         (tmp_path / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(tmp_path))
     toolchains.works.cache_clear()
     try:
         assert list(toolchains.missing("rust")) == ["cargo"]
     finally:
         toolchains.works.cache_clear()
+
+
+@pytest.fixture
+def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a `cargo` and a `node` that work. On PATH, one with a `cargo` and a `node` that do not is first."""
+    for folder, text in (("broken", "exit 1"), ("good", 'test "$1" = --version && echo 1.0 || echo made > built')):
+        for name in ("cargo", "rustc", "node"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / name).write_text(f"#!/bin/sh\n{text}\n")
+            (tmp_path / folder / name).chmod(0o755)
+    (tmp_path / "broken" / "tool").write_text("#!/bin/sh\n")
+    (tmp_path / "broken" / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/broken:{tmp_path}/good:/usr/bin:/bin")
+    toolchains.works.cache_clear()
+    yield tmp_path / "good"
+    toolchains.works.cache_clear()
+
+
+def test_a_build_finds_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+    """And every other program of a folder that is passed over."""
+    spec = bot(tmp_path / "bot", "cargo build && tool && command -v rustc > compiler")
+    (tmp_path / "bot" / "main.rs").touch()
+    made = entrant(spec).cwd
+    assert (made / "built").read_text() == "made\n"
+    assert (made / "compiler").read_text() == f"{broken_first}/rustc\n"
+
+
+def test_a_bot_runs_by_the_first_program_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+    (tmp_path / "bot.toml").write_text("run = ['node', 'bot.js']")
+    (tmp_path / "bot.js").touch()
+    assert entrant(str(tmp_path)).argv[0] == str(broken_first / "node")
+    assert entrant(str(tmp_path / "bot.js")).argv[0] == str(broken_first / "node")
+
+
+def test_tests_need_what_builds_need(broken_first: Path) -> None:
+    assert toolchains.missing("rust") == {}
+    for name in ("cargo", "rustc", "node"):
+        assert toolchains.find(name) == programs.find(name) == str(broken_first / name)
 
 
 def test_a_kits_examples_and_its_library_are_built_in_one_copy() -> None:

@@ -33,6 +33,7 @@ from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.sandbox.layers import OFF
+from referee.tools.toolchains import works
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "starter_kits"
@@ -93,7 +94,7 @@ async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
 @pytest.mark.trio
 @pytest.mark.slow
 async def test_a_compiled_example_passes(arena: Arena) -> None:
-    if shutil.which("cmake") is None or shutil.which("g++") is None:
+    if not (works("cmake") and works("g++")):
         pytest.skip("cmake and g++ are not on this machine")
     report = await run(entrant(str(EXAMPLES / "cpp/examples/tictactoe")), GENEROUS)
     assert [finding.text for finding in found(report)] == []
@@ -509,7 +510,7 @@ def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_repo
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, source, build, compiler = BROKEN[language]
-    if shutil.which(compiler) is None:
+    if not works(compiler):
         pytest.skip(f"{compiler} is not on this machine")
     monkeypatch.chdir(tmp_path)
     for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
