@@ -14,8 +14,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
-
 from referee.harness.sandbox.ourselves import end_strays, guarded
 from referee.harness.sandbox.spawner import begin, finish, send_request
 from referee.harness.sandbox.supervisor import KILL, Request
@@ -72,8 +70,7 @@ def run(
         again=False,
     )
     with guarded(), ExitStack() as open_files:
-        before = {child.pid for child in psutil.Process().children()}
-        spawner, requests = begin(None)
+        spawner, requests, mark = begin(None)
         try:
             null = open_files.enter_context(open(os.devnull, "rb"))
             reading, writing = os.pipe()
@@ -88,14 +85,14 @@ def run(
             return _followed(control, read_end.fileno(), look)
         finally:
             open_files.close()
-            _end(spawner, requests, before)
+            _end(spawner, requests, mark)
 
 
-def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, before: set[int]) -> None:
+def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, mark: int) -> None:
     """Ends all of it. What killed its supervisor and the spawner has left its processes to us."""
     finish(spawner, requests)
     if spawner.returncode != 0:
-        end_strays(spared=before)
+        end_strays({mark})
 
 
 def _followed(control: socket.socket, read_end: int, look: Callable[[int], None]) -> Done:

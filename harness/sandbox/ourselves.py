@@ -3,8 +3,11 @@
 import ctypes
 import errno
 import os
+import re
 import resource
+import secrets
 import signal
+import sys
 import threading
 import time
 from collections.abc import Collection, Iterator
@@ -13,7 +16,13 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from referee.harness.errors import NoRoom
-from referee.harness.sandbox.supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, kill, prctl
+from referee.harness.sandbox.supervisor import (
+    PR_SET_CHILD_SUBREAPER,
+    PR_SET_DUMPABLE,
+    RLIMIT_LOCKS,
+    kill,
+    prctl,
+)
 from referee.harness.sandbox.tree import FLOOR, descendants
 
 TOO_MANY = (errno.EMFILE, errno.ENFILE)
@@ -72,14 +81,24 @@ def _subreaper() -> int:
     return found.value
 
 
-def end_strays(spared: Collection[int]) -> None:
-    """Ends the children that came to us from a killed spawner, with all below them.
+def new_mark() -> int:
+    """A mark for a spawner (`supervisor.set_mark`). No other process on this machine has it.
 
-    They are told from our own by their session: a bot has a session of its own from its first instruction on, and no
-    process can enter one that exists already, such as ours. `spared`: children that are none of theirs.
+    It lies a little below our own limit, since not everybody can raise that.
+    """
+    most = sys.maxsize if FLOOR else resource.getrlimit(RLIMIT_LOCKS)[1]
+    most = sys.maxsize if most == resource.RLIM_INFINITY else most
+    return most - 1 - secrets.randbelow(max(1, most >> 8))
+
+
+def end_strays(marks: Collection[int], spared: Collection[int] = ()) -> None:
+    """Ends the children that came to us from killed spawners, with all below them.
+
+    `marks`: the spawners' marks. Our program has children and orphans of its own, and other spawners; none of them has
+    such a mark. `spared`: supervisors of bots that still play.
     """
     until = time.monotonic() + STRAYS_S
-    while not FLOOR and (strays := _strays(spared)) and time.monotonic() < until:
+    while not FLOOR and (strays := _strays(marks, spared)) and time.monotonic() < until:
         whole = [*strays, *(pid for stray in strays for pid in descendants(stray))]
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in whole:
@@ -92,18 +111,23 @@ def end_strays(spared: Collection[int]) -> None:
         time.sleep(0.001)
 
 
-def _strays(spared: Collection[int]) -> list[int]:
-    return [pid for pid in descendants(os.getpid()) if pid not in spared and _is_stray(pid)]
+def _strays(marks: Collection[int], spared: Collection[int]) -> list[int]:
+    """Our children with one of the marks, also those that have ended and that nobody has waited for."""
+    return [child.pid for child in psutil.Process().children() if child.pid not in spared and _mark(child.pid) in marks]
 
 
-def _is_stray(pid: int) -> bool:
-    """Whether it is a child of ours, also one that has ended and that nobody has waited for, and in another session."""
+def _mark(pid: int) -> int:
+    """The mark of a process; -1 = it has none, or is gone."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            fields = stat.read().rpartition(b")")[2].split()  # what follows the name: state, parent, group, session
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return int(fields[1]) == os.getpid() and int(fields[3]) != os.getsid(0)
+        with open(f"/proc/{pid}/limits", "rb") as limits:
+            found = _LOCKS.search(limits.read())
+    except OSError:
+        return -1
+    return -1 if found is None else int(found[1])
+
+
+_LOCKS = re.compile(rb"^Max file locks +\S+ +(\d+)", re.MULTILINE)
+"""The hard limit, which a process without privileges can only lower."""
 
 
 def allow_descriptors(count: int) -> int:

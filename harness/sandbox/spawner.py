@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -17,7 +16,7 @@ import trio
 from referee.harness.errors import RunError
 from referee.harness.sandbox import floor
 from referee.harness.sandbox.cgroups import Group
-from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, no_room
+from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, new_mark, no_room
 from referee.harness.sandbox.supervisor import FAREWELL, KILL, LENGTH, Request, kill
 from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
 from referee.harness.sandbox.words import Word, word
@@ -263,7 +262,7 @@ class Spawner:
         self._folder = folder
         self._started: set[Process] = set()  # whose descriptors are open
         self._resting: list[Resting] = []
-        self._was_killed = False  # once at least; then some of the bots' processes may have become our children
+        self._killed: set[int] = set()  # the marks of spawners after whose end bots' processes became our children
         self._begin()
 
     async def start(
@@ -356,23 +355,22 @@ class Spawner:
     def end_strays(self) -> None:
         """Ends what bots have left that ended the spawner, after which it is no longer there to do so."""
         if self._process.poll() not in (None, 0):
-            self._was_killed = True
-        if self._was_killed:
+            self._killed.add(self._mark)
+        if self._killed:
             self._dismiss()
-            playing = (process.supervisor for process in self._started if not process.closed)
-            end_strays(spared={self._process.pid, *playing})
+            end_strays(self._killed, {process.supervisor for process in self._started if not process.closed})
 
     def _replace(self) -> None:
         """Another in its place. It is killed, for it would end the bots at play; their supervisors need it no more."""
         self._process.kill()
         self._process.wait()
-        self._was_killed = True
+        self._killed.add(self._mark)
         self._dismiss()
         self._requests.close()
         self._begin()
 
     def _begin(self) -> None:
-        self._process, self._requests = begin(self._folder)
+        self._process, self._requests, self._mark = begin(self._folder)
 
     def _ask(self, request: Request, resting: socket.socket | None = None) -> Process:
         """Of the spawner, or of a supervisor that rests, by its control socket."""
@@ -414,14 +412,16 @@ def send_request(requests: socket.socket, request: Request, descriptors: list[in
         requests.sendall(data[sent:])
 
 
-def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """The process of a spawner, and our end of its socket. It ends with all that it started when that is closed."""
+def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    """The process of a spawner, our end of its socket, and its mark. It ends with all that it started when the socket
+    is closed."""
+    mark = new_mark()
     requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if FLOOR else socket.SOCK_SEQPACKET)
     with theirs:
         if FLOOR:
-            command = [sys.executable, "-m", floor.__name__, str(theirs.fileno()), secrets.token_hex(8)]
+            command = [sys.executable, "-m", floor.__name__, str(theirs.fileno()), str(mark)]
         else:
-            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno())]
+            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno()), str(mark)]
         # Its own session: Ctrl-C is ours to handle. Standard streams stay closed to it and so to every bot.
         process = subprocess.Popen(
             command if folder is None else [*command, str(folder)],
@@ -430,7 +430,7 @@ def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket]:
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
-    return process, requests
+    return process, requests, mark
 
 
 def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:

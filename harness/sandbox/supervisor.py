@@ -1,8 +1,8 @@
 """The supervisor: a small process above each bot, from whom nothing that the bot starts can run away.
 
-Run as `python -I -S supervisor.py FD [FOLDER]` it is a *spawner*: a process of one thread that waits on the socket FD.
-For every program it is sent one message, a `Request` with four descriptors: the program's standard input, output and
-error, and one end of a control socket. It forks; the child is that program's supervisor, which starts it and then
+Run as `python -I -S supervisor.py FD MARK [FOLDER]` it is a *spawner*: a process of one thread that waits on the socket
+FD. For every program it is sent one message, a `Request` with four descriptors: the program's standard input, output
+and error, and one end of a control socket. It forks; the child is that program's supervisor, which starts it and then
 
 - adopts whatever the program's processes leave behind (`PR_SET_CHILD_SUBREAPER`), double-forked daemons too;
 - writes to the control socket `{"supervisor": pid}`, then `{"pid", "root"}`, or `{"error"}` if the program cannot be
@@ -13,9 +13,12 @@ error, and one end of a control socket. It forks; the child is that program's su
   the control socket itself, with the three descriptors of a program. Its end of file is the end, here too.
 
 A bot can end its own supervisor, which has the same account. The processes below it then become the spawner's children,
-and the spawner ends them. When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which
-the scratch folders lie. A referee that ends in good order says so first, by `FAREWELL`: only of one that was killed are
-control groups left to be removed.
+and the spawner ends them. A bot can end the spawner too. Its processes then become the referee's children, and the
+referee ends those that have the MARK (`set_mark`).
+
+When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which the scratch folders lie. A
+referee that ends in good order says so first, by `FAREWELL`: only of one that was killed are control groups left to be
+removed.
 
 Standard library only, and started without site-packages, so that it is small and there at once: a fork of it costs a
 tenth of a new interpreter. Every page that a fork touches is copied, and `threading`, which `subprocess` brings along,
@@ -43,6 +46,8 @@ REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
 CALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
 """`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
+RLIMIT_LOCKS = 10
+"""A resource limit of Linux that the kernel has not enforced since 2.4.25."""
 SCHED_ATTR_BYTES = 64
 KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
@@ -118,8 +123,9 @@ class Reaped(NamedTuple):
     up to the `exec` a child counts as large as this process."""
 
 
-def spawner(requests: socket.socket, folder: str | None = None) -> None:
+def spawner(requests: socket.socket, mark: str, folder: str | None = None) -> None:
     """Serves requests until the referee closes its end."""
+    set_mark(int(mark))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from a bot it comes: Python would print a traceback
@@ -166,6 +172,18 @@ def spawner(requests: socket.socket, folder: str | None = None) -> None:
             continue
         supervisors[descriptor] = pid
         poll.register(descriptor, select.POLLIN)
+
+
+def set_mark(mark: int) -> None:
+    """Marks this process and everything that it will ever start.
+
+    A limit passes to every child, whatever session, environment or parent the child has later. A process
+    without privileges can only lower it.
+    """
+    try:
+        resource.setrlimit(RLIMIT_LOCKS, (mark, mark))
+    except (OSError, ValueError):
+        pass  # this system has no such limit: the referee recognises nothing that a killed spawner leaves
 
 
 def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:

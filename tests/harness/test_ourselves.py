@@ -2,12 +2,14 @@
 
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
+import trio
 from scripted import Arena
 
 from referee.harness.bots.limits import Limits
@@ -15,6 +17,7 @@ from referee.harness.bots.roster import open_roster
 from referee.harness.match.referee import play
 from referee.harness.sandbox.layers import OFF
 from referee.harness.sandbox.ourselves import PR_GET_DUMPABLE, guarded
+from referee.harness.sandbox.spawner import open_spawner
 
 KILLER = """
 def parent(pid):
@@ -59,27 +62,83 @@ def test_our_memory_cannot_be_read_while_bots_run() -> None:
     assert dumpable() == before
 
 
-def test_a_child_of_our_own_program_is_no_stray(tmp_path: Path) -> None:
-    """Whoever uses the referee as a library may have children; only what came from a killed spawner is ended."""
+def test_a_killed_spawner_costs_the_calling_program_no_child_of_its_own(tmp_path: Path) -> None:
+    """Children of its own session and of others, their orphans, other spawners, and processes that it starts later."""
     source = """
-import subprocess, sys, os, signal, trio
+import os, signal, subprocess, sys, threading
 from pathlib import Path
+import trio
+from referee.harness.sandbox import job
 from referee.harness.sandbox.spawner import open_spawner
-own = subprocess.Popen(["sleep", "100"])
+
+env = {"PATH": os.environ["PATH"]}
+folder = Path(sys.argv[1])
+
+def child(session):
+    nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(["sleep", "20"], start_new_session=session, **nowhere)
+
+def orphan():
+    command = ["sh", "-c", "setsid sleep 20 >/dev/null 2>&1 & echo $!"]
+    return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+def build():
+    until_told = "touch building; while [ ! -e built ]; do sleep 0.05; done"
+    print(job.run(["sh", "-c", until_told], folder, env, lambda _: None).code)
+
+def runs(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
 async def main():
-    async with open_spawner() as spawner:
-        bot = await spawner.start(["sleep", "100"], Path("."), {"PATH": os.environ["PATH"]})
+    children = [child(session=False), child(session=True)]
+    builder = threading.Thread(target=build)
+    builder.start()
+    while not (folder / "building").exists():
+        await trio.sleep(0.001)
+    async with open_spawner() as other, open_spawner() as spawner:
+        others = [await other.start(["sleep", "100"], folder, env)]
+        bot = await spawner.start(["sleep", "100"], folder, env)
+        orphans = [orphan()]
         os.kill(spawner._process.pid, signal.SIGKILL)
         spawner._process.wait()
+        children.append(child(session=True))
+        orphans.append(orphan())
         spawner.end_strays()
-        print(own.poll(), await bot.exited(0.1))
+        print([child.poll() for child in children], [runs(pid) for pid in orphans], other._process.poll())
+        print(await bot.exited(0.1), await others[0].exited(0.1))
         await bot.end()
+        await others[0].end()
+    (folder / "built").touch()
+    builder.join()
+    print([child.poll() for child in children], [runs(pid) for pid in orphans])
+    for pid in [*orphans, *(child.pid for child in children)]:
+        os.kill(pid, signal.SIGKILL)
 trio.run(main)
-print(own.poll())
-own.kill()
 """
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "None None\nNone\n"
+    command = [sys.executable, "-c", source, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "[None, None, None] [True, True] None",
+        "None None",
+        "0",
+        "[None, None, None] [True, True]",
+    ]
+
+
+@pytest.mark.trio
+async def test_strays_are_recognised_whatever_session_and_environment_they_have(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        daemon = "setsid env -i setsid /bin/sh -c 'echo > started; exec /bin/sleep 100' & exec sleep 100"
+        bot = await spawner.start(["sh", "-c", daemon], tmp_path, {"PATH": os.environ["PATH"]})
+        while not (tmp_path / "started").exists():
+            await trio.sleep(0.001)
+        below = psutil.Process(bot.supervisor).children(recursive=True)
+        os.kill(spawner._process.pid, signal.SIGKILL)
+        os.kill(bot.supervisor, signal.SIGKILL)
+        await bot.end()
+        spawner.end_strays()
+        assert [process for process in below if process.is_running()] == []
 
 
 @pytest.mark.parametrize("argument", [["--seed", "123457"], ["--seed=123457"]])
