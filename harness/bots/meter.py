@@ -3,25 +3,24 @@
 import os
 import re
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from io import FileIO
-from math import ceil, inf
-from time import clock_gettime_ns, perf_counter
+from math import ceil
+from time import clock_gettime_ns
 from typing import NamedTuple
 
 import psutil
-import trio
 from msgspec import Struct
 
+from referee.harness import threads
 from referee.harness.sandbox.cgroups import Group
 from referee.harness.sandbox.tree import FLOOR, walk
+from referee.harness.threads import Steps
 
 SAMPLE_EVERY_S = 0.025
 """A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 40 µs a process."""
 MAX_PIDS_ASKED = 16
 """A tree of more processes is read anew each time: to ask each of them whether it has used any time costs 1 µs."""
-SLICE_S = 0.0005
-"""A reading may keep the other tasks waiting for so long; what is left of it then goes on in a thread."""
 SHARES_COST = 0.05
 """At most this part of our time goes into reading how much memory the processes of a tree share: one such reading takes
 0.5 ms for each 100 MiB of each process."""
@@ -84,10 +83,6 @@ class Sample(NamedTuple):
     """CPU time by its control group, which misses nothing."""
 
 
-Steps = Generator[bool, None, Sample]
-"""A reading in short steps. True: the next one may be long."""
-
-
 class Meter:
     """Reads what the tree below a supervisor uses, match by match."""
 
@@ -145,11 +140,7 @@ class Meter:
         """The usage now. A large tree is read in a thread: nobody else's answer waits for that."""
         self._reading_now = True
         try:
-            steps = self._steps()
-            sample = _within(steps, SLICE_S)
-            if sample is None:
-                sample = await trio.to_thread.run_sync(_to_the_end, steps, abandon_on_cancel=True)
-            self._take(sample)
+            self._take(await threads.finish(self._steps()))
         finally:
             self._reading_now = False
         return self.usage
@@ -168,12 +159,12 @@ class Meter:
 
     def read_now(self) -> Usage:
         """The usage now, however long that takes."""
-        self._take(_to_the_end(self._steps()))
+        self._take(threads.finish_now(self._steps()))
         return self.usage
 
     def glance(self) -> Usage:
-        """The usage now, if that can be read within `SLICE_S`; else as it was last."""
-        if not self._reading_now and (sample := _within(self._steps(), SLICE_S)) is not None:
+        """The usage now, if that can be read in no time; else as it was last."""
+        if not self._reading_now and (sample := threads.glance(self._steps())) is not None:
             self._take(sample)
         return self.usage
 
@@ -190,7 +181,7 @@ class Meter:
         """Hears of the most memory that a process held, from whoever waited for its end: then no file tells it."""
         self.usage.peak_memory_bytes = max(self.usage.peak_memory_bytes, peak_bytes)
 
-    def _steps(self) -> Steps:
+    def _steps(self) -> Steps[Sample]:
         """Reads the tree. Changes nothing here, so that it can be left in the middle."""
         at = time.monotonic()
         processes: dict[int, psutil.Process] = {}
@@ -274,25 +265,6 @@ class Meter:
         if self._shares is None or not _may_share(self._readings):
             return total
         return min(self._shares.shared_once_bytes, total)
-
-
-def _within(steps: Steps, patience_s: float) -> Sample | None:
-    """What the steps give in the end, if that comes in so short a time; else None, and they can be gone on with."""
-    until = perf_counter() + patience_s
-    try:
-        while not next(steps) and perf_counter() < until:
-            pass
-    except StopIteration as end:
-        sample: Sample = end.value
-        return sample
-    return None
-
-
-def _to_the_end(steps: Steps) -> Sample:
-    """What the steps give in the end."""
-    while (sample := _within(steps, inf)) is None:
-        pass
-    return sample
 
 
 def cpu_clock(pid: int) -> int:

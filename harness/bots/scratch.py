@@ -8,10 +8,13 @@ from pathlib import Path
 import trio
 
 from referee.games.api import Fault, FaultKind
+from referee.harness import threads
 from referee.harness.bots.limits import mebibytes
 from referee.harness.sandbox.namespaces import INODES
+from referee.harness.threads import Steps
 
 LOOK_EVERY_S = 0.1
+ENTRIES_PER_STEP = 64
 COST = 0.02
 """The part of a core that looking may take, of a folder with many files."""
 
@@ -22,7 +25,7 @@ async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) 
     while True:
         await trio.sleep(max(LOOK_EVERY_S, took_s / COST))
         started = time.perf_counter()
-        used_bytes, files = await trio.to_thread.run_sync(count, folder, abandon_on_cancel=True)
+        used_bytes, files = await threads.finish(count(folder))
         if used_bytes > limit_bytes:
             detail = f"wrote {mebibytes(used_bytes)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
             return ruled(Fault(FaultKind.FILES, detail))
@@ -31,7 +34,7 @@ async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) 
         took_s = time.perf_counter() - started
 
 
-def count(folder: Path) -> tuple[int, int]:
+def count(folder: Path) -> Steps[tuple[int, int]]:
     """How many bytes the files there take, and how many files and folders there are: up to one more than `INODES`."""
     waiting, used_bytes, files = [os.fspath(folder)], 0, 0
     while waiting and files <= INODES:
@@ -44,6 +47,8 @@ def count(folder: Path) -> tuple[int, int]:
                         waiting.append(entry.path)
                     if files > INODES:
                         break
+                    if files % ENTRIES_PER_STEP == 0:
+                        yield False
         except OSError:
             continue  # it was removed meanwhile, or is closed to us
     return used_bytes, files

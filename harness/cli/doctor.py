@@ -5,19 +5,23 @@ import platform
 import resource
 from pathlib import Path
 
+import psutil
 from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from referee.harness.bots.attacks import Attacked, attack_all
+from referee.harness.bots.limits import Limits
 from referee.harness.cli.exits import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.sheet import Sheet
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.cli.signals import run
-from referee.harness.sandbox import bwrap, launchers, layers
+from referee.harness.sandbox import bwrap, cgroups, launchers, layers
+from referee.harness.sandbox.cgroups import TaskLimit
 from referee.harness.sandbox.layers import GUARANTEES, NONE, Found
+from referee.harness.sandbox.rlimits import tasks
 from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
 
 USER_NAMESPACES = (
@@ -25,6 +29,13 @@ USER_NAMESPACES = (
     "user.max_user_namespaces above 0; in a container: allow unshare and mount; or install bubblewrap"
 )
 LINUX = "Linux: on Windows WSL, on macOS a virtual machine"
+SEATS = 2
+OWN_TASKS = 64
+"""Threads of the referee, spawners and supervisors, and a runtime's first threads."""
+TASKS = (
+    "raise TasksMax= of the unit, --pids-limit of the container, ulimit -u, kernel.threads-max or kernel.pid_max; or "
+    "play with a lower --processes"
+)
 ENOUGH_DESCRIPTORS = 256
 """For matches of four bots and whatever else is open."""
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
@@ -99,7 +110,7 @@ def _lines(here: Found) -> list[Line]:
     missing = here.missing
     if "linux" in missing:
         linux = Line("linux", False, f"{missing['linux']}, as well as they can keep bots together", LINUX)
-        return [linux, Line("process tree", True, f"read by {TREE_READ_BY}"), _descriptors()]
+        return [linux, Line("process tree", True, f"read by {TREE_READ_BY}"), _descriptors(), *_tasks()]
     lines = [_launcher(here), _namespaces(here), _landlock(here)]
     lines.append(Line("seccomp", here.seccomp, missing.get("seccomp", "a handful of system calls are denied")))
     for name, gives in (
@@ -113,6 +124,7 @@ def _lines(here: Found) -> list[Line]:
     lines.append(Line("account", here.account, missing.get("account", words), "run the referee as root"))
     lines.append(Line("process tree", True, f"read by {TREE_READ_BY}"))
     lines.append(_descriptors())
+    lines += _tasks()
     return lines
 
 
@@ -121,6 +133,38 @@ def _descriptors() -> Line:
     enough = most == resource.RLIM_INFINITY or most >= ENOUGH_DESCRIPTORS
     many = "any number" if most == resource.RLIM_INFINITY else most
     return Line("descriptors", enough, f"{many} may be open", f"ulimit -n {ENOUGH_DESCRIPTORS}")
+
+
+def _tasks() -> list[Line]:
+    """Whether the machine has as many tasks left as the bots of a match may use. No line where nobody knows."""
+    limits = [*cgroups.task_limits(), *_account_tasks(), *_kernel_tasks()]
+    if not limits:
+        return []
+    limit = min(limits, key=lambda limit: limit.most - limit.living)
+    left, processes = limit.most - limit.living, Limits().processes or 0
+    needed = SEATS * tasks(processes) + OWN_TASKS
+    what = f"{left} processes and threads can be started ({limit.name} is {limit.most}); a match may use {needed}"
+    return [Line("tasks", left >= needed, what, TASKS)]
+
+
+def _account_tasks() -> list[TaskLimit]:
+    """`ulimit -u`, which does not bind root."""
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    if most == resource.RLIM_INFINITY or os.geteuid() == 0:
+        return []
+    found = psutil.process_iter(["uids", "num_threads"])
+    ours = (each.info for each in found if each.info["uids"] and each.info["uids"].real == os.getuid())
+    return [TaskLimit("ulimit -u", most, sum(info["num_threads"] or 0 for info in ours))]
+
+
+def _kernel_tasks() -> list[TaskLimit]:
+    """Those of the whole machine; none where there is no Linux."""
+    try:
+        living = int(Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+        names = ("threads-max", "pid_max")
+        return [TaskLimit(f"kernel.{name}", int(Path("/proc/sys/kernel", name).read_text()), living) for name in names]
+    except (OSError, ValueError):
+        return []
 
 
 def _launcher(here: Found) -> Line:

@@ -81,10 +81,14 @@ class LiveLine:
 
     def _write(self, text: str) -> None:
         with self._written:
-            self._to_show = text
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._work, daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # the system has no room for a thread: the line is left out
+                    return
+                self._thread = thread
+            self._to_show = text
             self._written.notify_all()
 
     def _work(self) -> None:

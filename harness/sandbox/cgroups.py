@@ -186,6 +186,34 @@ def find() -> tuple[Groups, dict[str, str]]:
     return groups, missing
 
 
+class TaskLimit(Struct, frozen=True):
+    """How many tasks, which are processes and threads, may live at a time."""
+
+    name: str
+    """The setting of the system."""
+    most: int
+    living: int
+
+
+def task_limits() -> list[TaskLimit]:
+    """The limits of our control group and of those above it."""
+    found = []
+    mounts = _mounts()
+    for controllers, path in _our_groups():
+        if controllers not in mounts or (controllers and "pids" not in controllers.split(",")):
+            continue
+        mount, root = mounts[controllers]
+        group = mount / os.path.relpath(path, root)
+        for folder in (group, *group.parents):
+            try:
+                most, living = ((folder / file).read_text().strip() for file in ("pids.max", "pids.current"))
+            except OSError:
+                continue  # the topmost group has no limit
+            if most != "max":
+                found.append(TaskLimit(f"{folder}/pids.max", int(most), int(living)))
+    return found
+
+
 def _our_groups() -> list[tuple[str, str]]:
     """Controllers ("" for version 2) and path of each group that we are in."""
     try:

@@ -94,8 +94,7 @@ def new_mark() -> int:
 def end_strays(marks: Collection[int], spared: Collection[int] = ()) -> None:
     """Ends the children that came to us from killed spawners, with all below them.
 
-    `marks`: the spawners' marks. Our program has children and orphans of its own, and other spawners; none of them has
-    such a mark. `spared`: supervisors of bots that still play.
+    `marks`: the spawners' marks, which no other child of our program has. `spared`: supervisors of bots at play.
     """
     until = time.monotonic() + STRAYS_S
     while not FLOOR and (strays := _strays(marks, spared)) and time.monotonic() < until:

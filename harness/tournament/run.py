@@ -16,6 +16,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from referee.harness import threads
 from referee.harness.errors import RunError
 from referee.harness.tournament import wire
 from referee.harness.tournament.crew import Crew, Lost
@@ -380,7 +381,7 @@ class Run:
     async def _sync(self) -> None:
         while True:
             await trio.sleep(SYNC_S)
-            await trio.to_thread.run_sync(self.ledger.sync)
+            await threads.run(self.ledger.sync)
 
     async def _watch(self, crew: Crew, stop: trio.Event, max_s: float | None) -> None:
         with trio.move_on_after(float("inf") if max_s is None else max_s):

@@ -1,13 +1,18 @@
 """Where the system gives us too little to run with: one line, and an exit code of its own."""
 
+import json
+import os
 import resource
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from scripted import PREAMBLE
 
 from referee.harness.cli.exits import NO_ROOM, PLAYED
+from referee.harness.sandbox import cgroups, layers
 
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--no-replay")
 
@@ -34,3 +39,112 @@ def test_a_low_limit_that_may_be_raised_is_raised(tmp_path: Path) -> None:
 
     done = subprocess.run([sys.executable, *MATCH], capture_output=True, cwd=tmp_path, preexec_fn=limit, timeout=60)
     assert done.returncode == PLAYED, done.stderr
+
+
+FEW_TASKS = 40
+"""More than `--processes 16` allows, and fewer than the 64 tasks that the control group of such a bot may have."""
+FORKS = """
+import _thread
+greet(); call()
+for number in range(2000): open(f"{os.environ['HOME']}/{number}", 'w').close()
+for _ in range(20):
+    if os.fork() == 0: signal.pause()
+while True:
+    try:
+        _thread.start_new_thread(time.sleep, (100,))
+    except RuntimeError:
+        time.sleep(0.001)
+"""
+READS = """
+import os, subprocess, sys, threading
+from pathlib import Path
+import trio
+from referee.harness.bots import scratch
+from referee.harness.bots.meter import Meter
+
+group, folder = Path(sys.argv[1]), Path(sys.argv[2])
+(group / "cgroup.procs").write_text("0")
+command = "for i in $(seq 60); do sleep 100 & done; echo; wait"
+tree = subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, start_new_session=True)
+tree.stdout.readline()
+for number in range(3000):
+    (folder / str(number)).write_text("x")
+(group / "pids.max").write_text("1")
+try:
+    threading.Thread(target=print).start()
+except RuntimeError as error:
+    print(error)
+
+async def main():
+    print((await Meter(tree.pid, tree.pid).read()).processes)
+    with trio.fail_after(20):
+        await scratch.watch(folder, 0, lambda fault: print(fault.kind))
+
+try:
+    trio.run(main)
+finally:
+    os.killpg(tree.pid, 9)
+"""
+
+
+@pytest.fixture
+def few_tasks() -> Iterator[Path]:
+    """A control group with `FEW_TASKS`."""
+    for hierarchy in layers.found().groups.hierarchies:
+        if "pids" in hierarchy.controllers:
+            folder = hierarchy.base / f"few-tasks-{os.getpid()}"
+            folder.mkdir()
+            (folder / "pids.max").write_text(str(FEW_TASKS))
+            try:
+                yield folder
+            finally:
+                cgroups.remove_group(folder)
+            return
+    pytest.skip("no control group here limits tasks")
+
+
+@pytest.mark.parametrize("isolation", ["auto", "off"])
+def test_a_bot_that_uses_up_the_machines_tasks_loses_by_its_limit_of_processes(
+    tmp_path: Path, few_tasks: Path, isolation: str
+) -> None:
+    bot = tmp_path / "bomb.py"
+    bot.write_text(PREAMBLE + FORKS)
+    command = [sys.executable, *MATCH[:4], str(bot), "@random", "--no-replay", "--json"]
+    command += ["--processes", "16", "--isolation", isolation]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        preexec_fn=lambda: (few_tasks / "cgroup.procs").write_text("0"),
+        timeout=60,
+    )
+    assert done.stderr == ""
+    (match,) = json.loads(done.stdout)["matches"]
+    assert [(fault["player"], fault["kind"]) for fault in match["faults"]] == [(0, "processes")]
+    assert done.returncode == PLAYED
+
+
+def test_usage_and_files_are_read_where_no_thread_can_be_started(tmp_path: Path, few_tasks: Path) -> None:
+    (few_tasks / "pids.max").write_text("max")
+    command = [sys.executable, "-c", READS, str(few_tasks), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.stdout.splitlines(), done.stderr) == (["can't start new thread", "60", "files"], "")
+
+
+def test_the_doctor_compares_the_limit_of_tasks_with_what_the_seats_may_use(tmp_path: Path, few_tasks: Path) -> None:
+    (few_tasks / "pids.max").write_text("2111")
+    command = [sys.executable, *MATCH[:2], "doctor", "--json"]
+    enter = 'echo 0 > $1; shift; exec "$@"'
+
+    def line() -> dict[str, object]:
+        words = ["sh", "-c", enter, "sh", str(few_tasks / "cgroup.procs"), *command]
+        done = subprocess.run(words, capture_output=True, cwd=tmp_path, timeout=60)
+        assert done.returncode == PLAYED, done.stderr
+        return next(line for line in json.loads(done.stdout)["layers"] if line["layer"] == "tasks")
+
+    found = line()
+    assert found["here"] is False
+    assert str(found["what"]).endswith(f"({few_tasks}/pids.max is 2111); a match may use 2112")
+    (few_tasks / "pids.max").write_text("4000")
+    assert line()["here"] is True

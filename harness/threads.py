@@ -1,0 +1,85 @@
+"""Work in threads, so that other tasks do not wait for it. It goes on here when the system starts no thread.
+
+A bot can use up the tasks of a container or of a service. The referee must go on then, since it has to end that bot.
+"""
+
+from collections.abc import Callable, Generator
+from time import perf_counter
+from typing import TypeVar
+
+import trio
+
+SLICE_S = 0.0005
+"""How long work in steps may keep other tasks waiting."""
+T = TypeVar("T")
+Steps = Generator[bool, None, T]
+"""Work in short steps. It yields True when the next step may be long."""
+
+
+async def finish(steps: Steps[T]) -> T:
+    """The result of work in steps: of its first `SLICE_S` here, and of the rest in a thread."""
+    done = _within(steps)
+    if done is None:
+        try:
+            return await _in_thread(lambda: finish_now(steps), abandon=True)
+        except _NoThread:
+            pass
+    while done is None:
+        await trio.lowlevel.checkpoint()
+        done = _within(steps)
+    return done[0]
+
+
+def glance(steps: Steps[T]) -> T | None:
+    """The result of work in steps, if that takes no longer than `SLICE_S`."""
+    done = _within(steps)
+    return None if done is None else done[0]
+
+
+def finish_now(steps: Steps[T]) -> T:
+    """The result of work in steps, however long that takes."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+
+
+async def run(work: Callable[[], T]) -> T:
+    """The result of `work`, which runs in a thread if the system starts one."""
+    try:
+        return await _in_thread(work)
+    except _NoThread:
+        return work()
+
+
+class _NoThread(Exception):
+    """The system starts no thread, and nothing has been done."""
+
+
+async def _in_thread(work: Callable[[], T], abandon: bool = False) -> T:
+    runs = False
+
+    def run() -> T:
+        nonlocal runs
+        runs = True
+        return work()
+
+    try:
+        return await trio.to_thread.run_sync(run, abandon_on_cancel=abandon)
+    except RuntimeError as error:
+        if runs:
+            raise
+        raise _NoThread from error
+
+
+def _within(steps: Steps[T]) -> tuple[T] | None:
+    """The result of steps that end within `SLICE_S`; None: they go on."""
+    until = perf_counter() + SLICE_S
+    try:
+        while not next(steps) and perf_counter() < until:
+            pass
+    except StopIteration as end:
+        return (end.value,)
+    return None
