@@ -107,15 +107,17 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
-def end_all(seen: Seen, children: bool = True) -> int:
-    """Kills all of it: the highest peak of memory among our `children` that have ended, in bytes. Without: others wait
-    for those."""
+def end_all(seen: Seen) -> int:
+    """Kills all of it: the highest peak of memory, in bytes, among our children that have ended.
+
+    A spawner has no children but supervisors, and it reaps those elsewhere.
+    """
     peak_bytes = 0
     for _ in range(PASSES):
         stopped = stop_all(seen.living)
         for pid in stopped:
             kill(pid, signal.SIGKILL)
-        if children:
+        if seen.roots:
             peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
         if not stopped:
             break
@@ -125,7 +127,7 @@ def end_all(seen: Seen, children: bool = True) -> int:
 
 def end_marked(run: str) -> None:
     """Kills what is left of bots that have killed their supervisors and the spawner of that mark: no child of ours."""
-    end_all(Seen(run, below_us=False), children=False)
+    end_all(Seen(run, below_us=False))
 
 
 def spawner(requests: socket.socket, run: str, folder: str | None = None) -> None:

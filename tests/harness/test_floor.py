@@ -19,12 +19,38 @@ def referee(*words: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
 
 def test_matches_are_played_and_say_what_kept_them(tmp_path: Path) -> None:
     done = referee("--game", "tictactoe", "@random", "@advanced", "--games", "2", "--json", cwd=tmp_path)
-    assert done.returncode == PLAYED, done.stderr
+    assert (done.returncode, done.stderr) == (PLAYED, b"")
     for match in json.loads(done.stdout)["matches"]:
         assert match["faults"] == []
         assert match["isolation"]["kill"] == "psutil"
         assert match["isolation"]["files"] == "none"
         assert all(seat["peak_memory_bytes"] > 1 << 20 for seat in match["seats"])
+
+
+FOUR_BOTS = """
+import os, trio
+from pathlib import Path
+from referee.harness.sandbox.spawner import open_spawner
+
+async def main():
+    async with open_spawner() as spawner:
+        env = {"PATH": os.environ["PATH"]}
+        bots = [await spawner.start(["sleep", "100"], Path("."), env) for _ in range(4)]
+        async with trio.open_nursery() as nursery:
+            for bot in bots:
+                nursery.start_soon(bot.end)
+
+trio.run(main)
+"""
+
+
+def test_a_spawner_forgets_supervisors_that_end_side_by_side(tmp_path: Path) -> None:
+    """It waited a second for those that had ended while it looked after another, and ended with a traceback."""
+    environment = {**os.environ, "REFEREE_WITHOUT": "linux"}
+    done = subprocess.run(
+        [sys.executable, "-c", FOUR_BOTS], env=environment, cwd=tmp_path, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_doctor_says_so_and_what_is_required_is_not_there(tmp_path: Path) -> None:
