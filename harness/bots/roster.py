@@ -186,12 +186,14 @@ class Roster:
                 launcher=start.launcher,
                 groups=folders,
             )
-        except NotIsolated as error:
-            raise NotIsolated(f"{entrant.name} is not started: {error}") from error
-        except (OSError, RunError) as error:
+        except BaseException as error:
             if start.group is not None:
                 start.group.remove()
-            raise RunError(f"{entrant.name} cannot be started: {error}{obstacle(entrant.argv[0])}") from error
+            if isinstance(error, NotIsolated):
+                raise NotIsolated(f"{entrant.name} is not started: {error}") from error
+            if isinstance(error, OSError | RunError):
+                raise RunError(f"{entrant.name} cannot be started: {error}{obstacle(entrant.argv[0])}") from error
+            raise
         process.isolation, process.group = start.kept, start.group
         process.counted = scratch if start.kept["disk"] == "poll" else None
         bot = Bot(self._carrier(process, self.limits), self.limits)

@@ -114,6 +114,13 @@ class Process:
                     self._note(message)
         return self.exit_code
 
+    async def abandon(self) -> None:
+        """Kills what a start that failed or was cancelled has begun, and waits for its end, but not for ever."""
+        with trio.CancelScope(shield=True):
+            self.kill()
+            await self._gone(SUPERVISOR_S)
+        self.close()
+
     def kill(self) -> None:
         """Has the whole tree killed; returns at once.
 
@@ -335,7 +342,7 @@ class Spawner:
                 self._started = {process, *(other for other in self._started if not other.closed)}
                 return True
         except BaseException:
-            process.close()
+            await process.abandon()
             raise
         process.close()
         return False

@@ -1,11 +1,14 @@
 """Control groups: what they count that nobody else sees, and the files of version 2, which not every machine has."""
 
+import os
 from pathlib import Path
 
 import pytest
+import trio
 from scripted import Arena
 
 from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
 from referee.harness.sandbox import layers
 from referee.harness.sandbox.cgroups import Groups, Hierarchy
 from referee.harness.sandbox.layers import Isolation
@@ -40,6 +43,22 @@ async def test_a_group_counts_children_that_nobody_waits_for_and_files_in_memory
     seat = verdict.seats[0]
     assert seat.cpu_s > 0.75
     assert seat.peak_memory_bytes > 40 << 20
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("after_s", [0.0, 0.001, 0.004])
+async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: float) -> None:
+    hierarchies = layers.found().groups.hierarchies
+    if not hierarchies:
+        pytest.skip("no control groups here: `referee doctor` tells what to do")
+    pattern = f"referee-{os.getpid()}-*"
+    async with open_roster(Limits()) as roster:
+        with trio.move_on_after(after_s) as scope:
+            await roster.start(arena.bot("greet()"))
+            await trio.sleep_forever()
+        assert scope.cancelled_caught
+        await roster.close(orderly=False)
+        assert [group for hierarchy in hierarchies for group in hierarchy.base.glob(pattern)] == []
 
 
 def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
