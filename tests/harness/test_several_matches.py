@@ -43,7 +43,7 @@ def thinkers(arena: Arena, think_s: float) -> Match:
 async def test_calls_take_no_longer_while_the_loop_waits_for_bots_of_other_matches(arena: Arena) -> None:
     async def series(walls_s: list[float]) -> None:
         """Plays a series and appends how long its calls took on average."""
-        outcome = await play_series(Series(thinkers(arena, 0.002), 20), Limits(isolation=OFF))
+        outcome = await play_series(Series(thinkers(arena, 0.004), 12), Limits(isolation=OFF))
         seats = [seat for verdict in outcome.matches for seat in verdict.seats]
         walls_s.append(sum(seat.wall_s for seat in seats) / sum(seat.calls for seat in seats))
 
