@@ -194,8 +194,7 @@ class Roster:
             if isinstance(error, OSError | RunError):
                 raise RunError(f"{entrant.name} cannot be started: {error}{obstacle(entrant.argv[0])}") from error
             raise
-        process.isolation, process.group = start.kept, start.group
-        process.counted = scratch if start.kept["disk"] == "poll" else None
+        process.isolation, process.group, process.scratch = start.kept, start.group, scratch
         bot = Bot(self._carrier(process, self.limits), self.limits)
         self._scratches[bot] = scratch
         self._nursery.start_soon(bot.watch)

@@ -1,8 +1,9 @@
-"""How much a bot has written into its scratch folder, where no layer gives that folder a size."""
+"""What a bot has in its scratch folder: how many files, and how many bytes where no layer gives that folder a size."""
 
 import os
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import trio
@@ -10,7 +11,8 @@ import trio
 from referee.games.api import Fault, FaultKind
 from referee.harness import threads
 from referee.harness.bots.limits import mebibytes
-from referee.harness.sandbox.namespaces import INODES
+from referee.harness.sandbox.namespaces import MOST_FILES
+from referee.harness.sandbox.spawner import Process
 from referee.harness.threads import Steps
 
 LOOK_EVERY_S = 0.1
@@ -19,25 +21,28 @@ COST = 0.02
 """The part of a core that looking may take, of a folder with many files."""
 
 
-async def watch(folder: Path, limit_bytes: int, ruled: Callable[[Fault], None]) -> None:
+async def watch(process: Process, folder: Path, limit_bytes: int | None, ruled: Callable[[Fault], None]) -> None:
     """Counts again and again; `ruled` is told when it is too much. Files without a name or elsewhere are not seen."""
     took_s = 0.0
+    polled = process.isolation.get("disk") == "poll"
     while True:
         await trio.sleep(max(LOOK_EVERY_S, took_s / COST))
         started = time.perf_counter()
-        used_bytes, files = await threads.finish(count(folder))
-        if used_bytes > limit_bytes:
+        used_bytes, files = await (threads.finish(count(folder)) if polled else _count_inside(process.pid, folder))
+        if polled and limit_bytes is not None and used_bytes > limit_bytes:
             detail = f"wrote {mebibytes(used_bytes)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
             return ruled(Fault(FaultKind.FILES, detail))
-        if files > INODES:
-            return ruled(Fault(FaultKind.FILES, f"made more than {INODES} files and folders in its scratch folder"))
+        if files > MOST_FILES:
+            detail = f"made more than {MOST_FILES} files and folders in its scratch folder, which is the limit"
+            return ruled(Fault(FaultKind.FILES, detail))
         took_s = time.perf_counter() - started
 
 
 def count(folder: Path) -> Steps[tuple[int, int]]:
-    """How many bytes the files there take, and how many files and folders there are: up to one more than `INODES`."""
+    """How many bytes the files there take, and how many files and folders there are: at most one more than
+    `MOST_FILES`."""
     waiting, used_bytes, files = [os.fspath(folder)], 0, 0
-    while waiting and files <= INODES:
+    while waiting and files <= MOST_FILES:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
@@ -45,10 +50,28 @@ def count(folder: Path) -> Steps[tuple[int, int]]:
                     used_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
-                    if files > INODES:
+                    if files > MOST_FILES:
                         break
                     if files % ENTRIES_PER_STEP == 0:
                         yield False
         except OSError:
             continue  # it was removed meanwhile, or is closed to us
     return used_bytes, files
+
+
+async def _count_inside(pid: int, folder: Path) -> tuple[int, int]:
+    """As `count`, of a folder that only the bot sees. Nothing as long as the file system of it has few files."""
+    with ExitStack() as opened:
+        try:
+            inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
+            opened.callback(os.close, inside)
+            for name in Path(os.path.realpath(folder)).parts[1:]:
+                # The bot may have put a link in the place of a folder: it would lead to a file of the machine's.
+                inside = os.open(name, os.O_PATH | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=inside)
+                opened.callback(os.close, inside)
+            room = os.statvfs(inside)
+        except OSError:
+            return 0, 0  # the bot has ended, or the system lets nobody look
+        if room.f_files - room.f_ffree <= MOST_FILES:
+            return 0, 0
+        return await threads.finish(count(Path(f"/proc/self/fd/{inside}")))

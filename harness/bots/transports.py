@@ -426,8 +426,8 @@ class Pipes(Transport):
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._watch_usage, ruled)
                 nursery.start_soon(self._watch_end, ruled)
-                if self.process.counted is not None and self.limits.scratch_bytes is not None:
-                    nursery.start_soon(scratch.watch, self.process.counted, self.limits.scratch_bytes, ruled)
+                if (folder := self.process.scratch) is not None:
+                    nursery.start_soon(scratch.watch, self.process, folder, self.limits.scratch_bytes, ruled)
                 nursery.start_soon(self._log.follow, self.process.stderr)
 
     async def _watch_usage(self, ruled: Callable[[Fault], None]) -> None:

@@ -117,7 +117,8 @@ class LimitOptions:
     file_size: str = "64MiB"
     """How large a file may become that a bot writes: 64MiB, none."""
     scratch: str = "64MiB"
-    """How much all files in a bot's scratch folder, its HOME, may hold together: 64MiB, none."""
+    """How much all files in a bot's scratch folder, its HOME, may hold together: 64MiB, none. It may contain
+    16,384 files and folders in any case."""
     frame_size: str = "1MiB"
     """How long one frame of a bot may be."""
     call_output: str = "4MiB"

@@ -21,7 +21,10 @@ NEW_NS, NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = (
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 BASE = "/tmp"
 """The folder that the new root is built over; nothing there changes for anybody else."""
-INODES = 16384
+MOST_FILES = 16384
+"""Files and folders that a bot may have in its scratch folder. `referee.harness.bots.scratch` counts them."""
+INODES = 2 * MOST_FILES
+"""Files and folders that the kernel allows there, so that somebody sees when a bot has more than it may."""
 
 
 class View(Struct, frozen=True):

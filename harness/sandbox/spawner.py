@@ -59,8 +59,8 @@ class Process:
         """The layer that keeps each guarantee for this bot."""
         self.group: Group | None = None
         """The control group that it is in."""
-        self.counted: Path | None = None
-        """Its scratch folder, if nothing but us sees how much it writes there."""
+        self.scratch: Path | None = None
+        """Its scratch folder."""
         self.exit_code: int | None = None
         """As a shell's for an exit, negative for a signal; None while it runs."""
         self.ended = trio.Event()

@@ -4,13 +4,13 @@ import msgspec
 import pytest
 from scripted import Arena
 
-from referee.games.api import FaultKind
+from referee.games.api import FaultKind, TimeControl
 from referee.harness import threads
 from referee.harness.bots import scratch
 from referee.harness.bots.limits import Limits
 from referee.harness.sandbox import layers
 from referee.harness.sandbox.layers import OFF, Isolation
-from referee.harness.sandbox.namespaces import INODES
+from referee.harness.sandbox.namespaces import MOST_FILES
 
 LIMITS = Limits(scratch_bytes=8 << 20)
 WRITES = """
@@ -57,6 +57,37 @@ put('SW')
     assert (verdict.result.reason, verdict.faults) == ("O_WIN", ())
 
 
+PATIENT = TimeControl(per_call_s=60.0)
+MANY_FILES = """
+greet(); put('NW'); asked = call()
+home = os.environ['HOME'] + '/'
+os.mkdir(home + 'folder')
+for number in range(int(sys.argv[1])): os.close(os.open(f"{home}folder/{number}", os.O_CREAT))
+time.sleep(float(sys.argv[2]))
+answer(asked, cell('W')); put('SW')
+"""
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("mode", ["auto", "off"])
+async def test_a_bot_may_have_16384_files_and_folders_in_its_scratch_folder(arena: Arena, mode: str) -> None:
+    bot = arena.bot(MANY_FILES, str(16384 - 1), "4")  # a folder with many files is counted every few seconds
+    rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
+    match = arena.match(bot, rival, time=PATIENT)
+    verdict = await arena.play(match, inside(arena, mode), granted_s=PATIENT.per_call_s)
+    assert (verdict.result.reason, verdict.faults) == ("O_WIN", ())
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("mode", "scratch_bytes"), [("auto", 64 << 20), ("off", 64 << 20), ("off", None)])
+async def test_more_files_are_a_fault_in_every_layer(arena: Arena, mode: str, scratch_bytes: int | None) -> None:
+    limits = msgspec.structs.replace(inside(arena, mode), scratch_bytes=scratch_bytes)
+    body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
+    duel = await arena.duel(body, limits, PATIENT.per_call_s, PATIENT)
+    assert duel.fault.kind is FaultKind.FILES
+    assert duel.fault.detail == "made more than 16384 files and folders in its scratch folder, which is the limit"
+
+
 @pytest.mark.trio
 async def test_a_file_that_is_too_large_is_the_fault_of_whoever_wrote_it(arena: Arena) -> None:
     body = "greet(); put('NW'); call(); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
@@ -81,6 +112,6 @@ def test_files_are_counted_by_what_they_take_and_no_link_is_followed(tmp_path_fa
 
 def test_counting_ends_at_so_many_files(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("scratch")
-    for number in range(INODES + 9):
+    for number in range(MOST_FILES + 9):
         (folder / str(number)).touch()
-    assert threads.finish_now(scratch.count(folder))[1] == INODES + 1
+    assert threads.finish_now(scratch.count(folder))[1] == MOST_FILES + 1

@@ -67,6 +67,7 @@ LEFTOVERS = (
     "test_build.py::test_a_daemon_that_a_build_starts_ends_with_it",
     "test_build.py::test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either",
     "test_bot_faults.py::test_a_bot_that_kills_its_supervisor_goes_with_it",
+    "test_files_written.py::test_more_files_are_a_fault_in_every_layer[auto-67108864]",
 )
 
 

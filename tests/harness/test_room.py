@@ -61,6 +61,7 @@ from pathlib import Path
 import trio
 from referee.harness.bots import scratch
 from referee.harness.bots.meter import Meter
+from referee.harness.sandbox.spawner import open_spawner
 
 group, folder = Path(sys.argv[1]), Path(sys.argv[2])
 (group / "cgroup.procs").write_text("0")
@@ -69,16 +70,20 @@ tree = subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, start_new
 tree.stdout.readline()
 for number in range(3000):
     (folder / str(number)).write_text("x")
-(group / "pids.max").write_text("1")
-try:
-    threading.Thread(target=print).start()
-except RuntimeError as error:
-    print(error)
 
 async def main():
-    print((await Meter(tree.pid, tree.pid).read()).processes)
-    with trio.fail_after(20):
-        await scratch.watch(folder, 0, lambda fault: print(fault.kind))
+    async with open_spawner() as spawner:
+        process = await spawner.start(["sleep", "100"], folder, dict(os.environ))
+        process.isolation = {"disk": "poll"}
+        (group / "pids.max").write_text("1")
+        try:
+            threading.Thread(target=print).start()
+        except RuntimeError as error:
+            print(error)
+        print((await Meter(tree.pid, tree.pid).read()).processes)
+        with trio.fail_after(20):
+            await scratch.watch(process, folder, 0, lambda fault: print(fault.kind))
+        await process.end()
 
 try:
     trio.run(main)
