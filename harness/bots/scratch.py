@@ -1,4 +1,4 @@
-"""What a bot has in its scratch folder: how many files, and how many bytes where no layer gives that folder a size."""
+"""Counts the files in a bot's scratch folder, and their bytes where no layer gives that folder a size."""
 
 import os
 import time
@@ -66,7 +66,7 @@ async def _count_inside(pid: int, folder: Path) -> tuple[int, int]:
             inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
             opened.callback(os.close, inside)
             for name in Path(os.path.realpath(folder)).parts[1:]:
-                # The bot may have put a link in the place of a folder: it would lead to a file of the machine's.
+                # The bot may have replaced a folder by a link, which would lead to a folder of the machine.
                 inside = os.open(name, os.O_PATH | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=inside)
                 opened.callback(os.close, inside)
             room = os.statvfs(inside)
