@@ -266,18 +266,8 @@ def run(
     limits = _limits.get()
     program = shutil.which(command[0])
     try:
-        start = layers.start_build(
-            limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
-        )
-        name = printable(_name.get() or spec)
-        watch = Watch(limits, spec, start.group, f"{name} ({language})" if language else name)
-        try:
-            folders = start.group.paths() if start.group is not None else ()
-            argv = (program or command[0], *command[1:])
-            done = job.run(argv, cwd, environment(tools), watch.look, start.launcher, folders)
-        finally:
-            if start.group is not None:
-                start.group.remove()
+        with layers.room(limits.isolation):
+            done = _done(program or command[0], command[1:], cwd, spec, language, tools)
     except OSError as error:
         raise RunError(f"{spec}: the build cannot be started: {error}") from error
     printed = excerpt(done.output)
@@ -295,6 +285,24 @@ def run(
                 raise NoPlace(f"{spec}: the build failed where the disk of {place} is full; make room\n{printed}")
         kind = BuildFailed if 0 < done.code < KILLED else BuildError
         raise kind(f"{spec}: the build failed with {exit_words(done.code)}\n{printed}")
+
+
+def _done(
+    program: str, arguments: Sequence[str], cwd: Path, spec: str, language: str, tools: Iterable[str]
+) -> job.Done:
+    """Runs a build to its end, in a control group where there are some."""
+    limits = _limits.get()
+    start = layers.start_build(
+        limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
+    )
+    try:
+        name = printable(_name.get() or spec)
+        watch = Watch(limits, spec, start.group, f"{name} ({language})" if language else name)
+        folders = start.group.paths() if start.group is not None else ()
+        return job.run((program, *arguments), cwd, environment(tools), watch.look, start.launcher, folders)
+    finally:
+        if start.group is not None:
+            start.group.remove()
 
 
 class Watch:

@@ -208,7 +208,7 @@ async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside =
     `inside` may make a seat that has no process (`referee.harness.bots.debug`); None = it gets one, and a `carrier`.
     """
     need_descriptors()
-    with _scratch_folder() as scratch:
+    with layers.room(limits.isolation), _scratch_folder() as scratch:
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(presence().beat)
             roster = Roster(spawner, nursery, limits, scratch, carrier, inside)

@@ -5,8 +5,9 @@ our own, so that whatever limits us limits the bots as well.
 """
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from referee.harness.sandbox.supervisor import remove_group
 MOUNTS = Path("/proc/self/mountinfo")
 OURS = Path("/proc/self/cgroup")
 V1 = ("memory", "pids")
+NEEDED = frozenset({"memory", "pids"})
+"""Controllers of version 2 without which its groups limit nothing."""
 FILE_BYTES = 1 << 14
 """No file of a group that we read is longer."""
 
@@ -28,14 +31,23 @@ class Hierarchy(Struct, frozen=True):
     controllers: frozenset[str]
     unified: bool
     """Version 2."""
+    needs_room: bool = False
+    """It is usable only within `room`."""
 
 
 class Groups:
     """Where the groups of a run are made. Empty where nothing is writable."""
 
     def __init__(self, hierarchies: tuple[Hierarchy, ...]) -> None:
-        self.hierarchies = hierarchies
+        self._hierarchies = hierarchies
         self.number = 0
+
+    @property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """Those that are usable now, or would be within `room`."""
+        if not _room.refused:
+            return self._hierarchies
+        return tuple(hierarchy for hierarchy in self._hierarchies if not hierarchy.needs_room)
 
     def has(self, controller: str) -> bool:
         return any(controller in hierarchy.controllers for hierarchy in self.hierarchies)
@@ -154,8 +166,107 @@ class Group:
         self.folders = []
 
 
+class Room:
+    """A group below our own in which our process is while bots play, version 2.
+
+    A group that holds processes cannot hand its controllers on, the topmost apart. So we leave ours, if we are alone in
+    it, and return when the last run has ended.
+    """
+
+    def __init__(self) -> None:
+        self.refused = False
+        """We were not alone in our group when the last run began."""
+        self.base: Path | None = None
+        """The group that we have left."""
+        self._users = 0
+        self._lock = threading.Lock()
+
+    def enter(self) -> None:
+        with self._lock:
+            if not self._users:
+                base = _base_to_leave()
+                self.refused = base is not None and not self._move_in(base)
+            self._users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users and self.base is not None:
+                self._move_out(self.base)
+
+    def _move_in(self, base: Path) -> bool:
+        """Whether groups with limits can be made in `base` now."""
+        try:
+            if set((base / "cgroup.procs").read_text().split()) - {str(os.getpid())}:
+                return False
+            inside = _inside(base)
+            inside.mkdir(exist_ok=True)
+            self.base = base
+            (inside / "cgroup.procs").write_text("0")
+            (base / "cgroup.subtree_control").write_text(_switch("+"))
+        except OSError:
+            if self.base is not None:
+                self._move_out(self.base)
+            return False
+        return True
+
+    def _move_out(self, base: Path) -> None:
+        """Takes along what our program has started meanwhile."""
+        self.base = None
+        inside = _inside(base)
+        with suppress(OSError):
+            (base / "cgroup.subtree_control").write_text(_switch("-"))
+            while members := (inside / "cgroup.procs").read_text().split():
+                for pid in members:
+                    with suppress(ProcessLookupError):
+                        (base / "cgroup.procs").write_text(pid)
+        remove_group(inside)
+
+
+_room = Room()
+
+
+@contextmanager
+def room() -> Iterator[None]:
+    """Within the block, groups with limits can be made where our process has to leave its own group for that."""
+    _room.enter()
+    try:
+        yield
+    finally:
+        _room.leave()
+
+
+def _inside(base: Path) -> Path:
+    return base / f"referee-{os.getpid()}-0"
+
+
+def _switch(sign: str) -> str:
+    """For `cgroup.subtree_control`."""
+    return " ".join(f"{sign}{name}" for name in sorted(NEEDED))
+
+
+def _base_to_leave() -> Path | None:
+    """Our group of version 2, if groups with limits can be made in it as soon as our process has left it."""
+    mount = _mounts().get("")
+    path = dict(_our_groups()).get("")
+    if mount is None or path is None:
+        return None
+    base = mount[0] / os.path.relpath(path, mount[1])
+    try:
+        offered = frozenset((base / "cgroup.controllers").read_text().split())
+        leaves = offered >= NEEDED and (base / "cgroup.type").exists()  # else it is the topmost: it needs no room
+    except OSError:
+        return None
+    return base if leaves and _above(base) is None and not _controllers(base) >= NEEDED else None
+
+
 def find() -> tuple[Groups, dict[str, str]]:
     """The hierarchies in which we can make groups, and for `memory`, `pids` and `cpu` why not, where we cannot."""
+    with room():
+        return _find()
+
+
+def _find() -> tuple[Groups, dict[str, str]]:
     found: list[Hierarchy] = []
     missing: dict[str, str] = {}
     mounts = _mounts()
@@ -171,7 +282,8 @@ def find() -> tuple[Groups, dict[str, str]]:
         if not unified and not names:
             continue
         _sweep(base)
-        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified)
+        needs_room = unified and base == _room.base
+        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified, needs_room)
         reason = _trial(hierarchy)
         if reason is None:
             found.append(hierarchy)
@@ -251,30 +363,25 @@ def _controllers(base: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _with_room(base: Path) -> Path:
-    """The group below which groups with limits can be made, version 2.
+def _above(base: Path) -> Path | None:
+    """A group above ours that hands controllers on and is open to us.
 
-    A group that holds processes cannot hand its controllers on, the topmost apart. One above ours may do so and be open
-    to us: a service manager that delegates may have put us into a group of our own for that reason, and to root all of
-    them are open. Else we move into one, if we are alone.
+    A service manager that delegates may have put us into a group of our own for that reason, and to root all of them
+    are open.
     """
-    needed = {"memory", "pids"}
     for above in base.parents:
-        if needed <= _controllers(above) and os.access(above / "cgroup.procs", os.W_OK):
+        if _controllers(above) >= NEEDED and os.access(above / "cgroup.procs", os.W_OK):
             return above
-    try:
-        if needed <= _controllers(base) or not needed <= set((base / "cgroup.controllers").read_text().split()):
-            return base
-        if (base / "cgroup.type").exists():  # it is not the topmost
-            inside = set((base / "cgroup.procs").read_text().split())
-            if inside - {str(os.getpid())}:
-                return base
-            run_group = base / f"referee-{os.getpid()}-0"
-            run_group.mkdir(exist_ok=True)
-            (run_group / "cgroup.procs").write_text("0")
-        (base / "cgroup.subtree_control").write_text("+memory +pids")
-    except OSError:
-        pass
+    return None
+
+
+def _with_room(base: Path) -> Path:
+    """The group in which groups with limits can be made, version 2: ours, or one above it."""
+    if (above := _above(base)) is not None:
+        return above
+    with suppress(OSError):
+        if not _controllers(base) >= NEEDED and not (base / "cgroup.type").exists():  # the topmost
+            (base / "cgroup.subtree_control").write_text(_switch("+"))
     return base
 
 

@@ -8,7 +8,8 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -277,6 +278,16 @@ class Home(Struct, frozen=True):
     processes: int | None
     scratch_bytes: int | None
     """How much room there is to be in the scratch folder."""
+
+
+@contextmanager
+def room(isolation: Isolation) -> Iterator[None]:
+    """Bots are started within such a block. It may keep our process in another control group, until it ends."""
+    if isolation.mode == "off" or FLOOR or without("cgroup"):
+        yield
+        return
+    with cgroups.room():
+        yield
 
 
 def start(isolation: Isolation, home: Home) -> Start:

@@ -82,7 +82,7 @@ def _subreaper() -> int:
 
 
 def new_mark() -> int:
-    """A mark for a spawner (`supervisor.set_mark`). No other process on this machine has it.
+    """A mark for a spawner: its limit `RLIMIT_LOCKS`. No other process on this machine has it.
 
     It lies a little below our own limit, since not everybody can raise that.
     """

@@ -12,17 +12,14 @@ and error, and one end of a control socket. It forks; the child is that program'
 - or, if the request says `again` and nothing is left below it, adds `"rests"` to that and waits for another request on
   the control socket itself, with the three descriptors of a program. Its end of file is the end, here too.
 
-A bot can end its own supervisor, which has the same account. The processes below it then become the spawner's children,
-and the spawner ends them. A bot can end the spawner too. Its processes then become the referee's children, and the
-referee ends those that have the MARK (`set_mark`).
+A bot can end its own supervisor, which has the same account: the spawner then adopts and ends its processes. If a bot
+ends the spawner too, the referee adopts them and ends those with the MARK, a limit that passes to every child.
 
-When the referee's end of FD closes, the spawner ends everything and removes FOLDER, in which the scratch folders lie. A
-referee that ends in good order says so first, by `FAREWELL`: only of one that was killed are control groups left to be
-removed.
+When the referee's end of FD closes, the spawner ends everything and removes FOLDER, which holds the scratch folders. A
+referee that ends in good order sends `FAREWELL` first. After one that was killed, control groups are removed too.
 
-Standard library only, and started without site-packages, so that it is small and there at once: a fork of it costs a
-tenth of a new interpreter. Every page that a fork touches is copied, and `threading`, which `subprocess` brings along,
-touches a hundred of them in every child: so neither is imported here.
+Standard library only, and started without site-packages: a fork of it costs a tenth of a new interpreter. Neither
+`subprocess` nor `threading` is imported, since `threading` makes every fork copy a hundred pages more.
 """
 
 import ctypes
@@ -46,8 +43,7 @@ REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
 CALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
 """`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
-RLIMIT_LOCKS = 10
-"""A resource limit of Linux that the kernel has not enforced since 2.4.25."""
+RLIMIT_LOCKS = 10  # of Linux, which does not enforce it since 2.4.25
 SCHED_ATTR_BYTES = 64
 KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
@@ -97,10 +93,8 @@ class Started(NamedTuple):
     """A program that runs."""
 
     pid: int
-    first: int
-    """The first process of its own process namespace, below which all others are; 0 = it has none."""
-    status: socket.socket | None
-    """Tells of its end, if `first` is who hears of it."""
+    first: int  # the first process of its own process namespace, the ancestor of all others; 0 = it has none
+    status: socket.socket | None  # tells of its end, if `first` is who hears of it
 
 
 class Ended(NamedTuple):
@@ -125,7 +119,10 @@ class Reaped(NamedTuple):
 
 def spawner(requests: socket.socket, mark: str, folder: str | None = None) -> None:
     """Serves requests until the referee closes its end."""
-    set_mark(int(mark))
+    try:
+        resource.setrlimit(RLIMIT_LOCKS, (int(mark), int(mark)))
+    except (OSError, ValueError):
+        pass  # no such limit here: the referee recognises nothing that a killed spawner leaves
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # from a bot it comes: Python would print a traceback
@@ -172,18 +169,6 @@ def spawner(requests: socket.socket, mark: str, folder: str | None = None) -> No
             continue
         supervisors[descriptor] = pid
         poll.register(descriptor, select.POLLIN)
-
-
-def set_mark(mark: int) -> None:
-    """Marks this process and everything that it will ever start.
-
-    A limit passes to every child, whatever session, environment or parent the child has later. A process
-    without privileges can only lower it.
-    """
-    try:
-        resource.setrlimit(RLIMIT_LOCKS, (mark, mark))
-    except (OSError, ValueError):
-        pass  # this system has no such limit: the referee recognises nothing that a killed spawner leaves
 
 
 def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:

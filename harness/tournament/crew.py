@@ -10,6 +10,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError
+from referee.harness.sandbox import layers
 from referee.harness.tournament import cores, wire
 
 QUEUED = 2
@@ -171,10 +172,13 @@ async def open_local(
     """Lanes for a run; default: one for every physical core. When the block ends, they and their bots have ended."""
     count = lanes or max(1, len(cores.physical()) // cores_per_lane)
     arguments = ("--cores", str(cores_per_lane)) if pin else ("--no-pin",)
-    async with trio.open_nursery() as nursery:
-        crew = LocalCrew(contest, count, arguments)
-        nursery.start_soon(crew.run)
-        try:
-            yield crew
-        finally:
-            nursery.cancel_scope.cancel()
+    isolation = next(iter(contest.stages.values())).limits.isolation
+    # No lane is alone in its control group, so we make room for the groups of all bots.
+    with layers.room(isolation):
+        async with trio.open_nursery() as nursery:
+            crew = LocalCrew(contest, count, arguments)
+            nursery.start_soon(crew.run)
+            try:
+                yield crew
+            finally:
+                nursery.cancel_scope.cancel()

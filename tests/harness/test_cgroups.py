@@ -1,15 +1,20 @@
 """Control groups: what they count that nobody else sees, and the files of version 2, which not every machine has."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import trio
 from scripted import Arena
+from test_isolation import ORDINARY, ordinary_python
 
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
-from referee.harness.sandbox import layers
+from referee.harness.paths import HOME
+from referee.harness.sandbox import cgroups, layers
 from referee.harness.sandbox.cgroups import Groups, Hierarchy
 from referee.harness.sandbox.layers import Isolation
 
@@ -80,3 +85,73 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     (folder / "cgroup.kill").touch()
     group.kill()
     assert (folder / "cgroup.kill").read_text() == "1"
+
+
+ENTERS = """
+import subprocess, sys, trio
+from pathlib import Path
+from referee.harness.sandbox import cgroups
+cgroups.NEEDED = frozenset(sys.argv[2].split(","))
+from referee.harness.bots.limits import Limits
+from referee.harness.bots.roster import open_roster
+from referee.harness.sandbox import layers
+
+def where():
+    return next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+
+async def main():
+    layers.found()
+    print(where())
+    for _ in range(2):
+        async with open_roster(Limits()), open_roster(Limits()):
+            print(where(), any(each.unified for each in layers.found().groups.hierarchies))
+            child = subprocess.Popen(["sleep", "100"])
+        print(where(), (base / "cgroup.subtree_control").read_text())
+        child.kill()
+        child.wait()
+
+base = Path(sys.argv[1])
+trio.run(main)
+print([folder.name for folder in base.iterdir() if folder.is_dir()])
+"""
+
+
+@pytest.fixture
+def delegated() -> Iterator[tuple[Path, str]]:
+    """A group of version 2 that belongs to an ordinary account, with the controllers that it can hand on."""
+    mount = cgroups._mounts().get("")
+    if os.geteuid() != 0 or mount is None or not ordinary_python():
+        pytest.skip("only root can delegate a group, where version 2 is mounted")
+    folder = mount[0] / f"delegated-{os.getpid()}"
+    control = mount[0] / "cgroup.subtree_control"
+    found = (mount[0] / "cgroup.controllers").read_text().split()
+    controllers = ["memory", "pids"] if {"memory", "pids"} <= set(found) else found[:1]
+    added = " ".join(f"+{name}" for name in controllers if name not in control.read_text().split())
+    control.write_text(added)
+    folder.mkdir()
+    for path in (folder, folder / "cgroup.procs", folder / "cgroup.subtree_control"):
+        os.chown(path, ORDINARY, ORDINARY)
+    try:
+        yield folder, ",".join(controllers)
+    finally:
+        cgroups.remove_group(folder)
+        control.write_text(added.replace("+", "-"))
+
+
+def test_the_calling_process_ends_in_the_control_group_in_which_it_began(delegated: tuple[Path, str]) -> None:
+    """A group that holds processes cannot give limits to the groups in it, so the referee leaves it for a while."""
+    folder, controllers = delegated
+    packages = os.pathsep.join([str(HOME), os.path.dirname(os.path.dirname(msgspec.__file__))])
+    environment = {"PATH": os.defpath, "HOME": "/nonexistent", "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = ["sh", "-c", 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"', "sh", str(folder)]
+    command += ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
+    command += [ordinary_python(), "-c", ENTERS, str(folder), controllers]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    here = f"/{folder.name}"
+    found, inside, outside, *again = done.stdout.splitlines()
+    assert found == here
+    assert inside.startswith(f"{here}/referee-")
+    assert inside.endswith(" True")
+    assert outside == f"{here} "
+    assert again == [inside, outside, "[]"]
