@@ -104,7 +104,7 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
     started = time.monotonic()
 
     async def play() -> None:
-        async with open_local(contest_of(plan, programs, "all"), lanes) as crew:
+        async with open_local(contest_of(plan, programs, "all", folder), lanes) as crew:
             await run.play(crew, trio.Event(), seconds)
 
     trio.run(play)

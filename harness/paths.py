@@ -9,3 +9,7 @@ MAPS = HOME / "maps"
 RULES = HOME / "docs" / "rules"
 RUNNER = HOME / "harness" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
+REPLAYS = Path("replays")
+"""Where replays go for which nobody has named a place."""
+TOURNAMENTS = Path("tournaments")
+"""Where tournaments go likewise."""

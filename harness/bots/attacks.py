@@ -72,6 +72,10 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
     program = folder / "rival" / "rival.py"
     program.write_text(RIVAL)
     (folder / "own" / "notes").write_text("any file")
+    replay = folder / "own" / "replays" / "match.jsonl"
+    replay.parent.mkdir()
+    replay.write_text('{"replay":1,"setup":{"seed":4711}}')
+    await roster.hide(files=[replay])
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket(type=socket.SOCK_DGRAM) as datagrams:
         datagrams.bind(listening.getsockname())
         datagrams.setblocking(False)
@@ -85,6 +89,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
             source=str(program),
             rivals_folder=str(folder / "rival"),
             own_folder=str(folder / "own"),
+            replay=str(replay),
             shared_folder=str(folder / "shared"),
             port=listening.getsockname()[1],
             bytes=MEMORY_BYTES + (32 << 20),

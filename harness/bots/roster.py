@@ -16,7 +16,9 @@ from referee.harness.bots.script import PREFIX, ScriptSeat
 from referee.harness.bots.seat import EngineSeat, Seat
 from referee.harness.bots.transports import Pipes, Transport
 from referee.harness.errors import NotIsolated, RunError
+from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.sandbox import layers
+from referee.harness.sandbox.hidden import Hidden
 from referee.harness.sandbox.layers import Home, Start
 from referee.harness.sandbox.ourselves import need_descriptors
 from referee.harness.sandbox.spawner import Process, Spawner, open_spawner
@@ -51,6 +53,14 @@ class Roster:
         self._expected: tuple[Entrant, ...] = ()
         self._builds: dict[Entrant, tuple[str, ...]] = {}
         self._scratches: dict[Seat, Path] = {}
+        self._hidden = Hidden().extended((), (REPLAYS, TOURNAMENTS))
+
+    async def hide(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> None:
+        """Hides replays, and folders that hold nothing else, from every bot that starts from now on. Ends the bots that
+        wait for a next match if they started when such a folder was not hidden yet."""
+        before, self._hidden = self._hidden, self._hidden.extended(files, folders)
+        if self._hidden.places != before.places:
+            await self.shrink(0)
 
     async def take(self, entrant: Entrant) -> Seat:
         """A seat for one match, still to be greeted. RunError if its program cannot be started."""
@@ -173,6 +183,7 @@ class Roster:
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
+            hidden=self._hidden,
         )
         start = Start()
         try:

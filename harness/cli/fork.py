@@ -70,7 +70,7 @@ def fork(
         match = forked(before, turn, seated, given)
     except Difference as difference:
         raise UsageError(f"{file}: {printable(str(difference))}") from difference
-    with nullcontext(replay) if replay is not None else claimed(path_of(file, turn)) as path:
+    with nullcontext(replay) if replay is not None else claimed(path_of(before, turn)) as path:
         series = Series(msgspec.structs.replace(match, replay=path, bundles=True))
         screen = Screen(series, json, verbose)
         if not json:

@@ -136,7 +136,7 @@ def gate(
                 plan, programs = organise.programs(plan, folder, progress=report)
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
                 games = Run(plan, opened, ledgers.read(folder), Shard())
-                contest = contest_of(plan, programs, "none" if ledger is None else "all")
+                contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
                 outcome = _decided(games, lanes.opened(contest), terms, rules_of.title, names)
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
         with suppress(RunError):  # the error that ended the run is the one to report

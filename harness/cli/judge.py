@@ -44,7 +44,7 @@ def judge_bot(
     cases = len(course(judged.name).cases)
     check_seats([bot], judged.name, every_seat=True)
     seed = drawn(seed)
-    with nullcontext(replay) if replay is not None else claimed_folder(f"{judged.name}-judged-{seed}") as folder:
+    with nullcontext(replay) if replay is not None else claimed_folder(f"{judged.name}-judged") as folder:
         judgement = run(_judge, judged.name, entrant(bot, judged.name, progress=building), seed, folder, cases)
     if json:
         print_json(judgement)

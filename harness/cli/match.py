@@ -119,7 +119,7 @@ def match(
     pages.check(no_replay)
     seed = drawn(seed)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
-    with nullcontext(replay) if replay is not None or no_replay else _claimed(f"{played.name}-{seed}", games) as path:
+    with nullcontext(replay) if replay is not None or no_replay else _claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
         again = words(played, (rules, times, limit_options), game_options, encoding, chaos)

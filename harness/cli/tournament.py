@@ -31,6 +31,7 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.requests import asked_for, from_file
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.errors import UsageError
+from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import ledger as ledgers
 from referee.harness.tournament import organise, table
 from referee.harness.tournament.formats import BY_RESULTS, Seating
@@ -38,7 +39,6 @@ from referee.harness.tournament.ledger import PLAN, Ledger
 from referee.harness.tournament.plan import differences, due_games, read_plan, remarks
 from referee.harness.tournament.run import End, Run, Shard, contest_of
 
-FOLDER = Path("tournaments")
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
 
@@ -206,10 +206,10 @@ def tournament(
         if cluster is None:
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, forfeit, report)
-            contest = contest_of(plan, programs, replays)
+            contest = contest_of(plan, programs, replays, folder)
             crew = lanes.opened(contest)
         else:
-            contest = contest_of(plan, (), replays)
+            contest = contest_of(plan, (), replays, folder)
             crew = on_cluster(contest, cluster, plan, folder, (tls_ca, tls_cert, tls_key), _say)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = ledgers.read(folder)
@@ -370,7 +370,7 @@ def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
     record = ledgers.record(folder, *found)
     if record is None:
         raise UsageError(f"{key}: its record was not kept")
-    path = Path("replays", key.replace("/", "_") + ".jsonl") if file is None else file
+    path = REPLAYS / (key.replace("/", "_") + ".jsonl") if file is None else file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(record, 6, mtime=0) if path.suffix == ".gz" else record)
     out.print(Text(f"replay  {path}"))
@@ -470,7 +470,7 @@ def _check_shard(shard: Shard, format: str | None) -> None:
 
 def _new_folder(request: organise.Request) -> Path:
     """A folder in ./tournaments that is not there yet."""
-    stem = FOLDER / f"{request.game}-{request.format or 'round-robin'}-{request.seed}"
+    stem = TOURNAMENTS / f"{request.game}-{request.format or 'round-robin'}"
     folder, number = stem, 1
     while folder.exists():
         number += 1

@@ -17,7 +17,7 @@ from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import UsageError
-from referee.harness.record.recorder import FOLDER
+from referee.harness.paths import REPLAYS
 from referee.harness.web import page
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ KEPT_TOKEN = "REFEREE_VIEW_TOKEN"
 
 
 def view(
-    place: Path = FOLDER,
+    place: Path = REPLAYS,
     *,
     bind: str = "127.0.0.1",
     port: int = 0,
@@ -77,7 +77,7 @@ def _shelf(place: Path) -> "Shelf":
     from referee.harness.tournament.shelf import LedgerShelf
     from referee.harness.web.shelf import shelf_of
 
-    if place == FOLDER and not place.exists():
+    if place == REPLAYS and not place.exists():
         raise UsageError(f"{place}: there are no records yet; a match writes one there")
     return LedgerShelf(place) if (place / ledger.LINES).is_dir() else shelf_of(place)
 

@@ -1,8 +1,8 @@
 """A match that goes on from a position of another one, perhaps with other bots."""
 
 import hashlib
+import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from referee.games.api import Player
 from referee.harness.bots.launch import Entrant, told_apart
@@ -47,10 +47,12 @@ def forked(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: M
         seed=header.setup.seed,
         options=header.setup.options,
         time=header.time,
-        past=Past(tuple(steps), origin),
+        past=Past(tuple(steps), origin, replay.path),
     )
 
 
-def path_of(replay: Path, turn: int) -> str:
-    """The stem of the record of a match that goes on from there."""
-    return f"{replay.stem}.turn{turn}"
+def path_of(replay: Replay, turn: int) -> str:
+    """The stem of the record of a match that goes on from there, without the seed that older names hold."""
+    game = replay.header.game
+    stem = re.sub(rf"^{re.escape(game)}-{replay.header.setup.seed}(?=[.-]|$)", game, replay.path.stem)
+    return f"{stem}.turn{turn}"

@@ -114,6 +114,7 @@ async def play(
             referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
+                    await roster.hide(files=[file for file in (match.replay, match.past and match.past.replay) if file])
                     await referee.take_seats(roster)
                     starts = not all(seat.greeted for seat in referee.seats)
                     await referee.open(roster.limits)

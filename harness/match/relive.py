@@ -1,6 +1,7 @@
 """What was recorded is played again, with seats that hear their calls and notices as if it were new."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +20,8 @@ class Past(Struct, frozen=True):
     steps: tuple[Step, ...]
     """The opening first. They must verify."""
     origin: Origin
+    replay: Path | None = None
+    """Where it was recorded: the seed is still that one."""
 
 
 async def relive(loop: Loop, steps: Sequence[Step], feed: Feed) -> None:

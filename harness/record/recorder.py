@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -14,6 +15,7 @@ import msgspec
 
 from referee.games.api import Event, Fault, Player, State
 from referee.harness.errors import RunError, told_to_end
+from referee.harness.paths import REPLAYS
 from referee.harness.record.lines import Ending, Line, Turn, state_hash
 
 FLUSH_LINES = 256
@@ -27,8 +29,6 @@ _NONE: dict[Player, Fault] = {}
 _NOBODY: dict[Player, int] = {}
 _open: set["Recorder"] = set()
 """Recorders of this process that have a file open."""
-FOLDER = Path("replays")
-"""Where records go that nobody has named a place for."""
 
 
 class Recorder(AbstractContextManager["Recorder"]):
@@ -215,8 +215,10 @@ def _create(path: Path) -> int:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        if path.is_file() and not path.is_symlink() and path.stat().st_size:  # /dev/null and /dev/stdout are to stay
-            path.unlink()
+        if path.is_file() and not path.is_symlink():  # /dev/null and /dev/stdout are to stay
+            there = path.stat()
+            if there.st_size or there.st_nlink > 1:  # under its other name it may lie where a bot can read it
+                path.unlink()
     return os.open(path, flags | os.O_TRUNC, 0o666)
 
 
@@ -251,7 +253,7 @@ def claimed(stem: str, suffix: str = "") -> Iterator[Path]:
     at once, so that no other run takes the name; `suffix` is for the first record of several.
     """
     with _folder():
-        path = _claim(stem, lambda name: _new_file(FOLDER / f"{name}{suffix}.jsonl"))
+        path = _claim(stem, lambda name: _new_file(REPLAYS / f"{name}{suffix}.jsonl"))
         try:
             yield path.with_name(path.name.removesuffix(f"{suffix}.jsonl") + ".jsonl")
         finally:
@@ -264,7 +266,7 @@ def claimed(stem: str, suffix: str = "") -> Iterator[Path]:
 def claimed_folder(stem: str) -> Iterator[Path]:
     """A new folder in ./replays, named likewise; it is gone again after the block if nothing was put there."""
     with _folder():
-        folder = _claim(stem, lambda name: _new_folder(FOLDER / name))
+        folder = _claim(stem, lambda name: _new_folder(REPLAYS / name))
         try:
             yield folder
         finally:
@@ -275,17 +277,17 @@ def claimed_folder(stem: str) -> Iterator[Path]:
 @contextmanager
 def _folder() -> Iterator[None]:
     """./replays; if it is new and stays empty, it goes again."""
-    there = FOLDER.exists()
+    there = REPLAYS.exists()
     try:
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        REPLAYS.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(FOLDER, error) from error
+        raise _unwritable(REPLAYS, error) from error
     try:
         yield
     finally:
         if not there:
             with suppress(OSError):
-                FOLDER.rmdir()
+                REPLAYS.rmdir()
 
 
 def _claim(stem: str, make: Callable[[str], Path]) -> Path:
@@ -296,7 +298,7 @@ def _claim(stem: str, make: Callable[[str], Path]) -> Path:
         except FileExistsError:
             continue  # another process was quicker
         except OSError as error:
-            raise _unwritable(FOLDER / stem, error) from error
+            raise _unwritable(REPLAYS / stem, error) from error
     raise AssertionError("there is always another number")
 
 
@@ -312,7 +314,8 @@ def _new_folder(path: Path) -> Path:
 
 def _unused(stem: str) -> Iterator[str]:
     """`stem`, then the same with numbers behind it, those left out of which there are records in ./replays."""
+    named = re.compile(rf"{re.escape(stem)}(?:\.(\d+))?(?:\..*|-.*\.jsonl)?", re.DOTALL)
+    taken = {int(found[1] or 1) for name in os.listdir(REPLAYS) if (found := named.fullmatch(name))}
     for number in count(1):
-        name = stem if number == 1 else f"{stem}.{number}"
-        if not (FOLDER / name).exists() and not [*FOLDER.glob(f"{name}.*"), *FOLDER.glob(f"{name}-*.jsonl")]:
-            yield name
+        if number not in taken:
+            yield stem if number == 1 else f"{stem}.{number}"

@@ -7,7 +7,7 @@ fault.
 import os
 import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 FIRST, COUNT = 0x70000000, 0x0F000000
 """Numbers that no system gives to anybody: above those of people, services and containers, below 2^31."""
@@ -25,12 +25,12 @@ def steps(uid: int) -> list[str]:
     return ["account", str(uid), str(uid)]
 
 
-def open_to_others(paths: Sequence[str], below: Sequence[str]) -> bool:
-    """Whether anybody may read these files and folders and all that they hold.
+def open_to_others(paths: Sequence[str], below: Sequence[str], hidden: Collection[str] = ()) -> bool:
+    """Whether anybody may read these files and folders and all that they hold, except what is hidden.
 
     `below`: the folders that are seen whatever lies above them; else every folder on the way counts too.
     """
-    return all(_way_is_open(path, below) and _is_open(path) for path in map(os.path.realpath, paths))
+    return all(_way_is_open(path, below) and _is_open(path, hidden) for path in map(os.path.realpath, paths))
 
 
 def _way_is_open(path: str, below: Sequence[str]) -> bool:
@@ -41,11 +41,13 @@ def _way_is_open(path: str, below: Sequence[str]) -> bool:
     return True
 
 
-def _is_open(path: str) -> bool:
+def _is_open(path: str, hidden: Collection[str]) -> bool:
     waiting = [path]
     seen = 0
     while waiting:
         path = waiting.pop()
+        if path in hidden:
+            continue
         seen += 1
         try:
             mode = os.lstat(path).st_mode

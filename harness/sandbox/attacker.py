@@ -38,6 +38,8 @@ class Targets(TypedDict):
     """The rival's program."""
     rivals_folder: str
     own_folder: str
+    replay: str
+    """The replay of the match, in the attacker's folder."""
     shared_folder: str
     """A folder that everybody may write to."""
     port: int
@@ -157,6 +159,22 @@ def read_source(to: Targets) -> str:
     """reads the rival's program"""
     with open(to["source"], "rb") as program:
         return f"read {program.read(20)!r}"
+
+
+def read_replay(to: Targets) -> str:
+    """reads the replay of its own match, which tells all luck to come"""
+    linked = f"{os.environ['HOME']}/linked"
+    name = os.path.relpath(to["replay"], to["own_folder"])
+    refused = ""
+    for path in (to["replay"], f"/proc/self/cwd/{name}", linked):
+        try:
+            if path == linked:
+                os.link(to["replay"], linked)
+            with open(path, "rb") as replay:
+                return f"read {replay.read(20)!r}"
+        except OSError as error:
+            refused = str(error)
+    raise Refused(refused)
 
 
 def write_rival(to: Targets) -> str:
@@ -333,6 +351,7 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
     "command-line": ("peers", command_line),
     "signal-referee": ("peers", signal_referee),
     "read-source": ("files", read_source),
+    "read-replay": ("files", read_replay),
     "write-rival": ("files", write_rival),
     "write-own": ("files", write_own),
     "write-shared": ("files", write_shared),

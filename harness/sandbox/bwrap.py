@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Sequence
 from functools import cache
 
-from referee.harness.sandbox.namespaces import View
+from referee.harness.sandbox.namespaces import BASE, View, optional
 from referee.harness.sandbox.readable import covered, links
 
 
@@ -25,14 +25,23 @@ def command(view: View, launcher: Sequence[str]) -> list[str]:
     size = () if view.scratch_bytes is None else ("--size", str(view.scratch_bytes))
     room = (*size, "--tmpfs")
     taken = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *room, "/tmp"]
-    for path in view.shown:
-        taken += ["--ro-bind-try" if covered("/sys", [path]) else "--ro-bind", path, path]
-    for target, place in links(view.named, view.scratch, view.shown):
+    sight = view.sight
+    for path in sight.opened:
+        if path not in (BASE, "/"):
+            taken += ["--perms", "0555", "--dir", path]
+    for path in sight.shown:
+        if os.path.islink(path):
+            taken += ["--symlink", os.readlink(path), path]
+        else:
+            taken += ["--ro-bind-try" if optional(path, sight) else "--ro-bind", path, path]
+    for target, place in links(view.named, view.scratch, sight.shown):
         taken += ["--symlink", target, place]
     for path in filter(os.path.isabs, launcher):
-        if not covered(os.path.realpath(path), view.shown):
+        if not covered(os.path.realpath(path), sight.shown):
             taken += ["--ro-bind", path, path]
     for path in view.writable:
         taken += ["--bind", path, path]
+    for path in sight.emptied:
+        taken += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
     scratch = os.path.realpath(view.scratch)
     return [*taken, *room, scratch, "--proc", "/proc", "--dev", "/dev", "--"]

@@ -34,12 +34,16 @@ def handled(version: int) -> int:
     return sum(rights for since, rights in RIGHTS_BY_ABI.items() if since <= version)
 
 
-def steps(read: Sequence[str], write: Sequence[str], devices: Sequence[str], version: int) -> list[str]:
-    """For the launcher: what may be read (and executed), what may be written too, and devices that may be used."""
+def steps(
+    read: Sequence[str], write: Sequence[str], devices: Sequence[str], version: int, listed: Sequence[str] = ()
+) -> list[str]:
+    """For the launcher: what may be read (and executed), what may be written too, devices that may be used, and folders
+    whose names may be listed, with those below: a right on a folder holds for all that it contains."""
     files = handled(version)
     taken = ["landlock", hex(files), str(TCP if version >= NET_ABI else 0), str(SCOPES if version >= SCOPE_ABI else 0)]
     rights = (
         *((path, READ) for path in read),
+        *((path, READ_DIR) for path in listed),
         *((path, files & ~MAKE_DEVICES) for path in write),
         *((path, files & (READ | WRITE_FILE | 1 << 14 | 1 << 15)) for path in devices),
     )

@@ -19,6 +19,7 @@ from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.paths import HOME
 from referee.harness.sandbox import account, bwrap, cgroups, landlock, launchers, namespaces, readable, rlimits, seccomp
 from referee.harness.sandbox.cgroups import Group, Groups
+from referee.harness.sandbox.hidden import Hidden, Sight, sight
 from referee.harness.sandbox.launchers import without
 from referee.harness.sandbox.namespaces import View
 from referee.harness.sandbox.supervisor import FLOOR, STATUS
@@ -64,7 +65,7 @@ class Isolation(Struct, frozen=True):
     readable: tuple[str, ...] = ()
     """Further files and folders that bots may read."""
     writable: tuple[str, ...] = ()
-    """Folders that bots may write to, and that outlast them."""
+    """Folders that bots may write to, and that outlast them. A replay that is put into one is not hidden."""
 
 
 OFF = Isolation("off")
@@ -154,7 +155,7 @@ def _no_account(spaces: str | None) -> str | None:
 def _trial(spaces: str | None, steps: Sequence[str]) -> str | None:
     """Starts a program with some layers: why that does not work, or None."""
     shown = readable.without_nested(os.path.realpath(path) for path in readable.SYSTEM if os.path.exists(path))
-    view = View(shown, readable.SYSTEM, (), "/tmp/scratch", 1 << 20, os.geteuid(), os.getegid())
+    view = View(Sight(tuple(shown)), readable.SYSTEM, (), "/tmp/scratch", 1 << 20, os.geteuid(), os.getegid())
     program = shutil.which("true", path=os.defpath) or sys.executable
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
@@ -278,6 +279,8 @@ class Home(Struct, frozen=True):
     processes: int | None
     scratch_bytes: int | None
     """How much room there is to be in the scratch folder."""
+    hidden: Hidden = Hidden()
+    """Replays that it must not see, wherever they lie."""
 
 
 @contextmanager
@@ -298,8 +301,9 @@ def start(isolation: Isolation, home: Home) -> Start:
         _demand(isolation, kept)
         return Start(kept=kept)
     here = found()
-    shown = readable.needed(tuple(home.argv), home.cwd, home.path, (*home.whole, *isolation.readable))
-    uid = _own_account(home, here, shown)
+    needed = readable.needed(tuple(home.argv), home.cwd, home.path, (*home.whole, *isolation.readable))
+    seen = sight(needed, isolation.writable, home.hidden, can_empty=here.namespaces is not None)
+    uid = _own_account(home, here, seen)
     if uid is None:
         kept["account"] = NONE
     _demand(isolation, kept)
@@ -314,7 +318,7 @@ def start(isolation: Isolation, home: Home) -> Start:
         *home.path.split(os.pathsep),
         *isolation.readable,
     ]
-    view = View(shown, named, isolation.writable, str(home.scratch), home.scratch_bytes, *uids)
+    view = View(seen, named, isolation.writable, str(home.scratch), home.scratch_bytes, *uids)
     into = [] if group is None else group.steps(forks=here.namespaces in ("own", "user"))
     line = _composed(here.namespaces, view, into, _inside(here, view, home, uid))
     return Start((*line, "--"), kept, group)
@@ -341,15 +345,20 @@ def start_build(isolation: Isolation, memory_bytes: int | None, processes: int |
     return Start((*launchers.command(), "status", STATUS, *into, *cut, "--"), group=group)
 
 
-def _own_account(home: Home, here: Found, shown: Sequence[str]) -> int | None:
+def _own_account(home: Home, here: Found, seen: Sight) -> int | None:
     """An account for a bot, if it can reach there what it needs; it then owns the scratch folder."""
     if not here.account:
         return None
-    below = shown if here.namespaces else ()
+    below = seen.shown if here.namespaces else ()
     own_folder = home.cwd if home.cwd != HOME else Path(home.argv[0])  # a built-in bot's is the whole package
-    needed = [str(own_folder), *(word for word in home.argv if word.startswith("/") and os.path.isfile(word))]
+    own_path = os.path.realpath(own_folder)
+    own = [path for path in seen.shown if readable.covered(path, [own_path]) and not os.path.islink(path)]
+    needed = [
+        *(own if own_path in seen.opened else [own_path]),
+        *(word for word in home.argv if word.startswith("/") and os.path.isfile(word)),
+    ]
     needed += readable.of_original(home.argv)
-    if not account.open_to_others(needed, below):
+    if not account.open_to_others(needed, below, seen.emptied):
         return None
     uid = account.draw()
     if here.namespaces is None:
@@ -365,9 +374,11 @@ def _inside(here: Found, view: View, home: Home, uid: int | None) -> list[str]:
         steps += rlimits.steps(home.processes)
     steps.append("nnp")
     if here.landlock:
-        read = ["/"] if here.namespaces else [*view.shown, *(f"/proc/{name}" for name in IN_PROC)]
+        files = [path for path in view.sight.shown if not os.path.islink(path)]  # a link needs no right
+        read = ["/"] if here.namespaces else [*files, *(f"/proc/{name}" for name in IN_PROC)]
+        listed = () if here.namespaces else view.sight.opened
         write = [view.scratch, *view.writable, *(["/tmp"] if here.namespaces else [])]
-        steps += landlock.steps(read, write, namespaces.DEVICES, here.landlock)
+        steps += landlock.steps(read, write, namespaces.DEVICES, here.landlock, listed)
     if here.seccomp:
         alone = here.namespaces is not None
         local_sockets = alone or here.landlock >= landlock.SCOPE_ABI

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from referee.harness.sandbox.hidden import Sight
 from referee.harness.sandbox.readable import covered, links
 
 NEW_NS, NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = (
@@ -25,13 +26,15 @@ MOST_FILES = 16384
 """Files and folders that a bot may have in its scratch folder. `referee.harness.bots.scratch` counts them."""
 INODES = 2 * MOST_FILES
 """Files and folders that the kernel allows there, so that somebody sees when a bot has more than it may."""
+EMPTY = "mode=0555,size=4096,nr_inodes=1"
+"""Options of a folder in memory in which nothing can be made: it has room for itself alone."""
 
 
 class View(Struct, frozen=True):
     """The files that a bot sees."""
 
-    shown: Sequence[str]
-    """Real paths, none inside another, all to be read only."""
+    sight: Sight
+    """All to be read only."""
     named: Sequence[str]
     """Paths that must lead where they lead outside, links included."""
     writable: Sequence[str]
@@ -62,21 +65,35 @@ def files(view: View) -> list[str]:
     size = f"nr_inodes={INODES}" if view.scratch_bytes is None else f"nr_inodes={INODES},size={view.scratch_bytes}"
     room = f"mode=1777,{size}"
     taken = ["newroot", BASE, "tmpfs", "/tmp", room]
-    for path in view.shown:
-        taken += ["maybe" if covered("/sys", [path]) else "bind", path, path, "ro"]
-    for target, place in links(view.named, view.scratch, view.shown):
+    sight = view.sight
+    for path in sight.opened:
+        if path not in (BASE, "/"):
+            taken += ["mkdir", path, "0555", str(os.geteuid()), str(os.getegid())]
+    for path in sight.shown:
+        if os.path.islink(path):
+            taken += ["symlink", os.readlink(path), path]
+        else:
+            taken += ["maybe" if optional(path, sight) else "bind", path, path, "ro"]
+    for target, place in links(view.named, view.scratch, sight.shown):
         taken += ["symlink", target, place]
     for path in view.writable:
         taken += ["bind", path, path, "rw"]
+    for path in sight.emptied:
+        taken += ["tmpfs", path, EMPTY]
     for device in DEVICES:
         taken += ["maybe", device, device, "dev"]
     for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
         taken += ["symlink", target, f"/dev/{place}"]
     taken += ["symlink", "/tmp", "/dev/shm"]  # what is shared in memory counts in the same room
     scratch = os.path.realpath(view.scratch)
-    if covered(scratch, ["/tmp"]) and not covered(scratch, view.shown):
+    if covered(scratch, ["/tmp"]) and not covered(scratch, sight.shown):
         taken += ["mkdir", scratch, "0700", str(view.uid), str(view.gid)]
     else:
         options = f"mode=0700,uid={view.uid},gid={view.gid},{size}"
         taken += ["tmpfs", scratch, options]
     return [*taken, "proc", "/proc", "enter"]
+
+
+def optional(path: str, sight: Sight) -> bool:
+    """Whether a bot can start without a path: one of the machine's, or one that may have gone since we listed it."""
+    return covered("/sys", [path]) or os.path.dirname(path) in sight.opened

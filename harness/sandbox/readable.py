@@ -23,7 +23,7 @@ VERSION_MANAGERS = "shims"
 
 @lru_cache
 def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = ()) -> list[str]:
-    """The files and folders that a program needs, without those inside others. Real paths, no links.
+    """The files and folders that a program needs. Real paths, no links.
 
     Kept for the next match: it is looked up while other bots play.
     """
@@ -36,7 +36,7 @@ def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = 
     for folder in path.split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):
             places += _on_path(folder)
-    return without_nested(os.path.realpath(path) for path in places if os.path.exists(path))
+    return sorted({os.path.realpath(path) for path in places if os.path.exists(path)})
 
 
 def of_original(argv: Sequence[str]) -> list[str]:
@@ -76,7 +76,7 @@ def _links(paths: Sequence[str], shown: Sequence[str]) -> list[tuple[str, str]]:
     found: dict[str, str] = {}
     for path in paths:
         for place, target in _links_on(path):
-            if not covered(os.path.realpath(os.path.dirname(place)), shown):
+            if not covered(os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place)), shown):
                 found[place] = target
     return [(target, place) for place, target in found.items()]
 

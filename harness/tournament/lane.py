@@ -259,6 +259,8 @@ async def _play(
     lane = Lane(contest, name)
     limits = next(iter(contest.stages.values())).limits
     async with open_roster(limits) as roster:
+        if contest.folder is not None:
+            await roster.hide(folders=[Path(contest.folder)])
         output = _Output(send)
         job = await _next(jobs)
         while isinstance(job, wire.Job):

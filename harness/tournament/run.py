@@ -5,11 +5,13 @@ can be killed and started again at any moment.
 """
 
 import heapq
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -418,10 +420,15 @@ def forfeit(key: str, idents: Iterable[str], out: set[str], seed: int, host: str
 Open = Callable[[wire.Contest], AbstractAsyncContextManager[Crew]]
 
 
-def contest_of(plan: Plan, programs: Iterable[wire.Program], records: str) -> wire.Contest:
+def contest_of(plan: Plan, programs: Iterable[wire.Program], records: str, folder: Path) -> wire.Contest:
     """What lanes are told first."""
     options: dict[str, Any] = dict(plan.options)
     stage = wire.Stage(options, plan.time, plan.limits, plan.encodings)
     return wire.Contest(
-        plan.game, dict.fromkeys(plan.stages, stage), tuple(programs), records, bots_kept=2 * plan.seats
+        plan.game,
+        dict.fromkeys(plan.stages, stage),
+        tuple(programs),
+        records,
+        bots_kept=2 * plan.seats,
+        folder=os.path.abspath(folder),
     )

@@ -48,6 +48,8 @@ class Contest(Struct, frozen=True, tag="contest"):
     """Which games' records are kept: all, faults, none."""
     bots_kept: int = 4
     """So many idle bots stay alive from game to game."""
+    folder: str | None = None
+    """The tournament's folder, which tells the seed: no bot sees it."""
 
 
 class Due(Struct, frozen=True):

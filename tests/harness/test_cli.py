@@ -63,7 +63,7 @@ def test_a_match_ends_with_a_readable_verdict(run: Run) -> None:
     assert (code, err) == (0, "")
     first, *rest = out.splitlines()
     assert first == "Tic-tac-toe: winner beats loser: O_WIN   (seed 5)"
-    assert any(line.startswith("replay  replays/tictactoe-5.jsonl  (5 turns in ") for line in rest)
+    assert any(line.startswith("replay  replays/tictactoe.jsonl  (5 turns in ") for line in rest)
 
 
 def test_the_verdict_tells_a_fault_with_the_bots_last_words(run: Run) -> None:
@@ -116,11 +116,11 @@ def test_a_seed_that_nobody_chose_has_64_bits_and_the_bots_see_none_of_it(run: R
     assert max(seeds) < 1 << 64
 
 
-def test_the_same_seed_names_a_new_record_rather_than_write_over_the_old(run: Run, tmp_path: Path) -> None:
+def test_every_match_has_a_new_replay_without_the_seed_in_its_name(run: Run, tmp_path: Path) -> None:
     for _ in range(3):
         run(*MATCH, "--seed", "5")
     assert sorted(path.name for path in (tmp_path / "replays").iterdir()) == [
-        *["tictactoe-5.2.jsonl", "tictactoe-5.3.jsonl", "tictactoe-5.jsonl"]
+        *["tictactoe.2.jsonl", "tictactoe.3.jsonl", "tictactoe.jsonl"]
     ]
 
 
@@ -662,7 +662,7 @@ def test_a_signal_ends_the_match_in_order_and_its_record_says_so(arena: Arena, n
     assert gone_within(pipe, 0.1)
     assert arena.alive() == []
     assert not list(arena.folder.glob("referee-*")), "the scratch folders are gone too"
-    replay = Replay(arena.folder / "replays" / "tictactoe-1.jsonl")
+    replay = Replay(arena.folder / "replays" / "tictactoe.jsonl")
     assert verify(replay) is None
     assert replay.ending is not None and replay.ending.aborted == f"ended by {number.name}"
     os.close(pipe)
@@ -804,7 +804,7 @@ def test_a_series_that_is_broken_off_keeps_its_standings(arena: Arena, number: s
     else:
         assert "Tic-tac-toe: 1 game of 5, seed 1" in out
         assert "fickle       1     1" in out
-    assert Replay(arena.folder / "replays" / "tictactoe-1-2.jsonl").ending is not None
+    assert Replay(arena.folder / "replays" / "tictactoe-2.jsonl").ending is not None
 
 
 def test_a_reader_that_has_had_enough_is_no_error(arena: Arena) -> None:

@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -116,6 +117,7 @@ async def test_an_attack_in_a_match_reaches_nothing(ring: Ring, name: str) -> No
         source=str(folder / "rival" / "bot.py"),
         rivals_folder=str(folder / "rival"),
         own_folder=str(folder / "attacker"),
+        replay=str(folder / "match.jsonl"),
         shared_folder=str(shared),
         port=9,
         bytes=MEMORY_BYTES + (32 << 20),
@@ -162,6 +164,7 @@ def shared_cache() -> Iterator[str]:
         yield folder
 
 
+@cache
 def ordinary_python() -> str:
     """An interpreter of this version that an ordinary account can reach."""
     ours = f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -388,7 +388,7 @@ def test_judge_prints_a_table_and_keeps_the_records(
     assert first.split()[:5] == ["BASE_AI_O", "1", "0", "of", "20"]
     assert total.split()[0] == "sum"
     assert total.split()[2:] == ["of", "100"]
-    assert replays == "replays  replays/tictactoe-judged-5"
+    assert replays == "replays  replays/tictactoe-judged"
     assert len(list(Path(replays.split()[1]).glob("*.jsonl"))) == 9
 
 

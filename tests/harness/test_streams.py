@@ -65,7 +65,7 @@ def test_every_output_encoding_will_do(tmp_path: Path, encoding: str) -> None:
     )
     assert "Zoë 王" in shown if encoding == "utf-8" else "\\u738b" in shown
     assert ("–" if encoding == "utf-8" else "-") in shown.partition(" after ")[0]
-    for argv in (("--help",), ("games",), ("rules", "tictactoe"), ("replay", "show", "replays/tictactoe-4-1.jsonl")):
+    for argv in (("--help",), ("games",), ("rules", "tictactoe"), ("replay", "show", "replays/tictactoe-1.jsonl")):
         assert plain(tmp_path, encoding, *argv)
 
 
