@@ -115,7 +115,7 @@ class Process:
         return self.exit_code
 
     async def abandon(self) -> None:
-        """Kills what a start that failed or was cancelled has begun, and waits for its end, but not for ever."""
+        """Kills what a start that failed or was cancelled has begun, and waits for its end, within a limit."""
         with trio.CancelScope(shield=True):
             self.kill()
             await self._gone(SUPERVISOR_S)
