@@ -25,15 +25,17 @@ def steps(uid: int) -> list[str]:
     return ["account", str(uid), str(uid)]
 
 
-def open_to_others(paths: Sequence[str], below: Sequence[str], hidden: Collection[str] = ()) -> bool:
+def open_to_others(paths: Sequence[str], below: Collection[str], hidden: Collection[str] = ()) -> bool:
     """Whether anybody may read these files and folders and all that they hold, except what is hidden.
 
     `below`: the folders that are seen whatever lies above them; else every folder on the way counts too.
     """
+    if len(paths) > ENOUGH_FILES:
+        return False
     return all(_way_is_open(path, below) and _is_open(path, hidden) for path in map(os.path.realpath, paths))
 
 
-def _way_is_open(path: str, below: Sequence[str]) -> bool:
+def _way_is_open(path: str, below: Collection[str]) -> bool:
     while path != "/" and path not in below:
         path = os.path.dirname(path)
         if not os.stat(path).st_mode & stat.S_IXOTH:

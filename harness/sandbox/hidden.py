@@ -10,12 +10,17 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from referee.harness.errors import RunError
 from referee.harness.sandbox.readable import covered, without_nested
 
 BESIDE_A_REPLAY = re.compile(r".*\.seat\d+\.(stderr|fault\d+)", re.DOTALL)
 """Names of the logs and fault reports of a replay, in the same folder."""
 SUFFIX, FIRST_BYTES = ".jsonl", b'{"replay":'
 """How the name of a replay ends by default, and how its content begins."""
+
+
+WORDS_BYTES, MOST_BYTES = 32, 700_000
+"""The command line of the launcher names every file, and twice. The kernel allows it 2 MiB."""
 
 
 class Hidden(Struct, frozen=True):
@@ -67,7 +72,8 @@ class Sight(Struct, frozen=True):
 
 
 def sight(readable: Iterable[str], writable: Iterable[str], hidden: Hidden, can_empty: bool) -> Sight:
-    """The sight of a bot that may read and write these real paths. OSError if a folder cannot be listed.
+    """The sight of a bot that may read and write these real paths. OSError if a folder cannot be listed,
+    RunError if it holds too much.
 
     With `can_empty`, hidden folders are put into `emptied` where nothing inside is named. Without, and in every other
     case, all folders that lead to a hidden place are shown entry by entry, as they are now.
@@ -101,6 +107,11 @@ def sight(readable: Iterable[str], writable: Iterable[str], hidden: Hidden, can_
 
     for path in without_nested(asked):
         look(path)
+    if opened and sum(len(path) + WORDS_BYTES for path in shown) > MOST_BYTES:
+        raise RunError(
+            f"{opened[0]} leads to a replay and to {len(shown)} other files, more than can be shown one by one: "
+            "put the replay outside of the bot's folder with --replay"
+        )
     return Sight(tuple(shown), tuple(opened), tuple(place for place in emptied if covered(place, (*shown, *writable))))
 
 

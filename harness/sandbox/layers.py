@@ -349,12 +349,14 @@ def _own_account(home: Home, here: Found, seen: Sight) -> int | None:
     """An account for a bot, if it can reach there what it needs; it then owns the scratch folder."""
     if not here.account:
         return None
-    below = seen.shown if here.namespaces else ()
+    below = frozenset(seen.shown) if here.namespaces else frozenset()
     own_folder = home.cwd if home.cwd != HOME else Path(home.argv[0])  # a built-in bot's is the whole package
     own_path = os.path.realpath(own_folder)
-    own = [path for path in seen.shown if readable.covered(path, [own_path]) and not os.path.islink(path)]
+    own = [own_path]
+    if own_path in seen.opened:
+        own = [path for path in seen.shown if readable.covered(path, [own_path]) and not os.path.islink(path)]
     needed = [
-        *(own if own_path in seen.opened else [own_path]),
+        *own,
         *(word for word in home.argv if word.startswith("/") and os.path.isfile(word)),
     ]
     needed += readable.of_original(home.argv)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -29,6 +30,9 @@ ATTEMPTS = 4
 NO_RLIMITS: Mapping[str, int] = {}
 SPAWNER_S = 2.0
 """How long a spawner may take to say that it has heard us, before another takes its place."""
+PART_BYTES = 1 << 16
+SEND_S = 5.0
+"""How long a spawner or supervisor may take before it reads the next part of a request."""
 RESTING = 8
 """So many supervisors at most wait for another bot."""
 
@@ -411,12 +415,20 @@ class Spawner:
 
 
 def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
-    """To a spawner or a waiting supervisor, as its `receive` reads it. OSError if that is gone."""
+    """To a spawner or a waiting supervisor, as its `receive` reads it. OSError if that is gone or does not read.
+
+    In parts: a command line that shows a folder entry by entry is larger than a message may be.
+    """
     text = json.dumps(request).encode()
     data = LENGTH.pack(len(text)) + text
-    sent = socket.send_fds(requests, [data], descriptors)
-    if sent < len(data):
-        requests.sendall(data[sent:])
+    sent = socket.send_fds(requests, [data[:PART_BYTES]], descriptors)
+    writable = select.poll()
+    writable.register(requests, select.POLLOUT)
+    while sent < len(data):
+        if not writable.poll(SEND_S * 1e3):
+            raise TimeoutError(f"it has not read its request for {SEND_S:g} s")
+        with suppress(BlockingIOError):
+            sent += requests.send(data[sent : sent + PART_BYTES])
 
 
 def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, int]:

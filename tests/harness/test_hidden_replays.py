@@ -20,6 +20,7 @@ from test_isolation import ACCOUNTS, ordinary_python, shared_cache
 
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.errors import RunError
 from referee.harness.match.referee import play
 from referee.harness.paths import HOME
 from referee.harness.record.recorder import Recorder
@@ -286,6 +287,22 @@ async def test_a_kept_bot_starts_again_where_it_could_see_the_next_replay(arena:
             assert not verdict.faults
             processes.append(Path(str(verdict.seats[0].stderr)).read_text())
     assert processes[0] == processes[1] != processes[2]
+
+
+@pytest.mark.parametrize("without", ["", "namespaces"], ids=lambda names: f"without {names or 'nothing'}")
+def test_a_folder_of_thousands_of_files_is_shown_without_the_replay(place: Path, without: str) -> None:
+    """The launcher's command line is longer than a message between processes."""
+    for number in range(5000):
+        (place / f"data-{number}").touch()
+    match(place, "--replay", "match.jsonl", without=without)
+
+
+def test_a_folder_of_too_many_files_around_a_replay_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    for number in range(12000):
+        (tmp_path / f"data-{number}").touch()
+    what = Hidden().extended([tmp_path / "match.jsonl"], ())
+    with pytest.raises(RunError, match=r"12000 other files.*with --replay$"):
+        sight([str(tmp_path)], [], what, can_empty=True)
 
 
 def test_without_isolation_no_file_name_holds_the_seed_while_the_match_runs(place: Path) -> None:
