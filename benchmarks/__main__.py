@@ -1,5 +1,5 @@
-"""`python -m referee.benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, and
-how fast the engines are, as Markdown."""
+"""`python -m referee.benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, how
+fast the engines are, and the time from an edit to a match, as Markdown."""
 
 import json
 import os
@@ -13,6 +13,7 @@ from typing import Any
 
 from referee.benchmarks.aibg5 import table_of_aibg5
 from referee.benchmarks.calls import Figures, ratios
+from referee.benchmarks.edits import table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.tournament import table_of_tournaments
 
@@ -35,7 +36,9 @@ def main() -> None:
     kits = run(["taskset", "-c", core, sys.executable, "-m", "referee.benchmarks.kits", "--json"])
     print(f"\n{table_of_kits(kits)}", flush=True)
     tournaments = run([sys.executable, "-m", "referee.benchmarks.tournament"])
-    print(f"\n{table_of_tournaments(tournaments)}")
+    print(f"\n{table_of_tournaments(tournaments)}", flush=True)
+    edits = run([sys.executable, "-m", "referee.benchmarks.edits", "--json"])
+    print(f"\n{table_of_edits(edits)}")
 
 
 def machine() -> str:

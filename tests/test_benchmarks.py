@@ -10,9 +10,11 @@ import pytest
 
 from referee.benchmarks.__main__ import YARDSTICK, table_of_calls, table_of_engines
 from referee.benchmarks.aibg5 import table_of_aibg5
+from referee.benchmarks.edits import SOURCES, table_of_edits
 from referee.benchmarks.kits import table_of_kits
 from referee.benchmarks.tournament import ROWS, driven, table_of_tournaments
 from referee.games import registry
+from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding
 from referee.tools.generated import ROOT
 from referee.tools.toolchains import missing
@@ -46,6 +48,20 @@ def test_the_referee_is_measured_against_a_bot_that_parses() -> None:
     assert figures.keys() == set(Encoding)
     assert all(figure["referee"] > 0 and figure["bot"] > 0 for figure in figures.values())
     assert "| json | " in table_of_aibg5(figures)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(missing("c") != {}, reason="the C bot needs gcc and its libraries")
+def test_the_time_from_an_edit_to_a_match_is_measured() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.edits", "--json", "--edits", "1", "c", "python"]
+    figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    assert figures.keys() == {"c", "python"}
+    assert all(seconds > 0 for kit in figures.values() for seconds in kit.values())
+    assert "| c | " in table_of_edits(figures)
+
+
+def test_every_kit_has_a_file_to_edit() -> None:
+    assert SOURCES.keys() == {path.parent.name for path in KITS.glob("*/new.toml")}
 
 
 @pytest.mark.slow
