@@ -23,7 +23,6 @@ from referee.harness.bots.meter import Meter
 from referee.harness.errors import RunError
 from referee.harness.sandbox import job, layers
 from referee.harness.sandbox.cgroups import Group
-from referee.harness.sandbox.supervisor import remove
 from referee.protocol.errors import printable
 
 KEPT = frozenset(
@@ -101,7 +100,8 @@ def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Pat
     made = cache.named(["folder", found.identity, *tools])
     done = made / f"{cache.key([inside, *command])}.built"
     if not _is_made(made, done):
-        work = cache.named(["work", str(found.folder), *tools])
+        # A second command for the same content, which may lie in another folder, is run where the first one was.
+        work = cache.made_in(made) or cache.named(["work", str(found.folder), *tools])
         with cache.locked(work):
             if not _is_made(made, done):  # another process may have made it while this one waited
                 _build(found, command, inside, spec, work)
@@ -127,12 +127,12 @@ def _build(found: Bundle, command: Sequence[str], inside: str, spec: str, work: 
     """Runs the command in the project's work folder. To be used under its lock."""
     begun = work / BEGUN
     if begun.exists() or _has_new_settings(found, inside, work):
-        remove(work)
-    cache.make(work, found.folder)
-    cache.use(work)
-    begun.touch()
+        cache.discard(work)
     try:
         try:
+            cache.make(work, found.folder)
+            cache.use(work)
+            begun.touch()
             copies.sync(found, work / WORK, work / FILES)
         except OSError as error:
             raise _NotCopied(f"{found.folder} cannot be copied to be built: {error}") from error
@@ -141,7 +141,7 @@ def _build(found: Bundle, command: Sequence[str], inside: str, spec: str, work: 
             tools = programs.builders(file.path for file in found.files)
             run(command, work / WORK / inside, spec, {str(work / WORK): str(found.folder)}, language, tools)
     except (BuildFailed, _NotCopied):
-        begun.unlink()  # everything else may have left half a file
+        begun.unlink(missing_ok=True)  # everything else may have left half a file
         raise
     begun.unlink()
 
@@ -159,9 +159,10 @@ def _publish(found: Bundle, work: Path, made: Path, done: Path) -> None:
     """Copies what was built to where it plays, and says so."""
     with cache.locked(made):
         try:
-            cache.make(made, found.folder, work)
-            copies.publish(work / WORK, made / TREE)
-            done.touch()
+            if not done.exists():  # a copy of the project may have been built at the same time
+                cache.make(made, found.folder, work)
+                copies.publish(work / WORK, made / TREE)
+                done.touch()
         except OSError as error:
             raise RunError(f"what was built of {found.folder} cannot be kept: {error}") from error
         cache.use(made)

@@ -116,17 +116,32 @@ def draft() -> Iterator[Path]:
 
 def make(home: Path, origin: Path, made_in: Path | None = None) -> None:
     """Makes the folder `home` for builds of the source `origin`, unless it is there. To be used under its lock."""
+    if (home / ORIGIN).exists():
+        return
     home.mkdir(exist_ok=True)
-    (home / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
     if made_in is not None:
         (home / MADE_IN).write_text(str(made_in), "utf-8", "surrogateescape")
+    (home / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
+
+
+def discard(home: Path) -> None:
+    """Removes a build, all at once: a process that is killed meanwhile leaves no half of it under its name."""
+    aside = Path(mkdtemp(suffix=".new", dir=root()))
+    home.rename(aside)
+    remove(aside)
+
+
+def made_in(home: Path) -> Path | None:
+    """The folder where a build was made that was copied to `home`; None if there is no such build."""
+    text = _read(home / MADE_IN)
+    return Path(text) if text else None
 
 
 def put(folder: Path, home: Path, origin: Path) -> None:
     """Makes a draft what was made of the source `origin`. To be used under the lock of `home`."""
     (folder / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
     if home.exists():
-        remove(home)
+        discard(home)
     folder.chmod(0o755)
     folder.rename(home)
 
@@ -209,7 +224,7 @@ def _remove_unused(home: Path) -> None:
         if in_use(home):
             return
         if home.is_dir():
-            remove(home)
+            discard(home)
         else:
             home.unlink(missing_ok=True)
         _beside(home, ".used").unlink(missing_ok=True)

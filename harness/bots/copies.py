@@ -85,9 +85,11 @@ def publish(work: Path, made: Path) -> None:
     """
     before, after = os.fsencode(work), os.fsencode(made)
     assert len(before) == len(after)
+    places: dict[Path, os.stat_result] = {}
     for folder, folders, names in os.walk(work):
         place = made / os.path.relpath(folder, work)
         place.mkdir(parents=True, exist_ok=True)
+        places[place] = os.stat(folder)
         for name in (*folders, *names):
             path = os.path.join(folder, name)
             status = os.lstat(path)
@@ -96,6 +98,8 @@ def publish(work: Path, made: Path) -> None:
             elif stat.S_ISREG(status.st_mode):
                 with suppress(PermissionError):  # what our account cannot read here, the bot cannot read there
                     _publish_file(path, status, place / name, made, (before, after))
+    for place, status in places.items():  # build tools look at the times of folders, too
+        os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _publish_link(to: bytes, target: Path, made: Path) -> None:

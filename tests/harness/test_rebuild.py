@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from test_build import bot, needs_gcc, own_cache, says, until
 
@@ -186,6 +187,28 @@ def test_a_bot_at_play_keeps_the_program_that_it_started_with(tmp_path: Path) ->
     assert (says(first), says(second)) == ("one", "two")
 
 
+def test_two_commands_of_one_content_are_run_in_one_place_wherever_it_lies(tmp_path: Path, own_cache: Path) -> None:
+    """As for the examples of a kit. The copy that is removed takes nothing along."""
+    for name in ("one", "two"):
+        (tmp_path / "all" / name).mkdir(parents=True)
+        bot(tmp_path / "all" / name, f"pwd > {tmp_path}/{name}; touch built", more="bundle = '..'")
+    first = entrant(str(tmp_path / "all" / "one"))
+    shutil.copytree(tmp_path / "all", tmp_path / "copy")
+    second = entrant(str(tmp_path / "copy" / "two"))
+    assert second.cwd.parent == first.cwd.parent
+    assert Path((tmp_path / "one").read_text()).parent == Path((tmp_path / "two").read_text()).parent
+    assert (first.cwd.parent.parent / cache.ORIGIN).read_text() == str(tmp_path / "all")
+
+
+def test_build_tools_find_nothing_to_do_where_a_bot_plays(tmp_path: Path) -> None:
+    spec = bot(tmp_path / "bot", "sleep 0.1; cp inside/source built; touch inside/made")
+    (tmp_path / "bot" / "inside").mkdir()
+    (tmp_path / "bot" / "inside" / "source").touch()
+    made = entrant(spec).cwd
+    newer = subprocess.run(["find", "inside", "-newer", "inside/made"], cwd=made, capture_output=True, check=True)
+    assert newer.stdout == b""
+
+
 def test_a_bot_may_read_the_place_where_it_was_built(tmp_path: Path) -> None:
     """Compilers cut some paths into pieces, so that a program of the copy still names that place."""
     program = entrant(bot(tmp_path / "bot", f"pwd > {tmp_path}/place"))
@@ -240,7 +263,7 @@ def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path
     with cache.locked(home):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         waiting = subprocess.Popen([sys.executable, "-c", code], **pipes, text=True)  # type: ignore[call-overload]
-        until(lambda: str(lock) in {os.readlink(each) for each in Path(f"/proc/{waiting.pid}/fd").iterdir()}, 20)
+        until(lambda: str(lock) in {file.path for file in psutil.Process(waiting.pid).open_files()}, 20)
         lock.unlink()
     assert waiting.stdout.readline() == "locked\n"
     with lock.open() as ours, pytest.raises(BlockingIOError):

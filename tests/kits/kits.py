@@ -1,13 +1,13 @@
 """The starter kits' programs, as the referee starts them."""
 
+import functools
 import sys
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from referee.harness.bots import builds
+from referee.harness.bots import builds, cache
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.sources import bundled
 from referee.harness.paths import KITS
@@ -48,18 +48,26 @@ WriteBot = Callable[[str, str, str], Entrant]
 """Takes a kit, the name of a file without its suffix, and the text; gives the program."""
 
 
-@cache
+@functools.cache
 def example(kit: str, name: str) -> Entrant:
     """An example bot, as its `bot.toml` says."""
     return entrant(str(KITS / kit / "examples" / name))
 
 
-@cache
+@functools.cache
 def built(kit: str) -> Path:
     """A kit's folder: a copy with everything built in it, the same that its example bots are run in."""
     if kit not in BUILDS:
         return KITS / kit
     return builds.folder(bundled(kit), ["/bin/sh", "-c", BUILDS[kit]], ".", kit)
+
+
+def work(kit: str) -> Path:
+    """The folder in which a kit is built, and of which `built` is a copy. Go compiles again in a folder of another
+    name."""
+    place = cache.made_in(built(kit).parent)
+    assert place is not None
+    return place / builds.WORK
 
 
 def conformance(kit: str) -> Entrant:

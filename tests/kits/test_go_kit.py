@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built, readme_bot
+from kits import WriteBot, readme_bot, work
 
 from referee.harness.bots.launch import entrant
 from referee.harness.paths import KITS
@@ -149,10 +149,11 @@ def test_a_match_that_a_bot_cannot_play_is_refused(encoding: Encoding, written: 
 
 
 def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
-    program = Path(entrant(str(KIT / "examples" / "reantics")).argv[0])
+    entrant(str(KIT / "examples" / "reantics"))
+    program = work("go") / "build" / "reantics"
     made = program.stat().st_ino  # Go sets the time even of what it leaves alone
     subprocess.run(
-        ["/bin/sh", "-c", BUILD.format("reantics")], cwd=built("go") / "examples" / "reantics", check=True, timeout=5
+        ["/bin/sh", "-c", BUILD.format("reantics")], cwd=work("go") / "examples" / "reantics", check=True, timeout=5
     )
     assert program.stat().st_ino == made
 
