@@ -5,8 +5,12 @@ import shutil
 from collections.abc import Sequence
 from functools import cache
 
+from referee.harness.sandbox.hidden import too_many
 from referee.harness.sandbox.namespaces import BASE, View, optional
 from referee.harness.sandbox.readable import covered, links
+
+MOST_WORDS = 8500
+"""Arguments that fit into bubblewrap's limit of 9,000, with the program and its own arguments."""
 
 
 @cache
@@ -18,7 +22,7 @@ def program() -> str | None:
 def command(view: View, launcher: Sequence[str]) -> list[str]:
     """What goes before the launcher, which is the first process inside and sees the same files as with `namespaces`.
 
-    Versions that cannot limit the size of a folder in memory fail the trial.
+    Versions that cannot limit the size of a folder in memory fail the trial. RunError for a folder with too many files.
     """
     bwrap = program()
     assert bwrap is not None
@@ -44,4 +48,7 @@ def command(view: View, launcher: Sequence[str]) -> list[str]:
     for path in sight.emptied:
         taken += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
     scratch = os.path.realpath(view.scratch)
-    return [*taken, *room, scratch, "--proc", "/proc", "--dev", "/dev", "--"]
+    taken += [*room, scratch, "--proc", "/proc", "--dev", "/dev", "--"]
+    if sight.opened and len(taken) > MOST_WORDS:
+        raise too_many(sight.opened[0], len(sight.shown))
+    return taken

@@ -108,11 +108,16 @@ def sight(readable: Iterable[str], writable: Iterable[str], hidden: Hidden, can_
     for path in without_nested(asked):
         look(path)
     if opened and sum(len(path) + WORDS_BYTES for path in shown) > MOST_BYTES:
-        raise RunError(
-            f"{opened[0]} leads to a replay and to {len(shown)} other files, more than can be shown one by one: "
-            "put the replay outside of the bot's folder with --replay"
-        )
+        raise too_many(opened[0], len(shown))
     return Sight(tuple(shown), tuple(opened), tuple(place for place in emptied if covered(place, (*shown, *writable))))
+
+
+def too_many(folder: str, count: int) -> RunError:
+    """The error of a folder that cannot be shown entry by entry."""
+    return RunError(
+        f"{folder} leads to a replay and to {count} other files, more than can be shown one by one: "
+        "put the replay outside of the bot's folder with --replay"
+    )
 
 
 def _entries(folder: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import NotIsolated, UsageError
+from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.paths import HOME
 from referee.harness.sandbox import account, bwrap, cgroups, landlock, launchers, namespaces, readable, rlimits, seccomp
 from referee.harness.sandbox.cgroups import Group, Groups
@@ -320,7 +320,12 @@ def start(isolation: Isolation, home: Home) -> Start:
     ]
     view = View(seen, named, isolation.writable, str(home.scratch), home.scratch_bytes, *uids)
     into = [] if group is None else group.steps(forks=here.namespaces in ("own", "user"))
-    line = _composed(here.namespaces, view, into, _inside(here, view, home, uid))
+    try:
+        line = _composed(here.namespaces, view, into, _inside(here, view, home, uid))
+    except RunError:
+        if group is not None:
+            group.remove()
+        raise
     return Start((*line, "--"), kept, group)
 
 

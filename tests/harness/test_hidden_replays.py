@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -25,9 +26,10 @@ from referee.harness.match.referee import play
 from referee.harness.paths import HOME
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import HEADER
-from referee.harness.sandbox import hidden
+from referee.harness.sandbox import bwrap, hidden
 from referee.harness.sandbox.hidden import Hidden, Sight, sight
 from referee.harness.sandbox.layers import NONE, Isolation
+from referee.harness.sandbox.namespaces import View
 
 SEED, OLDER = "9182736450192837465", "older-secret"
 """The secrets that the spy looks for: the seed of its match, and a word in the files of older matches."""
@@ -292,7 +294,7 @@ async def test_a_kept_bot_starts_again_where_it_could_see_the_next_replay(arena:
 @pytest.mark.parametrize("without", ["", "namespaces"], ids=lambda names: f"without {names or 'nothing'}")
 def test_a_folder_of_thousands_of_files_is_shown_without_the_replay(place: Path, without: str) -> None:
     """The launcher's command line is longer than a message between processes."""
-    for number in range(5000):
+    for number in range(2500):
         (place / f"data-{number}").touch()
     match(place, "--replay", "match.jsonl", without=without)
 
@@ -303,6 +305,15 @@ def test_a_folder_of_too_many_files_around_a_replay_is_refused_with_the_remedy(t
     what = Hidden().extended([tmp_path / "match.jsonl"], ())
     with pytest.raises(RunError, match=r"12000 other files.*with --replay$"):
         sight([str(tmp_path)], [], what, can_empty=True)
+
+
+def test_bubblewrap_is_given_no_more_files_than_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bwrap, "program", lambda: "/usr/bin/bwrap")
+    for count, fits in ((2500, True), (3000, False)):
+        shown = tuple(f"{tmp_path}/data-{number}" for number in range(count))
+        view = View(Sight(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None, 0, 0)
+        with nullcontext() if fits else pytest.raises(RunError, match=f"{count} other files"):
+            bwrap.command(view, ["launcher"])
 
 
 def test_without_isolation_no_file_name_holds_the_seed_while_the_match_runs(place: Path) -> None:
