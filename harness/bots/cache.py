@@ -42,11 +42,16 @@ def builds_in(words: Iterable[str]) -> tuple[str, ...]:
     """The folders of the builds that a command line names, what they link to as packages of theirs, and where they were
     made: an optimiser may have cut that path into pieces, which nobody can replace."""
     builds = f"{root()}/"
-    found = {build for word in words for build in re.findall(rf"{re.escape(builds)}[^/:]+", word)}
+    found = named_in(words)
     found |= {work for build in found if (work := _read(Path(build, MADE_IN)))}
     packages = {str(link.resolve()) for build in found for link in Path(build, "node_modules").glob("*")}
     found |= {package if builds not in package else _build_of(package, builds) for package in packages}
     return tuple(sorted(found))
+
+
+def named_in(words: Iterable[str]) -> set[str]:
+    """The folders of the builds whose paths are in the words of a command line. A class path is a word of several."""
+    return {build for word in words for build in re.findall(rf"{re.escape(str(root()))}/[^/:]+", word)}
 
 
 def _build_of(path: str, builds: str) -> str:

@@ -96,12 +96,10 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
 
 def missing(entrants: Iterable[Entrant]) -> str | None:
     """Says which build is missing, if somebody has removed that of one of these bots from the cache."""
-    builds = f"{cache.root()}/"
     for entrant in entrants:
-        for word in (*entrant.argv, str(entrant.cwd)):
-            name = word.partition(builds)[2].partition("/")[0]
-            if name and not os.path.exists(builds + name):
-                return f"{entrant.name} cannot be started: its build {builds}{name} was removed during the series"
+        for build in sorted(cache.named_in((*entrant.argv, str(entrant.cwd)))):
+            if not os.path.exists(build):
+                return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None
 
 

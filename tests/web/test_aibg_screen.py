@@ -60,7 +60,7 @@ class Trainee:
         token = self.post("/user/login", {"username": "team1", "password": PASSWORD})["token"]
         self.headers = {"Authorization": token}
         told = self.post("/game/train", {"mapName": "practice1.txt", "playerIdx": 1, "time": 5})
-        self.number = int(told["message"].rpartition(" ")[2])
+        self.number = int(told["message"].split(": ")[1].split()[0])
         self.state = json.loads(told["gameState"])
 
     def post(self, path: str, value: Any) -> Any:

@@ -39,8 +39,8 @@ public abstract class Bot {
     private static Match current;
 
     /**
-     * Calls {@code follow} with each match when it begins, before its bot is made, and with the current match at once. A
-     * game's tables that depend on the options are set this way.
+     * Calls {@code follow} with each match when it begins, before its bot is made, and with the current match at once.
+     * A game's tables that depend on the options are set this way.
      */
     public static synchronized void onMatch(Consumer<Match> follow) {
         FOLLOWERS.add(follow);

@@ -37,8 +37,8 @@ public final class Ants {
         AntType.R_SOLDIER, new UnitStats(1, 2, 3, 3, 2, true)));
 
     /**
-     * By type of ant. The kit sets a worker's health to the option {@code worker_health} when a match begins, before the
-     * bot is made.
+     * By type of ant. The kit sets a worker's health to the option {@code worker_health} when a match begins, before
+     * the bot is made.
      */
     public static final Map<AntType, UnitStats> UNIT_STATS = Collections.unmodifiableMap(STATS);
 
