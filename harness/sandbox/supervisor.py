@@ -94,7 +94,7 @@ class Started(NamedTuple):
 
     pid: int
     first: int  # the first process of its own process namespace, the ancestor of all others; 0 = it has none
-    status: socket.socket | None  # tells of its end, if `first` is who hears of it
+    status: socket.socket | None  # reports its end, if there is a `first`
 
 
 class Ended(NamedTuple):

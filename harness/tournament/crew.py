@@ -173,7 +173,7 @@ async def open_local(
     count = lanes or max(1, len(cores.physical()) // cores_per_lane)
     arguments = ("--cores", str(cores_per_lane)) if pin else ("--no-pin",)
     isolation = next(iter(contest.stages.values())).limits.isolation
-    # No lane is alone in its control group, so we make room for the groups of all bots.
+    # No worker is alone in its control group, so we make room for the groups of all bots.
     with layers.room(isolation):
         async with trio.open_nursery() as nursery:
             crew = LocalCrew(contest, count, arguments)

@@ -668,16 +668,21 @@ def test_a_signal_ends_the_match_in_order_and_its_record_says_so(arena: Arena, n
     os.close(pipe)
 
 
-def test_the_second_signal_is_obeyed_at_once(arena: Arena) -> None:
-    pipe = hanging(arena)
-    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
-    wait_for_the_hang(pipe)
+def signal_twice(referee: subprocess.Popen[str]) -> None:
+    """Sends the second signal while the referee still ends the bots of the first."""
     (spawner,) = psutil.Process(referee.pid).children()
     for supervisor in spawner.children():
         supervisor.suspend()  # so that ending the bots in order takes longer than a moment
     referee.send_signal(signal.SIGTERM)
     time.sleep(0.2)
     referee.send_signal(signal.SIGINT)
+
+
+def test_the_second_signal_is_obeyed_at_once(arena: Arena) -> None:
+    pipe = hanging(arena)
+    referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
+    wait_for_the_hang(pipe)
+    signal_twice(referee)
     assert referee.wait(0.5) == -signal.SIGINT
     referee.communicate(timeout=10)
     assert gone_within(pipe, 2.0)
@@ -695,12 +700,7 @@ def test_the_second_signal_leaves_a_replay_with_its_last_line(arena: Arena, bots
     words = ("--game", "tictactoe", *bots, "--call-time", "60s", "--exit-time", "60s", "--replay", "match.jsonl")
     referee = start(arena, *words)
     wait_for_the_hang(pipe)
-    (spawner,) = psutil.Process(referee.pid).children()
-    for supervisor in spawner.children():
-        supervisor.suspend()  # so that ending the bots in order takes longer than a moment
-    referee.send_signal(signal.SIGTERM)
-    time.sleep(0.2)
-    referee.send_signal(signal.SIGINT)
+    signal_twice(referee)
     referee.communicate(timeout=10)
     assert referee.returncode == -signal.SIGINT
     replay = Replay(arena.folder / "match.jsonl")
