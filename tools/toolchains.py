@@ -46,6 +46,7 @@ TOOLCHAINS: dict[str, Toolchain] = {
     "rust": Toolchain("Rust", {"cargo": "cargo", "rustc": "rustc"}),
     "javascript": Toolchain("JavaScript", NODE),
     "tmux": Toolchain("Captured terminals of the tests, no", {"tmux": "tmux"}),
+    "bwrap": Toolchain("Isolation by bubblewrap in the tests, no", {"bwrap": "bubblewrap"}),
     "ruby": Toolchain("Ruby bots of the tests, no", {"ruby": "ruby"}),
     "viewer": Toolchain("viewer", NODE, test_programs={"chromium": "chromium"}),
 }

@@ -20,6 +20,8 @@ from referee.harness.sandbox.supervisor import KILL, Request
 from referee.harness.sandbox.words import word
 
 LOOK_EVERY_S = 0.05
+KILL_S = 10.0
+"""How long the supervisor may take to end everything when a limit was passed."""
 KEPT_BYTES = 1 << 20
 """Of what it prints the first and the last so many bytes are kept."""
 READ_BYTES = 1 << 16
@@ -82,10 +84,25 @@ def run(
             write_end.close()
             theirs.close()
             os.set_blocking(read_end.fileno(), False)
-            return _followed(control, read_end.fileno(), look)
+            try:
+                return _followed(control, read_end.fileno(), look)
+            except BaseException:
+                _kill(control)
+                raise
         finally:
             open_files.close()
             _end(spawner, requests, mark)
+
+
+def _kill(control: socket.socket) -> None:
+    """Has the supervisor end everything below it, and waits until it has, or for `KILL_S`."""
+    with suppress(OSError):
+        control.send(KILL)
+    until = time.monotonic() + KILL_S
+    poll = select.poll()
+    poll.register(control.fileno(), select.POLLIN)
+    while (left := until - time.monotonic()) > 0 and poll.poll(left * 1000) and _control_data(control):
+        pass
 
 
 def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, mark: int) -> None:

@@ -322,7 +322,7 @@ def start(isolation: Isolation, home: Home) -> Start:
     into = [] if group is None else group.steps(forks=here.namespaces in ("own", "user"))
     try:
         line = _composed(here.namespaces, view, into, _inside(here, view, home, uid))
-    except RunError:
+    except (OSError, RunError):
         if group is not None:
             group.remove()
         raise

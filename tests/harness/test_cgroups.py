@@ -1,5 +1,6 @@
 """Control groups: what they count that nobody else sees, and the files of version 2, which not every machine has."""
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from test_isolation import ORDINARY, ordinary_python
 
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.errors import RunError
 from referee.harness.paths import HOME
 from referee.harness.sandbox import cgroups, layers
 from referee.harness.sandbox.cgroups import Groups, Hierarchy
@@ -63,6 +65,23 @@ async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: 
             await trio.sleep_forever()
         assert scope.cancelled_caught
         await roster.close(orderly=False)
+        assert [group for hierarchy in hierarchies for group in hierarchy.base.glob(pattern)] == []
+
+
+@pytest.mark.trio
+async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    hierarchies = layers.found().groups.hierarchies
+    if not hierarchies:
+        pytest.skip("no control groups here: `referee doctor` tells what to do")
+
+    def full(*_: object) -> list[str]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(layers, "_composed", full)
+    async with open_roster(Limits()) as roster:
+        with pytest.raises(RunError, match="No space left"):
+            await roster.start(arena.bot("greet()"))
+        pattern = f"referee-{os.getpid()}-*"
         assert [group for hierarchy in hierarchies for group in hierarchy.base.glob(pattern)] == []
 
 
