@@ -22,9 +22,9 @@ from referee.games import registry
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
 from referee.harness.paths import KITS
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding
 
 ROUNDS = 5

@@ -19,9 +19,9 @@ from referee.games import registry
 from referee.harness.bots.launch import entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
 from referee.harness.record.replay import Replay
-from referee.harness.sandbox.layers import OFF
 from referee.harness.web.page import page
 
 ROUNDS = 150

@@ -25,8 +25,8 @@ from msgspec import Struct
 from referee.games import registry
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
+from referee.harness.isolation.plan import isolation
 from referee.harness.paths import KITS
-from referee.harness.sandbox.layers import isolation
 from referee.harness.tournament import ledger, table, wire
 from referee.harness.tournament.crew import Crew, open_local
 from referee.harness.tournament.ledger import Book, Ledger, Line

@@ -31,10 +31,10 @@ from referee.games import registry
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Roster, open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match, play
 from referee.harness.record.recorder import Recorder
-from referee.harness.sandbox.layers import OFF
 from referee.harness.web.beside import Beside, beside
 
 ROUNDS = 20

@@ -17,9 +17,9 @@ from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.bots.transports import Late, Pipes
-from referee.harness.sandbox import attacker
-from referee.harness.sandbox.attacker import ATTACKS, Targets
-from referee.harness.sandbox.layers import Isolation
+from referee.harness.isolation.doctor import attacker
+from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
+from referee.harness.isolation.plan import Isolation
 
 PATIENCE_S = 10.0
 MEMORY_BYTES = 64 << 20
@@ -45,7 +45,7 @@ class Attacked(Struct, frozen=True):
 
     name: str
     guarantee: str
-    """Which of `referee.harness.sandbox.layers.GUARANTEES` it tries."""
+    """Which of `referee.harness.isolation.plan.GUARANTEES` it tries."""
     what: str
     reached: bool
     detail: str

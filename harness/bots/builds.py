@@ -21,8 +21,8 @@ from referee.harness.bots.bundle import Bundle
 from referee.harness.bots.limits import Limits, exit_words, mebibytes
 from referee.harness.bots.meter import Meter
 from referee.harness.errors import RunError
-from referee.harness.sandbox import job, layers
-from referee.harness.sandbox.cgroups import Group
+from referee.harness.isolation import job, plan
+from referee.harness.isolation.layers.cgroups import Group
 from referee.protocol.errors import printable
 
 KEPT = frozenset(
@@ -267,7 +267,7 @@ def run(
     limits = _limits.get()
     program = shutil.which(command[0])
     try:
-        with layers.room(limits.isolation):
+        with plan.room(limits.isolation):
             done = _done(program or command[0], command[1:], cwd, spec, language, tools)
     except OSError as error:
         raise RunError(f"{spec}: the build cannot be started: {error}") from error
@@ -293,9 +293,7 @@ def _done(
 ) -> job.Done:
     """Runs a build to its end, in a control group where there are some."""
     limits = _limits.get()
-    start = layers.start_build(
-        limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
-    )
+    start = plan.start_build(limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network)
     try:
         name = printable(_name.get() or spec)
         watch = Watch(limits, spec, start.group, f"{name} ({language})" if language else name)

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from referee.harness.errors import RunError
-from referee.harness.sandbox.supervisor import remove
+from referee.harness.isolation.supervisor import remove
 
 ORIGIN = "origin"
 """A file in each build's folder: the path of the source that it was made of."""

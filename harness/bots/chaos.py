@@ -15,7 +15,7 @@ from msgspec import Struct
 from referee.games.dice import Dice, derive_seed
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.transports import Pipes
-from referee.harness.sandbox.spawner import Process
+from referee.harness.isolation.spawner import Process
 from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding, Initialize
 

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from referee.harness.bots import bundle
 from referee.harness.bots.bundle import Bundle, File
-from referee.harness.sandbox.supervisor import remove
+from referee.harness.isolation.supervisor import remove
 
 NEW = "new"
 """Each file is written under this name, next to the tree, before it gets its own name."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from referee.harness.sandbox.tree import walk
+from referee.harness.isolation.process_tree import walk
 
 LOOK_S = 0.002
 """Of a tree with very many threads only as many are looked at as can be in so short a time."""

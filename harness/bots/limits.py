@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from referee.games.api import Fault, FaultKind
 from referee.harness.bots.meter import Usage
-from referee.harness.sandbox.layers import Isolation
+from referee.harness.isolation.plan import Isolation
 
 
 class OnNoise(StrEnum):

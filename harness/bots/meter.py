@@ -13,8 +13,8 @@ import psutil
 from msgspec import Struct
 
 from referee.harness import threads
-from referee.harness.sandbox.cgroups import Group
-from referee.harness.sandbox.tree import FLOOR, walk
+from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.isolation.process_tree import FLOOR, walk
 from referee.harness.threads import Steps
 
 SAMPLE_EVERY_S = 0.025

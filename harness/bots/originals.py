@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from referee.harness.bots import agent_modules
 from referee.harness.errors import UsageError
+from referee.harness.isolation.visible_paths import MODULE, ROOT
 from referee.harness.paths import RUNNER
-from referee.harness.sandbox.readable import MODULE, ROOT
 
 GAMES = ("aiarena21", "cardgame", "reantics")
 FUNCTIONS = {

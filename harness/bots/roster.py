@@ -16,13 +16,13 @@ from referee.harness.bots.script import PREFIX, ScriptSeat
 from referee.harness.bots.seat import EngineSeat, Seat
 from referee.harness.bots.transports import Pipes, Transport
 from referee.harness.errors import NotIsolated, RunError
+from referee.harness.isolation import plan
+from referee.harness.isolation.hidden_files import Hidden
+from referee.harness.isolation.plan import Home, Start
+from referee.harness.isolation.self_protection import need_descriptors
+from referee.harness.isolation.spawner import Process, Spawner, open_spawner
+from referee.harness.isolation.supervisor import remove
 from referee.harness.paths import REPLAYS, TOURNAMENTS
-from referee.harness.sandbox import layers
-from referee.harness.sandbox.hidden import Hidden
-from referee.harness.sandbox.layers import Home, Start
-from referee.harness.sandbox.ourselves import need_descriptors
-from referee.harness.sandbox.spawner import Process, Spawner, open_spawner
-from referee.harness.sandbox.supervisor import remove
 
 Carrier = Callable[[Process, Limits], Transport]
 """Makes what carries the frames of a process that was just started: `Pipes`, or one of their kinds."""
@@ -187,7 +187,7 @@ class Roster:
         )
         start = Start()
         try:
-            start = layers.start(limits.isolation, home)
+            start = plan.start(limits.isolation, home)
             folders = start.group.paths() if start.group is not None else ()
             process = await self._spawner.start(
                 entrant.argv,
@@ -219,7 +219,7 @@ async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside =
     `inside` may make a seat that has no process (`referee.harness.bots.debug`); None = it gets one, and a `carrier`.
     """
     need_descriptors()
-    with layers.room(limits.isolation), _scratch_folder() as scratch:
+    with plan.room(limits.isolation), _scratch_folder() as scratch:
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(presence().beat)
             roster = Roster(spawner, nursery, limits, scratch, carrier, inside)

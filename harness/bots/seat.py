@@ -263,7 +263,7 @@ class Seat(ABC):
 
     @property
     def isolation(self) -> Mapping[str, str]:
-        """By guarantee, the layer of `referee.harness.sandbox.layers` that keeps it; empty: it is no program."""
+        """By guarantee, the layer of `referee.harness.isolation.plan` that keeps it; empty: it is no program."""
         return {}
 
     @property

@@ -24,9 +24,9 @@ from referee.harness.bots.meter import SAMPLE_EVERY_S, Meter, Usage
 from referee.harness.bots.presence import presence
 from referee.harness.bots.seat import Moment
 from referee.harness.bots.stderr import READ_BYTES, StderrLog
-from referee.harness.sandbox.spawner import Process
-from referee.harness.sandbox.supervisor import kill
-from referee.harness.sandbox.tree import FLOOR, descendants, stop_all
+from referee.harness.isolation.process_tree import FLOOR, descendants, stop_all
+from referee.harness.isolation.spawner import Process
+from referee.harness.isolation.supervisor import kill
 from referee.protocol.messages import Initialize
 
 NEAR_S = 0.005

@@ -18,11 +18,12 @@ from referee.harness.cli.reports.sheet import Sheet
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.cli.signals import run
-from referee.harness.sandbox import bwrap, cgroups, launchers, layers
-from referee.harness.sandbox.cgroups import TaskLimit
-from referee.harness.sandbox.layers import GUARANTEES, NONE, Found
-from referee.harness.sandbox.rlimits import tasks
-from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
+from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation.layers import bubblewrap, cgroups
+from referee.harness.isolation.layers.cgroups import TaskLimit
+from referee.harness.isolation.layers.process_limit import tasks
+from referee.harness.isolation.plan import GUARANTEES, NONE, Found
+from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 
 USER_NAMESPACES = (
     "sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "
@@ -78,11 +79,11 @@ def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False)
     json
         Print one machine-readable object on standard output and nothing else.
     """
-    demanded = layers.isolation(isolation)
-    kept = layers.table(demanded)
-    unmet = layers.unmet(demanded)
+    demanded = plan.isolation(isolation)
+    kept = plan.table(demanded)
+    unmet = plan.unmet(demanded)
     attacks = run(_attack, demanded) if attack and not unmet else None
-    found = Diagnosis(_machine(), _lines(layers.found()), kept, unmet, attacks)
+    found = Diagnosis(_machine(), _lines(plan.found()), kept, unmet, attacks)
     if json:
         print_json(found)
     else:
@@ -92,7 +93,7 @@ def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False)
     return AT_FAULT if any(done.reached and kept[done.guarantee] != NONE for done in attacks or ()) else PLAYED
 
 
-async def _attack(demanded: layers.Isolation) -> list[Attacked]:
+async def _attack(demanded: plan.Isolation) -> list[Attacked]:
     try:
         return await attack_all(demanded, lambda done: live.show(f"attack {done.name}"))
     finally:
@@ -168,14 +169,14 @@ def _kernel_tasks() -> list[TaskLimit]:
 
 
 def _launcher(here: Found) -> Line:
-    command = launchers.command()
+    command = launcher_build.command()
     what = f"compiled, {Path(command[-1])}" if here.compiled else here.missing["launcher"]
     remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
     return Line("launcher", here.compiled, what, remedy)
 
 
 def _namespaces(here: Found) -> Line:
-    kinds = {"own": "made as root", "user": "made in a user namespace", "bwrap": f"made by {bwrap.program()}"}
+    kinds = {"own": "made as root", "user": "made in a user namespace", "bwrap": f"made by {bubblewrap.program()}"}
     if here.namespaces is not None:
         what = f"{kinds[here.namespaces]}: processes, files, network and messages of its own for each bot"
         return Line("namespaces", True, what)

@@ -19,12 +19,12 @@ from referee.harness.cli.repro import recorded
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import NotIsolated, UsageError
+from referee.harness.isolation import plan
 from referee.harness.match.fork import forked, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.record.recorder import claimed
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference
-from referee.harness.sandbox import layers
 
 
 def fork(
@@ -124,6 +124,6 @@ def _seated(player: int, before: Replay) -> Entrant:
 
 def _limits(limits: Limits) -> Limits:
     """Those of the record. NotIsolated if they require what this machine does not have."""
-    if lines := layers.unmet(limits.isolation):
+    if lines := plan.unmet(limits.isolation):
         raise NotIsolated("\n".join(["the match was played with layers that are not here", *lines]))
     return limits

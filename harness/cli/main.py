@@ -24,8 +24,8 @@ from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.streams import discard, flush, prepare
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
+from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
 from referee.harness.match.setups import option_names
-from referee.harness.sandbox.ourselves import TOO_MANY, hide_option, no_room
 
 
 class Failure(Struct, frozen=True):

@@ -19,10 +19,10 @@ from referee.harness.bots.launch import bot_file, split_name
 from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
+from referee.harness.isolation import plan
+from referee.harness.isolation.plan import Isolation
 from referee.harness.match import maps, setups
 from referee.harness.match.setups import checked_seed, option_names
-from referee.harness.sandbox import layers
-from referee.harness.sandbox.layers import Isolation
 
 Flag = Annotated[bool, Parameter(negative=())]
 
@@ -164,11 +164,11 @@ class LimitOptions:
 
 def isolation(text: str, readable: Sequence[Path] = ()) -> Isolation:
     """What `--isolation` asks for. NotIsolated if it is required and this machine does not have it."""
-    demanded = layers.isolation(text)
+    demanded = plan.isolation(text)
     for path in readable:
         if not path.exists():
             raise UsageError(f"--readable {path}: there is no such file or folder")
-    if lines := layers.unmet(demanded):
+    if lines := plan.unmet(demanded):
         raise NotIsolated("\n".join([f"--isolation {text}: `referee doctor` tells what to do", *lines]))
     return msgspec.structs.replace(demanded, readable=tuple(str(path.absolute()) for path in readable))
 

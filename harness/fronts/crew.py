@@ -27,8 +27,8 @@ import trio
 
 from referee.harness.bots.presence import presence
 from referee.harness.errors import RunError, UsageError, told_to_end
-from referee.harness.sandbox.ourselves import allow_descriptors
-from referee.harness.sandbox.supervisor import kill, prctl
+from referee.harness.isolation.self_protection import allow_descriptors
+from referee.harness.isolation.supervisor import kill, prctl
 
 MOST = 32
 END_S = 10.0

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from referee.harness.errors import UsageError
 from referee.harness.fronts.arrival import Arrivals
 from referee.harness.fronts.names import may_be_called, read_aliases
-from referee.harness.sandbox.ourselves import allow_descriptors
+from referee.harness.isolation.self_protection import allow_descriptors
 from referee.harness.web import server
 from referee.harness.web.guard import bracketed
 from referee.protocol.codec import JSON

@@ -32,6 +32,8 @@ from referee.harness.bots.presence import presence
 from referee.harness.bots.roster import Roster
 from referee.harness.bots.seat import OutOfTurn, Seat, Withdrawn, settle
 from referee.harness.errors import RunError, ungrouped
+from referee.harness.isolation.plan import weakest
+from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.faults import report, rules_of
 from referee.harness.match.loop import Loop
@@ -53,8 +55,6 @@ from referee.harness.record.lines import (
     state_hash,
 )
 from referee.harness.record.recorder import FOLLOWED_S, Recorder
-from referee.harness.sandbox.layers import weakest
-from referee.harness.sandbox.tree import READ_BY as TREE_READ_BY
 from referee.protocol import messages
 from referee.protocol.messages import Encoding
 

@@ -15,6 +15,7 @@ from referee.harness.bots.roster import open_roster
 from referee.harness.bots.seat import EngineSeat, Seat
 from referee.harness.bots.stderr import lines as printable_lines
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.loop import Loop
 from referee.harness.match.relive import relive
 from referee.harness.record import bundle
@@ -22,7 +23,6 @@ from referee.harness.record.bundle import Bundle
 from referee.harness.record.lines import Turn, plain
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding
 
 PATIENCE = 10

@@ -26,7 +26,7 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.originals import bot_in, recognised, working_in_a_copy
 from referee.harness.check.archive import unpack
 from referee.harness.errors import RunError, UsageError
-from referee.harness.sandbox.supervisor import remove
+from referee.harness.isolation.supervisor import remove
 from referee.harness.tournament import wire
 from referee.harness.tournament.ledger import BOTS
 from referee.harness.tournament.plan import Entry

@@ -29,7 +29,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.sandbox import layers
+from referee.harness.isolation import plan
 from referee.harness.tournament import bundle, wire
 from referee.harness.tournament.crew import Crew, Lost
 from referee.harness.tournament.plan import Entry, Plan
@@ -124,7 +124,7 @@ class _Beside:
         order = wire.order(contest)
         assert isinstance(order, wire.Contest)
         limits = next(iter(order.stages.values())).limits
-        if lines := layers.unmet(limits.isolation):
+        if lines := plan.unmet(limits.isolation):
             return Unable({"": "; ".join(lines)})
         ready, failed = [], {}
         for entry in entries:

@@ -10,7 +10,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError
-from referee.harness.sandbox import layers
+from referee.harness.isolation import plan
 from referee.harness.tournament import cores, wire
 
 QUEUED = 2
@@ -174,7 +174,7 @@ async def open_local(
     arguments = ("--cores", str(cores_per_lane)) if pin else ("--no-pin",)
     isolation = next(iter(contest.stages.values())).limits.isolation
     # No worker is alone in its control group, so we make room for the groups of all bots.
-    with layers.room(isolation):
+    with plan.room(isolation):
         async with trio.open_nursery() as nursery:
             crew = LocalCrew(contest, count, arguments)
             nursery.start_soon(crew.run)

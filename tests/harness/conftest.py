@@ -8,7 +8,7 @@ import psutil
 import pytest
 from scripted import Arena
 
-from referee.harness.sandbox import launchers, layers
+from referee.harness.isolation import launcher_build, plan
 
 SITE = Path(__file__).parent / "site"
 """Where a game of the tests' own is installed, to be found by its entry point while these tests run."""
@@ -30,9 +30,9 @@ def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
 @pytest.fixture
 def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Isolation as on a machine that lacks some layers; the parameter names them, with commas."""
-    monkeypatch.setenv(launchers.WITHOUT, request.param)
-    layers.found.cache_clear()
-    assert not ("namespaces" in request.param and layers.found().namespaces)
-    assert not ("landlock" in request.param and layers.found().landlock)
+    monkeypatch.setenv(launcher_build.WITHOUT, request.param)
+    plan.found.cache_clear()
+    assert not ("namespaces" in request.param and plan.found().namespaces)
+    assert not ("landlock" in request.param and plan.found().landlock)
     yield
-    layers.found.cache_clear()
+    plan.found.cache_clear()

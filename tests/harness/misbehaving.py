@@ -28,12 +28,12 @@ from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.cli.reports.verdict import verdict as report
+from referee.harness.isolation import plan
+from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
-from referee.harness.sandbox import layers
-from referee.harness.sandbox.layers import NONE, Isolation
 
 BOTS = Path(__file__).with_name("bots")
 FAMILIES = sorted(path.name for path in BOTS.iterdir() if path.is_dir())
@@ -197,7 +197,7 @@ class Ring:
 
 async def batch(folder: Path, family: str) -> None:
     """Plays a family, one match after the other."""
-    kept = layers.table(Isolation())
+    kept = plan.table(Isolation())
     ring, found = Ring(folder), programs(family)
     can = [program for program in found if program.wanted.needs is None or kept[program.wanted.needs] != NONE]
     for program in found:

@@ -17,9 +17,9 @@ from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.launch import Entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import FaultReport
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio

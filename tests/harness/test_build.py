@@ -20,9 +20,9 @@ from referee.harness.bots import builds, bundle, cache, programs, sources
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import KITS
-from referee.harness.sandbox import launchers, layers
-from referee.harness.sandbox.layers import Isolation
 from referee.tools import toolchains
 
 BACKGROUND = "sleep 77 & echo $! > {}; "
@@ -174,7 +174,7 @@ def test_a_build_that_passes_a_limit_is_ended_and_told(
 
 
 def test_a_build_may_be_cut_off_from_the_network(tmp_path: Path) -> None:
-    if layers.found().namespaces not in ("own", "user"):
+    if plan.found().namespaces not in ("own", "user"):
         pytest.skip("nothing here makes namespaces: `referee doctor` tells what to do")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -277,8 +277,8 @@ def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert launchers.compiled() is None
-    assert launchers.obstacle() == f"the cache {tmp_path}/file/referee cannot be written (Not a directory)"
+    assert launcher_build.compiled() is None
+    assert launcher_build.obstacle() == f"the cache {tmp_path}/file/referee cannot be written (Not a directory)"
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
@@ -286,15 +286,15 @@ def test_the_launcher_is_compiled_again_when_the_cache_is_cleaned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    program = launchers.compiled()
+    program = launcher_build.compiled()
     try:
-        launchers._command.cache_clear()
-        assert launchers.command() == (str(program),)
+        launcher_build._command.cache_clear()
+        assert launcher_build.command() == (str(program),)
         shutil.rmtree(tmp_path / "referee")
-        assert launchers.command() == (str(program),)
+        assert launcher_build.command() == (str(program),)
         assert program is not None and program.exists()
     finally:
-        launchers._command.cache_clear()  # other tests have another cache
+        launcher_build._command.cache_clear()  # other tests have another cache
 
 
 # When it is made again.

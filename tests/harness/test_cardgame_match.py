@@ -4,8 +4,8 @@ import pytest
 from scripted import Arena
 
 from referee.harness.bots.limits import Limits
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
-from referee.harness.sandbox.layers import OFF
 
 pytestmark = pytest.mark.trio
 

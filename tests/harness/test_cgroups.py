@@ -15,10 +15,11 @@ from test_isolation import ORDINARY, ordinary_python
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
+from referee.harness.isolation import plan
+from referee.harness.isolation.layers import cgroups
+from referee.harness.isolation.layers.cgroups import Groups, Hierarchy
+from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import HOME
-from referee.harness.sandbox import cgroups, layers
-from referee.harness.sandbox.cgroups import Groups, Hierarchy
-from referee.harness.sandbox.layers import Isolation
 
 UNSEEN = """
 greet(); put('NW'); asked = call()
@@ -40,7 +41,7 @@ answer(asked, cell('W')); put('SW')
 
 @pytest.mark.trio
 async def test_a_group_counts_children_that_nobody_waits_for_and_files_in_memory(arena: Arena) -> None:
-    kept = layers.table(Isolation())
+    kept = plan.table(Isolation())
     if (kept["cpu"], kept["hidden"]) != ("cgroup", "cgroup"):
         pytest.skip("no control groups here that count memory: `referee doctor` tells what to do")
     limits = Limits(isolation=Isolation(writable=(str(arena.folder),)))
@@ -55,7 +56,7 @@ async def test_a_group_counts_children_that_nobody_waits_for_and_files_in_memory
 @pytest.mark.trio
 @pytest.mark.parametrize("after_s", [0.0, 0.001, 0.004])
 async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: float) -> None:
-    hierarchies = layers.found().groups.hierarchies
+    hierarchies = plan.found().groups.hierarchies
     if not hierarchies:
         pytest.skip("no control groups here: `referee doctor` tells what to do")
     pattern = f"referee-{os.getpid()}-*"
@@ -70,14 +71,14 @@ async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: 
 
 @pytest.mark.trio
 async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    hierarchies = layers.found().groups.hierarchies
+    hierarchies = plan.found().groups.hierarchies
     if not hierarchies:
         pytest.skip("no control groups here: `referee doctor` tells what to do")
 
     def full(*_: object) -> list[str]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(layers, "_composed", full)
+    monkeypatch.setattr(plan, "_composed", full)
     async with open_roster(Limits()) as roster:
         with pytest.raises(RunError, match="No space left"):
             await roster.start(arena.bot("greet()"))
@@ -109,11 +110,11 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
 ENTERS = """
 import subprocess, sys, trio
 from pathlib import Path
-from referee.harness.sandbox import cgroups
+from referee.harness.isolation import cgroups
 cgroups.NEEDED = frozenset(sys.argv[2].split(","))
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
-from referee.harness.sandbox import layers
+from referee.harness.isolation import layers
 
 def where():
     return next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))

@@ -15,12 +15,12 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import Carrier, open_roster
 from referee.harness.bots.transports import Pipes
 from referee.harness.cli.main import main
+from referee.harness.isolation.plan import OFF
+from referee.harness.isolation.spawner import Process
 from referee.harness.match.referee import Match, play
 from referee.harness.match.series import Series, match_of
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
-from referee.harness.sandbox.spawner import Process
 from referee.protocol.messages import Encoding
 
 SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)

@@ -32,7 +32,7 @@ from referee.harness.check.findings import RULES, CheckReport, Finding, Level, S
 from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.sandbox.layers import OFF
+from referee.harness.isolation.plan import OFF
 from referee.tools.toolchains import works
 
 ROOT = Path(__file__).parents[2]

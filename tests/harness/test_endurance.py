@@ -15,8 +15,8 @@ from scripted import Arena
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
-from referee.harness.sandbox.layers import OFF
 
 MATCHES = 500
 WARM_UP = 100

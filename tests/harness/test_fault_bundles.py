@@ -20,6 +20,7 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import FULL_REPORTS
@@ -27,7 +28,6 @@ from referee.harness.record.bundle import _KINDS
 from referee.harness.record.frames import frames
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
 
 Run = Callable[..., tuple[int, str]]
 

@@ -8,9 +8,9 @@ from referee.games.api import FaultKind, TimeControl
 from referee.harness import threads
 from referee.harness.bots import scratch
 from referee.harness.bots.limits import Limits
-from referee.harness.sandbox import layers
-from referee.harness.sandbox.layers import OFF, Isolation
-from referee.harness.sandbox.namespaces import MOST_FILES
+from referee.harness.isolation import plan
+from referee.harness.isolation.layers.namespaces import MOST_FILES
+from referee.harness.isolation.plan import OFF, Isolation
 
 LIMITS = Limits(scratch_bytes=8 << 20)
 WRITES = """
@@ -33,7 +33,7 @@ async def test_many_small_files_are_too_much_together(arena: Arena, mode: str) -
     """Where the folder has a size the seventeenth cannot be written, of which the bot dies; else we count."""
     duel = await arena.duel(WRITES, inside(arena, mode))
     assert duel.fault.kind is FaultKind.FILES
-    if layers.table(Isolation(mode))["disk"] == "poll":
+    if plan.table(Isolation(mode))["disk"] == "poll":
         assert duel.fault.detail.startswith("wrote ")
         assert duel.fault.detail.endswith(" into its scratch folder; the limit is 8.0 MiB")
     else:
@@ -42,7 +42,7 @@ async def test_many_small_files_are_too_much_together(arena: Arena, mode: str) -
 
 @pytest.mark.trio
 async def test_a_bot_that_takes_a_full_folder_as_it_is_plays_on(arena: Arena) -> None:
-    if layers.table(Isolation())["disk"] == "poll":
+    if plan.table(Isolation())["disk"] == "poll":
         pytest.skip("nothing here gives a folder a size: `referee doctor` tells what to do")
     full = """
 greet(); put('NW'); asked = call()

@@ -30,7 +30,7 @@ def test_matches_are_played_and_say_what_kept_them(tmp_path: Path) -> None:
 FOUR_BOTS = """
 import os, trio
 from pathlib import Path
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.isolation.spawner import open_spawner
 
 async def main():
     async with open_spawner() as spawner:

@@ -22,14 +22,15 @@ from test_isolation import ACCOUNTS, ordinary_python, shared_cache
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
+from referee.harness.isolation import hidden_files
+from referee.harness.isolation.hidden_files import Hidden, Sight, sight
+from referee.harness.isolation.layers import bubblewrap
+from referee.harness.isolation.layers.namespaces import View
+from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.paths import HOME
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import HEADER
-from referee.harness.sandbox import bwrap, hidden
-from referee.harness.sandbox.hidden import Hidden, Sight, sight
-from referee.harness.sandbox.layers import NONE, Isolation
-from referee.harness.sandbox.namespaces import View
 
 SEED, OLDER = "9182736450192837465", "older-secret"
 """The secrets that the spy looks for: the seed of its match, and a word in the files of older matches."""
@@ -308,12 +309,12 @@ def test_a_folder_of_too_many_files_around_a_replay_is_refused_with_the_remedy(t
 
 
 def test_bubblewrap_is_given_no_more_files_than_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bwrap, "program", lambda: "/usr/bin/bwrap")
+    monkeypatch.setattr(bubblewrap, "program", lambda: "/usr/bin/bwrap")
     for count, fits in ((2500, True), (3000, False)):
         shown = tuple(f"{tmp_path}/data-{number}" for number in range(count))
         view = View(Sight(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None, 0, 0)
         with nullcontext() if fits else pytest.raises(RunError, match=f"{count} other files"):
-            bwrap.command(view, ["launcher"])
+            bubblewrap.command(view, ["launcher"])
 
 
 def test_without_isolation_no_file_name_holds_the_seed_while_the_match_runs(place: Path) -> None:
@@ -357,7 +358,7 @@ def test_what_a_bot_is_made_of_is_shown_inside_a_hidden_folder_and_nothing_besid
 
 
 def test_what_begins_as_a_replay_does_is_known_as_one(tmp_path: Path) -> None:
-    assert hidden.FIRST_BYTES == HEADER
+    assert hidden_files.FIRST_BYTES == HEADER
     (tmp_path / "data.jsonl").write_text('{"mine":1}')
     (tmp_path / "begun.jsonl").touch()
     (tmp_path / "old.jsonl").write_bytes(HEADER + b"1}")

@@ -31,15 +31,17 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.cli.exits import NOT_ISOLATED
 from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation.doctor import attacker
+from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
+from referee.harness.isolation.layers import seccomp
+from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
 from referee.harness.record.replay import Replay
-from referee.harness.sandbox import attacker, launchers, layers, seccomp
-from referee.harness.sandbox.attacker import ATTACKS, Targets
-from referee.harness.sandbox.layers import GUARANTEES, NONE, Isolation
 
-KEPT = layers.table(Isolation())
+KEPT = plan.table(Isolation())
 """The layers of this machine."""
 ROOT = os.geteuid() == 0
 ORDINARY = 61234
@@ -155,7 +157,7 @@ def doctor(account: int | None, without: str) -> dict[str, object]:
 @contextmanager
 def shared_cache() -> Iterator[str]:
     """A cache in which root has put the launcher, for an account that has none."""
-    program = launchers.compiled()
+    program = launcher_build.compiled()
     with tempfile.TemporaryDirectory(prefix="referee-tests-", dir="/tmp") as folder:
         os.chmod(folder, 0o755)
         Path(folder, "referee").mkdir()
@@ -233,13 +235,13 @@ async def test_the_engine_at_a_seat_needs_no_layers(arena: Arena) -> None:
 @pytest.mark.parametrize("text", ["on", "required:", "auto:files", "required:walls", ""])
 def test_isolation_that_does_not_exist_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError):
-        layers.isolation(text)
+        plan.isolation(text)
 
 
 def test_required_names_guarantees_and_perhaps_their_layers() -> None:
-    assert layers.isolation("required:files,memory=cgroup").required == (("files", None), ("memory", "cgroup"))
-    assert layers.unmet(layers.isolation("required:kill=pigeons")) != []
-    assert layers.unmet(layers.isolation("required:kill")) == []
+    assert plan.isolation("required:files,memory=cgroup").required == (("files", None), ("memory", "cgroup"))
+    assert plan.unmet(plan.isolation("required:kill=pigeons")) != []
+    assert plan.unmet(plan.isolation("required:kill")) == []
 
 
 def test_what_is_required_and_not_there_ends_the_run_before_any_bot_starts(tmp_path: Path) -> None:
@@ -257,11 +259,11 @@ async def test_whoever_plays_a_match_demands_it_of_every_bot(tmp_path: Path) -> 
     (tmp_path / "bot.py").write_text(f"open({str(tmp_path / 'started')!r}, 'w')")
     bot = Entrant("shy", (sys.executable, str(tmp_path / "bot.py")), tmp_path)
     demanded = ["required:peers=pigeons"]
-    if layers.found().account:
+    if plan.found().account:
         (tmp_path / "bot.py").chmod(0o600)
         demanded.append("required:account")
     for text in demanded:
-        async with open_roster(Limits(isolation=layers.isolation(text))) as roster:
+        async with open_roster(Limits(isolation=plan.isolation(text))) as roster:
             with pytest.raises(NotIsolated, match=rf"^shy is not started: {text.split(':')[1].partition('=')[0]} \("):
                 await roster.take(bot)
     assert not (tmp_path / "started").exists()
@@ -300,13 +302,13 @@ for number, attempt in enumerate(tried):
 @pytest.mark.parametrize("whose", ["its own", "another's"])
 def test_without_namespaces_a_program_sets_limits_and_priorities_of_its_own_only(tmp_path: Path, whose: str) -> None:
     filtered = ["nnp", *seccomp.steps(False, True, True)]
-    if len(filtered) == 1 or "seccomp" in layers.found().missing:
+    if len(filtered) == 1 or "seccomp" in plan.found().missing:
         pytest.skip("there is no seccomp here")
     file = tmp_path / "file"
     file.write_text("")
     with subprocess.Popen(["sleep", "60"]) as other:
         who = str(other.pid) if whose == "another's" else "0"
-        line = [*launchers.command(), *filtered, "--", sys.executable, "-I", "-c", SETS_ITS_OWN, who, str(file)]
+        line = [*launcher_build.command(), *filtered, "--", sys.executable, "-I", "-c", SETS_ITS_OWN, who, str(file)]
         said = subprocess.run(line, capture_output=True, text=True, timeout=20).stdout.splitlines()
         other.kill()
     expected = ["EPERM"] * 8 if who != "0" else ["done"] * 6
@@ -384,7 +386,7 @@ os._exit(9)
 def ours() -> tuple[int, int, list[int], int, list[Path]]:
     """Descriptors, threads, children, mounts and control groups that are ours."""
     mounts = Path("/proc/self/mountinfo").read_text().count("\n")
-    groups = [hierarchy.base for hierarchy in layers.found().groups.hierarchies]
+    groups = [hierarchy.base for hierarchy in plan.found().groups.hierarchies]
     left = [path for base in groups for path in base.glob(f"referee-{os.getpid()}-*")]
     children = [child.pid for child in psutil.Process().children()]
     threads = len([thread for thread in threading.enumerate() if not thread.name.startswith("Trio")])

@@ -18,12 +18,12 @@ from referee.harness.bots.launch import Entrant, check_seats, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.judge import COURSES, Judgement, judge
 from referee.harness.match.verdict import Verdict
 from referee.harness.record.lines import Injection, Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, positions, verify
-from referee.harness.sandbox.layers import OFF
 
 ADVANCED = entrant("@advanced")
 CASES = {

@@ -7,7 +7,7 @@ from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.limits import Limits
-from referee.harness.sandbox.layers import OFF
+from referee.harness.isolation.plan import OFF
 
 TOLD = """
 params = greet()

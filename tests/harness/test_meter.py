@@ -17,7 +17,7 @@ from scripted import Arena
 from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.meter import Meter
-from referee.harness.sandbox import supervisor
+from referee.harness.isolation import supervisor
 
 SHARING = """
 held = b'x' * (200 << 20)
@@ -135,7 +135,7 @@ def test_without_the_kernels_lists_of_children_the_same_processes_are_found(monk
 
 @pytest.mark.trio
 async def test_without_the_kernels_lists_of_children_psutil_finds_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.harness.sandbox.tree.CHILDREN_FILES", False)
+    monkeypatch.setattr("referee.harness.isolation.process_tree.CHILDREN_FILES", False)
     with tree("os.fork()") as pids:
         meter = Meter(*pids)
         assert (await meter.read()).processes == 1 + len(psutil.Process(pids[0]).children(recursive=True))

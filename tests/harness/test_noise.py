@@ -18,10 +18,10 @@ from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.cores import Thread, between
 from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
 from referee.harness.record.lines import Stop
 from referee.harness.record.recorder import Recorder
-from referee.harness.sandbox.layers import OFF
 
 BURN = """
 def burn(seconds):

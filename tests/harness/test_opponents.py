@@ -13,10 +13,10 @@ from referee.games import registry
 from referee.games.api import FaultKind
 from referee.harness.bots.launch import entrant
 from referee.harness.bots.limits import Limits
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding, ErrorObject
 
 RANDOM = entrant("@random")

@@ -14,10 +14,10 @@ from referee.harness.bots.agent_modules import imported_by
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
+from referee.harness.isolation import plan
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.sandbox import layers
-from referee.harness.sandbox.layers import OFF, Isolation
 from referee.harness.tournament.bundle import finding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
@@ -295,7 +295,7 @@ async def test_an_agent_that_needs_nothing_hidden_is_told_nothing(arena: Arena) 
 @pytest.mark.trio
 async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(arena: Arena) -> None:
     """Where the file system of the copy has an order of its own, as that of a namespace has, agents count on it."""
-    if layers.found().namespaces is None:
+    if plan.found().namespaces is None:
         pytest.skip("the copy lies on a file system that sorts by hashes")
     data = {f"data/{number * 37 % 101}.json": "{}" for number in range(101)}
     folder = written(arena.folder / "AI", {"sample.py": AGENT, **data, "SearchTree.py": "", "helper.py": ""})

@@ -15,9 +15,9 @@ from referee.harness.bots.launch import Entrant, entrant, entrants
 from referee.harness.bots.limits import Limits
 from referee.harness.check.archive import bot_in
 from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.sandbox.layers import OFF, Isolation
 from referee.harness.tournament.bundle import finding
 
 AGENTS = Path(__file__).with_name("agents")

@@ -14,10 +14,10 @@ from scripted import Arena
 
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.isolation.plan import OFF
+from referee.harness.isolation.self_protection import PR_GET_DUMPABLE, guarded
+from referee.harness.isolation.spawner import open_spawner
 from referee.harness.match.referee import play
-from referee.harness.sandbox.layers import OFF
-from referee.harness.sandbox.ourselves import PR_GET_DUMPABLE, guarded
-from referee.harness.sandbox.spawner import open_spawner
 
 KILLER = """
 def parent(pid):
@@ -68,8 +68,8 @@ def test_a_killed_spawner_costs_the_calling_program_no_child_of_its_own(tmp_path
 import os, signal, subprocess, sys, threading
 from pathlib import Path
 import trio
-from referee.harness.sandbox import job
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.isolation import job
+from referee.harness.isolation.spawner import open_spawner
 
 env = {"PATH": os.environ["PATH"]}
 folder = Path(sys.argv[1])
@@ -145,7 +145,7 @@ async def test_strays_are_recognised_whatever_session_and_environment_they_have(
 def test_the_seed_does_not_stay_in_the_command_line(argument: list[str]) -> None:
     source = """
 import sys
-from referee.harness.sandbox.ourselves import hide_option
+from referee.harness.isolation.self_protection import hide_option
 hide_option("--seed")
 print(open("/proc/self/cmdline").read().split(chr(0))[3:], sys.argv[1:])
 """

@@ -16,6 +16,7 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.person import Person
 from referee.harness.bots.seat import Seat
 from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match
 from referee.harness.match.series import People, Series, play_series
@@ -23,7 +24,6 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.record.recorder import is_written
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
 
 QUICK = TimeControl(per_call_s=0.05, match_s=0.05)
 

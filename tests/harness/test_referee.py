@@ -20,12 +20,12 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.presence import AWAY_AFTER_S
 from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
 from referee.harness.record.recorder import InMemory
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio

@@ -20,11 +20,11 @@ from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
+from referee.harness.isolation.process_tree import READ_BY
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
-from referee.harness.sandbox.tree import READ_BY
 from referee.harness.web.shelf import Folder, shelf_of
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)

@@ -12,7 +12,8 @@ import pytest
 from scripted import PREAMBLE
 
 from referee.harness.cli.exits import NO_ROOM, PLAYED
-from referee.harness.sandbox import cgroups, layers
+from referee.harness.isolation import plan
+from referee.harness.isolation.layers import cgroups
 
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--no-replay")
 
@@ -61,7 +62,7 @@ from pathlib import Path
 import trio
 from referee.harness.bots import scratch
 from referee.harness.bots.meter import Meter
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.isolation.spawner import open_spawner
 
 group, folder = Path(sys.argv[1]), Path(sys.argv[2])
 (group / "cgroup.procs").write_text("0")
@@ -95,7 +96,7 @@ finally:
 @pytest.fixture
 def few_tasks() -> Iterator[Path]:
     """A control group with `FEW_TASKS`."""
-    for hierarchy in layers.found().groups.hierarchies:
+    for hierarchy in plan.found().groups.hierarchies:
         if "pids" in hierarchy.controllers:
             folder = hierarchy.base / f"few-tasks-{os.getpid()}"
             folder.mkdir()

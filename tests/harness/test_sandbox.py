@@ -14,13 +14,13 @@ import pytest
 import trio
 
 from referee.harness.bots.meter import Meter
-from referee.harness.sandbox.spawner import RESTING, Process, open_spawner
-from referee.harness.sandbox.supervisor import FLOOR, remove
+from referee.harness.isolation.spawner import RESTING, Process, open_spawner
+from referee.harness.isolation.supervisor import FLOOR, remove
 
 REFEREE = """
 import signal, sys, trio
 from pathlib import Path
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.isolation.spawner import open_spawner
 
 async def main(folder):
     async with open_spawner(folder) as spawner:
@@ -78,7 +78,7 @@ def test_a_referee_that_is_ended_leaves_no_process_and_no_scratch_folder(tmp_pat
 IN_GROUPS = """
 import sys, trio
 from pathlib import Path
-from referee.harness.sandbox.spawner import open_spawner
+from referee.harness.isolation.spawner import open_spawner
 
 async def main(folder):
     async with open_spawner() as spawner:
@@ -204,7 +204,7 @@ async def test_a_supervisor_that_somebody_has_ended_while_it_waited_is_not_misse
 async def test_supervisors_that_were_all_stopped_are_not_waited_for_in_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.harness.sandbox.spawner.SPAWNER_S", 1.0)
+    monkeypatch.setattr("referee.harness.isolation.spawner.SPAWNER_S", 1.0)
     async with open_spawner() as spawner:
         env = {"PATH": os.environ["PATH"]}
         bots = [await spawner.start(["sleep", "100"], tmp_path, env) for _ in range(4)]

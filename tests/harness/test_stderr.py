@@ -14,8 +14,8 @@ from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
 from referee.harness.bots.stderr import StderrLog
 from referee.harness.errors import RunError
+from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.referee import play
-from referee.harness.sandbox.layers import OFF, Isolation
 
 LOGS_A_LOT = """
 greet()

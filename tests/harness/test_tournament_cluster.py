@@ -18,7 +18,7 @@ import pytest
 from contests import DRAWS, command, course, environment, games, tournament
 from defects import bot
 
-from referee.harness.sandbox import layers
+from referee.harness.isolation import plan
 
 distributed = pytest.importorskip("distributed")
 
@@ -221,14 +221,14 @@ def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path
 
 def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tmp_path: Path) -> None:
     """Each looks for itself: that the driver has it keeps nobody apart there."""
-    if layers.unmet(layers.isolation("required:privileges")):
+    if plan.unmet(plan.isolation("required:privileges")):
         pytest.skip("this machine has no seccomp")
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     cluster.worker("open", without="seccomp")
     start = ["--game", "tictactoe", *bots, "--isolation", "required:privileges", "--cluster", cluster.address]
     said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
     assert "no worker of the cluster can play" in said
-    assert f"{platform.node()}: privileges ({layers.GUARANTEES['privileges']}) is not kept here: none" in said
+    assert f"{platform.node()}: privileges ({plan.GUARANTEES['privileges']}) is not kept here: none" in said
     assert not games(tmp_path / "t")
 
 

@@ -10,7 +10,7 @@ from contests import course, drawing_bot, games, tournament
 
 from referee.games.api import TimeControl
 from referee.harness.bots.limits import Limits, OnNoise
-from referee.harness.sandbox.layers import Isolation
+from referee.harness.isolation.plan import Isolation
 from referee.harness.tournament.plan import Entry, Keys, Plan, read_plan
 
 OLD = {

@@ -13,8 +13,8 @@ from referee.games import registry
 from referee.harness.bots.launch import entrants
 from referee.harness.bots.limits import Limits
 from referee.harness.bots.roster import open_roster
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
-from referee.harness.sandbox.layers import OFF
 from referee.harness.tournament import cores, wire
 
 TICTACTOE = registry.game("tictactoe")

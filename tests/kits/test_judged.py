@@ -6,8 +6,8 @@ import pytest
 from kits import example
 
 from referee.harness.bots.limits import Limits
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.judge import judge
-from referee.harness.sandbox.layers import OFF
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),

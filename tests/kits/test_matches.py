@@ -15,6 +15,7 @@ from referee.games import registry
 from referee.games.api import FaultKind, TimeControl
 from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.bots.limits import Limits
+from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
@@ -22,7 +23,6 @@ from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import KITS
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
-from referee.harness.sandbox.layers import OFF
 from referee.protocol.messages import Encoding
 
 PAIRS = list(pairwise([*sorted(SUFFIXES), min(SUFFIXES)]))

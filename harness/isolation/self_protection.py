@@ -16,14 +16,8 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from referee.harness.errors import NoRoom
-from referee.harness.sandbox.supervisor import (
-    PR_SET_CHILD_SUBREAPER,
-    PR_SET_DUMPABLE,
-    RLIMIT_LOCKS,
-    kill,
-    prctl,
-)
-from referee.harness.sandbox.tree import FLOOR, descendants
+from referee.harness.isolation.process_tree import FLOOR, descendants
+from referee.harness.isolation.supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, RLIMIT_LOCKS, kill, prctl
 
 TOO_MANY = (errno.EMFILE, errno.ENFILE)
 """How the system says that there are no more file descriptors, for us or for anybody."""

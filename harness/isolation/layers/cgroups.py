@@ -12,8 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.sandbox.rlimits import tasks
-from referee.harness.sandbox.supervisor import remove_group
+from referee.harness.isolation.layers.process_limit import tasks
+from referee.harness.isolation.supervisor import remove_group
 
 MOUNTS = Path("/proc/self/mountinfo")
 OURS = Path("/proc/self/cgroup")

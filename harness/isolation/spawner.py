@@ -15,12 +15,12 @@ from pathlib import Path
 import trio
 
 from referee.harness.errors import RunError
-from referee.harness.sandbox import floor
-from referee.harness.sandbox.cgroups import Group
-from referee.harness.sandbox.ourselves import TOO_MANY, end_strays, guarded, new_mark, no_room
-from referee.harness.sandbox.supervisor import FAREWELL, KILL, LENGTH, Request, kill
-from referee.harness.sandbox.tree import FLOOR, descendants, is_stopped
-from referee.harness.sandbox.words import Word, word
+from referee.harness.isolation import portable
+from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.isolation.process_tree import FLOOR, descendants, is_stopped
+from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, new_mark, no_room
+from referee.harness.isolation.supervisor import FAREWELL, KILL, LENGTH, Request, kill
+from referee.harness.isolation.supervisor_messages import Word, word
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 SUPERVISOR_S = 0.5
@@ -289,7 +289,7 @@ class Spawner:
 
         `rlimits`: the kernel's limits for each of its processes, by the ends of their names: `{"NOFILE": 1024}`.
         `launcher`: what stands before the program on the command line, and becomes it; `groups`: the folders of the
-        control groups that it joins (`referee.harness.sandbox.layers`).
+        control groups that it joins (`referee.harness.isolation.plan`).
         """
         request = Request(
             argv=list(argv),
@@ -438,7 +438,7 @@ def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, 
     requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if FLOOR else socket.SOCK_SEQPACKET)
     with theirs:
         if FLOOR:
-            command = [sys.executable, "-m", floor.__name__, str(theirs.fileno()), str(mark)]
+            command = [sys.executable, "-m", portable.__name__, str(theirs.fileno()), str(mark)]
         else:
             command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno()), str(mark)]
         # Its own session: Ctrl-C is ours to handle. Standard streams stay closed to it and so to every bot.
@@ -465,7 +465,7 @@ def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
         process.kill()
         process.wait()
     if FLOOR and process.returncode != 0 and isinstance(process.args, list):
-        floor.end_marked(str(process.args[4]))
+        portable.end_marked(str(process.args[4]))
 
 
 @asynccontextmanager

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from referee.harness.sandbox.hidden import Sight
-from referee.harness.sandbox.readable import covered, links
+from referee.harness.isolation.hidden_files import Sight
+from referee.harness.isolation.visible_paths import covered, links
 
 NEW_NS, NEW_UTS, NEW_IPC, NEW_USER, NEW_PID, NEW_NET = (
     0x00020000,

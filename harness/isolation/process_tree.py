@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import psutil
 
-from referee.harness.sandbox import supervisor
-from referee.harness.sandbox.supervisor import CHILDREN_FILES, FLOOR
+from referee.harness.isolation import supervisor
+from referee.harness.isolation.supervisor import CHILDREN_FILES, FLOOR
 
 READ_BY = "children files" if CHILDREN_FILES else "psutil"
 """Without the kernel's files the whole process table is read."""

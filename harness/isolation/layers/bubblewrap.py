@@ -5,9 +5,9 @@ import shutil
 from collections.abc import Sequence
 from functools import cache
 
-from referee.harness.sandbox.hidden import too_many
-from referee.harness.sandbox.namespaces import BASE, View, optional
-from referee.harness.sandbox.readable import covered, links
+from referee.harness.isolation.hidden_files import too_many
+from referee.harness.isolation.layers.namespaces import BASE, View, optional
+from referee.harness.isolation.visible_paths import covered, links
 
 MOST_WORDS = 8500
 """Arguments that fit into bubblewrap's limit of 9,000, with the program and its own arguments."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from referee.harness.errors import RunError
-from referee.harness.sandbox.readable import covered, without_nested
+from referee.harness.isolation.visible_paths import covered, without_nested
 
 BESIDE_A_REPLAY = re.compile(r".*\.seat\d+\.(stderr|fault\d+)", re.DOTALL)
 """Names of the logs and fault reports of a replay, in the same folder."""

@@ -14,10 +14,10 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.harness.sandbox.ourselves import end_strays, guarded
-from referee.harness.sandbox.spawner import begin, finish, send_request
-from referee.harness.sandbox.supervisor import KILL, Request
-from referee.harness.sandbox.words import word
+from referee.harness.isolation.self_protection import end_strays, guarded
+from referee.harness.isolation.spawner import begin, finish, send_request
+from referee.harness.isolation.supervisor import KILL, Request
+from referee.harness.isolation.supervisor_messages import word
 
 LOOK_EVERY_S = 0.05
 KILL_S = 10.0

@@ -16,13 +16,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.isolation import launcher_build, visible_paths
+from referee.harness.isolation.hidden_files import Hidden, Sight, sight
+from referee.harness.isolation.launcher_build import without
+from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, namespaces, process_limit, seccomp
+from referee.harness.isolation.layers.cgroups import Group, Groups
+from referee.harness.isolation.layers.namespaces import View
+from referee.harness.isolation.supervisor import FLOOR, STATUS
 from referee.harness.paths import HOME
-from referee.harness.sandbox import account, bwrap, cgroups, landlock, launchers, namespaces, readable, rlimits, seccomp
-from referee.harness.sandbox.cgroups import Group, Groups
-from referee.harness.sandbox.hidden import Hidden, Sight, sight
-from referee.harness.sandbox.launchers import without
-from referee.harness.sandbox.namespaces import View
-from referee.harness.sandbox.supervisor import FLOOR, STATUS
 
 NONE = "none"
 GUARANTEES: Mapping[str, str] = {
@@ -123,9 +124,9 @@ def found() -> Found:
         missing["account"] = reason
     groups, no_groups = (Groups(()), {}) if without("cgroup") else cgroups.find()
     missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
-    compiled = not launchers.command()[-1].endswith(".py")
+    compiled = not launcher_build.command()[-1].endswith(".py")
     if not compiled:
-        missing["launcher"] = f"{launchers.obstacle()}: every bot starts some 8 ms later"
+        missing["launcher"] = f"{launcher_build.obstacle()}: every bot starts some 8 ms later"
     return Found(spaces, version, "seccomp" not in missing, "account" not in missing, groups, compiled, missing)
 
 
@@ -134,7 +135,7 @@ def _namespaces(missing: dict[str, str]) -> str | None:
     for way in ("own", "user", "bwrap"):
         if (way == "own" and os.geteuid() != 0) or without("bwrap" if way == "bwrap" else "namespaces"):
             continue
-        if way == "bwrap" and bwrap.program() is None:
+        if way == "bwrap" and bubblewrap.program() is None:
             missing["bwrap"] = "not installed"
         elif reason := _trial(way, []):
             missing["bwrap" if way == "bwrap" else "namespaces"] = reason
@@ -154,8 +155,10 @@ def _no_account(spaces: str | None) -> str | None:
 
 def _trial(spaces: str | None, steps: Sequence[str]) -> str | None:
     """Starts a program with some layers: why that does not work, or None."""
-    shown = readable.without_nested(os.path.realpath(path) for path in readable.SYSTEM if os.path.exists(path))
-    view = View(Sight(tuple(shown)), readable.SYSTEM, (), "/tmp/scratch", 1 << 20, os.geteuid(), os.getegid())
+    shown = visible_paths.without_nested(
+        os.path.realpath(path) for path in visible_paths.SYSTEM if os.path.exists(path)
+    )
+    view = View(Sight(tuple(shown)), visible_paths.SYSTEM, (), "/tmp/scratch", 1 << 20, os.geteuid(), os.getegid())
     program = shutil.which("true", path=os.defpath) or sys.executable
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
@@ -187,10 +190,19 @@ def _trial(spaces: str | None, steps: Sequence[str]) -> str | None:
 
 def _composed(spaces: str | None, view: View, group: Sequence[str], inside: Sequence[str]) -> list[str]:
     """A launcher's command line: into the control group, into namespaces, and there the steps `inside`."""
-    launcher = launchers.command()
+    launcher = launcher_build.command()
     if spaces == "bwrap":  # control groups cannot be written to from there
         before = [*launcher, *group, "--"] if group else []
-        return [*before, *bwrap.command(view, launcher), *launcher, "status", STATUS, "init", view.scratch, *inside]
+        return [
+            *before,
+            *bubblewrap.command(view, launcher),
+            *launcher,
+            "status",
+            STATUS,
+            "init",
+            view.scratch,
+            *inside,
+        ]
     taken = [*launcher, "status", STATUS, *group]
     if spaces is not None:
         taken += [*namespaces.enter(user=spaces == "user"), *namespaces.files(view), "init", view.scratch]
@@ -301,7 +313,7 @@ def start(isolation: Isolation, home: Home) -> Start:
         _demand(isolation, kept)
         return Start(kept=kept)
     here = found()
-    needed = readable.needed(tuple(home.argv), home.cwd, home.path, (*home.whole, *isolation.readable))
+    needed = visible_paths.needed(tuple(home.argv), home.cwd, home.path, (*home.whole, *isolation.readable))
     seen = sight(needed, isolation.writable, home.hidden, can_empty=here.namespaces is not None)
     uid = _own_account(home, here, seen)
     if uid is None:
@@ -311,8 +323,8 @@ def start(isolation: Isolation, home: Home) -> Start:
     uids = (os.geteuid(), os.getegid()) if uid is None else (uid, uid)
     files = [word for word in home.argv if word.startswith("/") and os.path.exists(word)]
     named = [
-        *readable.SYSTEM,
-        *readable.kits(),
+        *visible_paths.SYSTEM,
+        *visible_paths.kits(),
         *files,
         str(home.cwd),
         *home.path.split(os.pathsep),
@@ -347,7 +359,7 @@ def start_build(isolation: Isolation, memory_bytes: int | None, processes: int |
     if group is None and not cut:
         return Start()
     into = [] if group is None else group.steps(forks=False)
-    return Start((*launchers.command(), "status", STATUS, *into, *cut, "--"), group=group)
+    return Start((*launcher_build.command(), "status", STATUS, *into, *cut, "--"), group=group)
 
 
 def _own_account(home: Home, here: Found, seen: Sight) -> int | None:
@@ -359,12 +371,12 @@ def _own_account(home: Home, here: Found, seen: Sight) -> int | None:
     own_path = os.path.realpath(own_folder)
     own = [own_path]
     if own_path in seen.opened:
-        own = [path for path in seen.shown if readable.covered(path, [own_path]) and not os.path.islink(path)]
+        own = [path for path in seen.shown if visible_paths.covered(path, [own_path]) and not os.path.islink(path)]
     needed = [
         *own,
         *(word for word in home.argv if word.startswith("/") and os.path.isfile(word)),
     ]
-    needed += readable.of_original(home.argv)
+    needed += visible_paths.of_original(home.argv)
     if not account.open_to_others(needed, below, seen.emptied):
         return None
     uid = account.draw()
@@ -378,7 +390,7 @@ def _inside(here: Found, view: View, home: Home, uid: int | None) -> list[str]:
     """What a bot's process does to itself, at last."""
     steps = ["chdir", str(home.cwd), *(account.steps(uid) if uid is not None else ()), "nocaps"]
     if uid is not None or here.namespaces == "user":
-        steps += rlimits.steps(home.processes)
+        steps += process_limit.steps(home.processes)
     steps.append("nnp")
     if here.landlock:
         files = [path for path in view.sight.shown if not os.path.islink(path)]  # a link needs no right

@@ -1,0 +1,1 @@
+"""Attacks that `referee doctor --attack` tries on this machine."""

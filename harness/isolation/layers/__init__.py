@@ -1,0 +1,1 @@
+"""Isolation layers, one file each: a feature of Linux that keeps bots apart."""
