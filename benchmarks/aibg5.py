@@ -19,12 +19,12 @@ import trio
 
 from referee.benchmarks.calls import BOTS
 from referee.games import registry
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.messages import Encoding
 
 ROUNDS = 5

@@ -16,12 +16,12 @@ import trio
 from playwright.sync_api import Browser, sync_playwright
 
 from referee.games import registry
-from referee.harness.bots.launch import entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrant
 from referee.harness.record.replay import Replay
+from referee.harness.seats.roster import open_roster
 from referee.harness.web.page import page
 
 ROUNDS = 150

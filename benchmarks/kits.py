@@ -22,9 +22,9 @@ from typing import Any
 from referee.games import reantics
 from referee.games.api import Setup
 from referee.games.dice import Dice
-from referee.harness.bots.launch import Entrant, entrant, environment
-from referee.harness.bots.meter import cpu_clock, cpu_ns
 from referee.harness.paths import KITS
+from referee.harness.process.usage import cpu_clock, cpu_ns
+from referee.harness.programs.spec import Entrant, entrant, environment
 from referee.protocol.connection import Connection, answer_decoder
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
 from referee.tools.toolchains import TOOLCHAINS, missing

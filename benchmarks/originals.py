@@ -18,8 +18,8 @@ import msgspec
 from referee.games import registry
 from referee.games.api import Setup, State
 from referee.games.dice import Dice
-from referee.harness.bots.originals import Original
 from referee.harness.paths import KITS
+from referee.harness.programs.original_spec import Original
 
 AGENT = """
 import time

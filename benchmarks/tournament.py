@@ -23,10 +23,10 @@ import trio
 from msgspec import Struct
 
 from referee.games import registry
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import isolation
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.tournament import ledger, table, wire
 from referee.harness.tournament.crew import Crew, open_local
 from referee.harness.tournament.ledger import Book, Ledger, Line

@@ -28,13 +28,13 @@ import trio
 
 from referee.benchmarks.calls import compiled
 from referee.games import registry
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match, play
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.recorder import Recorder
+from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.web.beside import Beside, beside
 
 ROUNDS = 20

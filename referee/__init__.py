@@ -37,10 +37,10 @@ if TYPE_CHECKING:
         TimeControl,
     )
     from referee.games.dice import Dice
-    from referee.harness.bots.limits import Limits
     from referee.harness.errors import RunError, UsageError
     from referee.harness.match.series import Outcome
     from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict
+    from referee.harness.process.limits import Limits
     from referee.harness.record.replay import Replay
     from referee.harness.record.simulation import Difference
     from referee.protocol.messages import Encoding
@@ -90,7 +90,7 @@ __all__ = [
 _HOMES = {
     "referee.games.api": "Call Event Fault FaultKind Game Method Notice Result Ruling Setup State TimeControl",
     "referee.games.dice": "Dice",
-    "referee.harness.bots.limits": "Limits",
+    "referee.harness.process.limits": "Limits",
     "referee.harness.errors": "RunError UsageError",
     "referee.harness.match.series": "Outcome",
     "referee.harness.match.verdict": "FaultReport Seat Standing Verdict",

@@ -11,13 +11,13 @@ import trio
 
 from referee.games import registry
 from referee.games.api import Game, Setup, State, TimeControl
-from referee.harness.bots.launch import Entrant, check_seats, entrants
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match import maps, setups
 from referee.harness.match.referee import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, check_seats, entrants
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions, verify
 from referee.harness.web import notebook

@@ -14,10 +14,10 @@ import psutil
 import pytest
 from hypothesis import settings
 
-from referee.harness.bots import programs
+from referee.harness.programs import toolchains
 
 # Tests, too, call the first compiler on PATH that works.
-os.environ["PATH"] = programs.search_path(programs.KNOWN)
+os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
 settings.register_profile("quick", max_examples=10)
 

@@ -59,7 +59,7 @@ VERSION = ("--version", "version", "-V")
 def find(program: str) -> str | None:
     """The first program of that name on PATH that prints its version: rustup's `cargo` is there without any toolchain.
 
-    Bots are built with it too (`referee.harness.bots.programs`, which this file must do without).
+    Bots are built with it too (`referee.harness.programs.toolchains`, which this file must do without).
     """
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     paths = dict.fromkeys(filter(None, (shutil.which(program, path=folder) for folder in folders)))

@@ -5,8 +5,8 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
-from referee.harness.bots import originals
 from referee.harness.errors import UsageError
+from referee.harness.programs import original_spec
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000
@@ -99,7 +99,7 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
     folder = scratch / path.stem
     folder.mkdir()
     bot = unpack(path, folder)
-    if not (bot / "bot.toml").is_file() and originals.bot_in(bot, game) is None:
+    if not (bot / "bot.toml").is_file() and original_spec.bot_in(bot, game) is None:
         raise UsageError(f"{path}: {_no_bot_file(folder)}")
     return prefix + str(bot)
 

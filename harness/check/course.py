@@ -16,11 +16,6 @@ from msgspec import Struct
 
 from referee.games.api import FaultKind, Game, Player, TimeControl
 from referee.games.dice import derive_seed
-from referee.harness.bots.bot import PROGRAM_CHARACTERS, Bot
-from referee.harness.bots.chaos import CHAOS, Chaos, Manner
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits, mebibytes
-from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Costs, Finding, Level, Status
 from referee.harness.check.places import places
 from referee.harness.check.probe import Plan, Walk, depart, pipes, reach, walk
@@ -28,6 +23,11 @@ from referee.harness.errors import RunError
 from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
+from referee.harness.process.limits import Limits, mebibytes
+from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.seats.chaos import CHAOS, Chaos, Manner
+from referee.harness.seats.program import PROGRAM_CHARACTERS, Bot
+from referee.harness.seats.roster import Roster, open_roster
 from referee.protocol.codec import JSON
 from referee.protocol.errors import quote
 from referee.protocol.messages import Encoding

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from referee.games.api import Call, Fault, Game, Notice, Player, Setup, TimeControl
 from referee.games.dice import derive_seed
-from referee.harness.bots.bot import Bot
-from referee.harness.bots.chaos import Chaos
-from referee.harness.bots.limits import Limits, exit_words
-from referee.harness.bots.meter import living_below
-from referee.harness.bots.seat import EngineSeat, Seat, Table
 from referee.harness.match.loop import Loop
+from referee.harness.process.limits import Limits, exit_words
+from referee.harness.process.usage import living_below
+from referee.harness.seats.chaos import Chaos
+from referee.harness.seats.program import Bot
+from referee.harness.seats.seat import EngineSeat, Seat, Table
 from referee.protocol import messages
 from referee.protocol.messages import Encoding, Initialize
 

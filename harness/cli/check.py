@@ -11,9 +11,6 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.api import Game
-from referee.harness.bots.builds import BuildError
-from referee.harness.bots.launch import Entrant, check_seats, entrant, split_name
-from referee.harness.bots.limits import Limits
 from referee.harness.check import output
 from referee.harness.check.archive import bot_in
 from referee.harness.check.course import Check, Origin, check, not_built
@@ -35,6 +32,9 @@ from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.limits import Limits
+from referee.harness.programs.build import BuildError
+from referee.harness.programs.spec import Entrant, check_seats, entrant, split_name
 
 
 def check_bot(

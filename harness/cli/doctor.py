@@ -10,8 +10,7 @@ from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from referee.harness.bots.attacks import Attacked, attack_all
-from referee.harness.bots.limits import Limits
+from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exits import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.sheet import Sheet
@@ -24,6 +23,7 @@ from referee.harness.isolation.layers.cgroups import TaskLimit
 from referee.harness.isolation.layers.process_limit import tasks
 from referee.harness.isolation.plan import GUARANTEES, NONE, Found
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
+from referee.harness.process.limits import Limits
 
 USER_NAMESPACES = (
     "sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "

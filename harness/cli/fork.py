@@ -9,8 +9,6 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.bots.launch import Entrant, built_in_of, check_seats, entrants
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.exits import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.person import Hands
@@ -22,6 +20,8 @@ from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.match.fork import forked, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, built_in_of, check_seats, entrants
 from referee.harness.record.recorder import claimed
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference

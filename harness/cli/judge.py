@@ -6,14 +6,14 @@ from pathlib import Path
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.bots.launch import Entrant, check_seats, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.exits import PLAYED, SoFar
 from referee.harness.cli.options import Flag, drawn, find_game
 from referee.harness.cli.reports.judgement import judgement as report
 from referee.harness.cli.screen import building, live, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.match.judge import Judged, Judgement, course, judge
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, check_seats, entrant
 from referee.harness.record.recorder import claimed_folder
 
 

@@ -8,9 +8,6 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.bots.debug import script_of
-from referee.harness.bots.launch import check_seats, entrants
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.again import words
 from referee.harness.cli.exits import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn, game_of
@@ -25,9 +22,12 @@ from referee.harness.errors import RunError, UsageError, ungrouped
 from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.match.setups import begun, check_count
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import check_seats, entrants
 from referee.harness.record import exports
 from referee.harness.record.recorder import claimed
 from referee.harness.record.replay import Replay
+from referee.harness.seats.inside import script_of
 from referee.harness.tournament import cores
 from referee.harness.tournament.matches import play_side_by_side
 from referee.protocol.messages import Encoding

@@ -15,14 +15,14 @@ from cyclopts import Parameter
 
 from referee.games import registry
 from referee.games.api import Game, TimeControl
-from referee.harness.bots.launch import bot_file, split_name
-from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
 from referee.harness.match import maps, setups
 from referee.harness.match.setups import checked_seed, option_names
+from referee.harness.process.limits import Limits, OnNoise
+from referee.harness.programs.spec import bot_file, split_name
 
 Flag = Annotated[bool, Parameter(negative=())]
 

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from referee.games.api import Fault, FaultKind, Game, Player, State
 from referee.games.dice import Dice
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.person import Person
-from referee.harness.bots.reading import Answers, Unclear
-from referee.harness.bots.seat import Seat
 from referee.harness.cli.reports.turns import board, title
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.answer_text import Answers, Unclear
+from referee.harness.seats.person import Person
+from referee.harness.seats.seat import Seat
 
 LISTED = 40
 """Of more answers only so many are listed; words narrow them down."""

@@ -7,9 +7,6 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
-from referee.harness.bots.debuggers import attach_command, listening, process_of
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.seat import Seat
 from referee.harness.cli.exits import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.words import as_json, cut, printable
@@ -17,8 +14,11 @@ from referee.harness.cli.screen import building, err, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError
 from referee.harness.match.repro import Reproduced, reproduce
+from referee.harness.programs.debuggers import attach_command, listening, process_of
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.record import bundle as bundles
 from referee.harness.record.bundle import Bundle
+from referee.harness.seats.seat import Seat
 
 
 def repro(bundle: Path, bot: str | None = None, *, fault: int = 1, debug: Flag = False, json: Flag = False) -> int:

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from referee.games.api import Game
-from referee.harness.bots.launch import PREFIXES, split_name
 from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
+from referee.harness.programs.spec import PREFIXES, split_name
 from referee.harness.tournament import organise
 from referee.harness.tournament.formats import Seating
 from referee.harness.tournament.plan import Plan, find_game

@@ -12,7 +12,6 @@ import trio
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.bots.roster import Inside, in_processes
 from referee.harness.cli.exits import PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import err, out
@@ -23,6 +22,7 @@ from referee.harness.errors import UsageError
 from referee.harness.fronts.names import read_aliases
 from referee.harness.match.referee import Match
 from referee.harness.record.recorder import claimed_folder
+from referee.harness.seats.roster import Inside, in_processes
 
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 

@@ -18,9 +18,6 @@ from msgspec import Struct, field
 from referee.games import registry
 from referee.games.api import Game, Player
 from referee.games.dice import derive_seed
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.roster import Roster
-from referee.harness.bots.seat import Seat
 from referee.harness.fronts.battles import RemotePlayer, Terms
 from referee.harness.fronts.calls import CALL_S, CallFailed, call
 from referee.harness.fronts.crew import Crew
@@ -28,6 +25,9 @@ from referee.harness.fronts.hosted import Hosted, Switch
 from referee.harness.match.judge import COURSES, Case, Course
 from referee.harness.match.referee import Match, play
 from referee.harness.opponents import OPPONENTS
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.roster import Roster
+from referee.harness.seats.seat import Seat
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
 """What the original calls a game in its addresses, where that is not our name."""

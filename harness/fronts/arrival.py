@@ -5,7 +5,7 @@ What the loop did before it looked at the socket is in nobody's time.
 
 import trio
 
-from referee.harness.bots.presence import presence
+from referee.harness.process.stall_clock import presence
 
 WAITED_S = 0.00005
 """A look at the sockets that took longer has waited for them: what it found had only just come."""

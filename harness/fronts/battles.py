@@ -14,9 +14,9 @@ from msgspec import Struct
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.harness.bell import Bell
-from referee.harness.bots import presence
-from referee.harness.bots.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer
 from referee.harness.fronts.hosted import Switch
+from referee.harness.process import stall_clock
+from referee.harness.seats.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer
 from referee.protocol.messages import Clock, Hello, Initialize
 
 Compat = Literal["seed", "original"]
@@ -37,7 +37,7 @@ class Terms(Struct):
     """How long after its making a battle must have begun."""
     reply_delay_s: float = 0.05
     """How long a legal move stands alone, so that a second one can be seen to have come too soon."""
-    now: Callable[[], float] = presence.now
+    now: Callable[[], float] = stall_clock.now
     """Seconds. Of a clock that is not real nobody can wait for a moment: `swept` ends what is over."""
     real: bool = True
 

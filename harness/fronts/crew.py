@@ -25,10 +25,10 @@ from uuid import UUID, uuid4
 
 import trio
 
-from referee.harness.bots.presence import presence
 from referee.harness.errors import RunError, UsageError, told_to_end
 from referee.harness.isolation.self_protection import allow_descriptors
 from referee.harness.isolation.supervisor import kill, prctl
+from referee.harness.process.stall_clock import presence
 
 MOST = 32
 END_S = 10.0

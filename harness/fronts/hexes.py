@@ -12,8 +12,8 @@ from msgspec import Raw, Struct
 
 from referee.games.aibg5 import AIBG5, GameState
 from referee.games.api import Call, Fault, FaultKind, Notice
-from referee.harness.bots.presence import now
-from referee.harness.bots.seat import Seat, Table
+from referee.harness.process.stall_clock import now
+from referee.harness.seats.seat import Seat, Table
 from referee.protocol.messages import Clock, Hello, Initialize
 
 UNSENT_S = 1.0

@@ -8,9 +8,9 @@ import msgspec
 import trio
 
 from referee.games.api import Call, Fault, Notice
-from referee.harness.bots.seat import Seat, Table
 from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
+from referee.harness.seats.seat import Seat, Table
 from referee.protocol.messages import Clock, Hello, Initialize
 
 THINKING = trio.CapacityLimiter(1)

@@ -17,15 +17,15 @@ from referee.games.aibg5 import AIBG5, SEATS, Shot
 from referee.games.api import Call, Event, Notice, Player, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.bell import Bell
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.presence import now
-from referee.harness.bots.roster import Roster
-from referee.harness.bots.seat import Seat
 from referee.harness.fronts.hexes import HexPlayer, Texts
 from referee.harness.fronts.hosted import Hosted
 from referee.harness.match import maps, setups
 from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.stall_clock import now
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.roster import Roster
+from referee.harness.seats.seat import Seat
 
 GAME = registry.game("aibg5")
 ORIGINAL_MAPS: Mapping[str, str] = {

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Roster, open_roster
-from referee.harness.bots.seat import Seat
 from referee.harness.fronts import arena_http
 from referee.harness.fronts.arena import Arena, Settings
 from referee.harness.fronts.arrival import Arrivals
 from referee.harness.fronts.battles import Compat, Terms
 from referee.harness.fronts.crew import Crew
 from referee.harness.fronts.http import serving
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.roster import Roster, open_roster
+from referee.harness.seats.seat import Seat
 
 if TYPE_CHECKING:
     from referee.harness.fronts.rooms import Rooms

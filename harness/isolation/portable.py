@@ -1,10 +1,10 @@
 """The portable floor: supervisors by psutil and POSIX alone, where there is no Linux (or `REFEREE_WITHOUT=linux`).
 
 Run as `python -m referee.harness.isolation.portable FD MARK [FOLDER]` it is a spawner like that of `supervisor.py`,
-which says what it is told and what it answers. No kernel brings it what bots leave behind. So each supervisor remembers what
-it has ever seen below it, and at the end looks at all processes of the machine: for those, for what is in a session
-of theirs, and for what still has the variable `REFEREE_MARK` that the program was given. What hides from all three is
-not found.
+which says what it is told and what it answers. No kernel brings it what bots leave behind. So each supervisor remembers
+what it has ever seen below it, and at the end looks at all processes of the machine: for those, for what is in a
+session of theirs, and for what still has the variable `REFEREE_MARK` that the program was given. What hides from all
+three is not found.
 """
 
 import os

@@ -24,7 +24,7 @@ TOO_MANY = (errno.EMFILE, errno.ENFILE)
 NEEDED = 24
 """Descriptors that a match of two bots takes, beside those that are open before."""
 WANTED = 8192
-"""So many suffice for any match, and are twice what a bot may have (`referee.harness.bots.limits`)."""
+"""So many suffice for any match, and are twice what a bot may have (`referee.harness.process.limits`)."""
 PR_GET_DUMPABLE = 3
 PR_GET_CHILD_SUBREAPER = 37
 STRAYS_S = 2.0

@@ -1,10 +1,10 @@
 """What is told of a fault: a ruling of the engine with everything that the bot's author needs to find the cause."""
 
 from referee.games.api import FaultKind, Game, Ruling
-from referee.harness.bots.limits import exit_words
-from referee.harness.bots.seat import Seat
-from referee.harness.bots.stderr import lines
 from referee.harness.match.verdict import ANSWER_CHARACTERS, FaultReport, detail_of
+from referee.harness.process.limits import exit_words
+from referee.harness.process.stderr import lines
+from referee.harness.seats.seat import Seat
 from referee.protocol.errors import printable
 from referee.protocol.messages import Encoding
 

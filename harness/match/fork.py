@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 
 from referee.games.api import Player
-from referee.harness.bots.launch import Entrant, told_apart
 from referee.harness.errors import UsageError
 from referee.harness.match.referee import Match
 from referee.harness.match.relive import Past
+from referee.harness.programs.spec import Entrant, told_apart
 from referee.harness.record.lines import Origin, Step, Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions

@@ -12,13 +12,13 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import FaultKind, Player
 from referee.games.dice import derive_seed
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Roster, open_roster
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.seats.roster import Roster, open_roster
 
 Pay = Callable[[Verdict, Player, int], int]
 """Takes a match, the bot's seat and the points that the case can pay; gives those that it pays."""

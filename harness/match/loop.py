@@ -11,12 +11,12 @@ import trio
 
 from referee.games.api import Call, Event, Fault, Game, Notice, Player, Setup, TimeControl
 from referee.games.dice import derive_seed
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.seat import Seat, Table
 from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.setups import begun
+from referee.harness.process.limits import Limits
 from referee.harness.record.lines import Step
+from referee.harness.seats.seat import Seat, Table
 from referee.protocol import messages
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
 

@@ -25,12 +25,6 @@ from referee.games.api import (
     State,
     TimeControl,
 )
-from referee.harness.bots.bot import PROGRAM_CHARACTERS
-from referee.harness.bots.launch import Entrant, player_of
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.presence import presence
-from referee.harness.bots.roster import Roster
-from referee.harness.bots.seat import OutOfTurn, Seat, Withdrawn, settle
 from referee.harness.errors import RunError, ungrouped
 from referee.harness.isolation.plan import weakest
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
@@ -41,6 +35,9 @@ from referee.harness.match.pace import Pace
 from referee.harness.match.relive import Past, relive
 from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, FaultReport, Verdict
 from referee.harness.match.verdict import Seat as SeatAccount
+from referee.harness.process.limits import Limits
+from referee.harness.process.stall_clock import presence
+from referee.harness.programs.spec import Entrant, player_of
 from referee.harness.record.bundle import Evidence, bundle_of, gathered, remove_bundles, write_bundles
 from referee.harness.record.lines import (
     REPLAY_VERSION,
@@ -55,6 +52,9 @@ from referee.harness.record.lines import (
     state_hash,
 )
 from referee.harness.record.recorder import FOLLOWED_S, Recorder
+from referee.harness.seats.program import PROGRAM_CHARACTERS
+from referee.harness.seats.roster import Roster
+from referee.harness.seats.seat import OutOfTurn, Seat, Withdrawn, settle
 from referee.protocol import messages
 from referee.protocol.messages import Encoding
 

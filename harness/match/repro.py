@@ -9,20 +9,20 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.api import Call, Fault, FaultKind
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits, OnNoise, passed_limit
-from referee.harness.bots.roster import open_roster
-from referee.harness.bots.seat import EngineSeat, Seat
-from referee.harness.bots.stderr import lines as printable_lines
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.loop import Loop
 from referee.harness.match.relive import relive
+from referee.harness.process.limits import Limits, OnNoise, passed_limit
+from referee.harness.process.stderr import lines as printable_lines
+from referee.harness.programs.spec import Entrant
 from referee.harness.record import bundle
 from referee.harness.record.bundle import Bundle
 from referee.harness.record.lines import Turn, plain
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
+from referee.harness.seats.roster import open_roster
+from referee.harness.seats.seat import EngineSeat, Seat
 from referee.protocol.messages import Encoding
 
 PATIENCE = 10

@@ -9,19 +9,19 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
-from referee.harness.bots import cache
-from referee.harness.bots.chaos import Chaos
-from referee.harness.bots.debug import debugged
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits, OnNoise
-from referee.harness.bots.roster import Inside, Roster, in_processes, open_roster
-from referee.harness.bots.seat import Seat
-from referee.harness.bots.transports import Pipes
 from referee.harness.errors import RunError
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match, Watcher, play
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
+from referee.harness.process.limits import Limits, OnNoise
+from referee.harness.process.pipes import Pipes
+from referee.harness.programs import build_cache
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.recorder import Recorder
+from referee.harness.seats.chaos import Chaos
+from referee.harness.seats.inside import debugged
+from referee.harness.seats.roster import Inside, Roster, in_processes, open_roster
+from referee.harness.seats.seat import Seat
 
 REPLAYS = 3
 """So often at most a match is played again because the machine was busy."""
@@ -37,13 +37,13 @@ class Series(Struct, frozen=True):
     first_to: int | None = None
     """So many wins decide the series: what is left of `games` is not played."""
     chaos: bool = False
-    """Frames are written as `referee.harness.bots.chaos` does, and each match's seed draws the turn of its seats."""
+    """Frames are written as `referee.harness.seats.chaos` does, and each match's seed draws the turn of its seats."""
     again: tuple[str, ...] = ()
     """The command line that plays a match of it again, without the seed and the bots."""
     bots: tuple[str, ...] = ()
     """What the entrants were named by on the command line."""
     debug: bool = False
-    """Bots of the Python kit run inside this process, as `referee.harness.bots.debug` does."""
+    """Bots of the Python kit run inside this process, as `referee.harness.seats.inside` does."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
 def missing(entrants: Iterable[Entrant]) -> str | None:
     """Says which build is missing, if somebody has removed that of one of these bots from the cache."""
     for entrant in entrants:
-        for build in sorted(cache.named_in((*entrant.argv, str(entrant.cwd)))):
+        for build in sorted(build_cache.named_in((*entrant.argv, str(entrant.cwd)))):
             if not os.path.exists(build):
                 return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None

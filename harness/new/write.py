@@ -23,12 +23,12 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Call, Fault, Game, Notice, Player, Setup
 from referee.games.dice import Dice
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.seat import EngineSeat, Seat, Table
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed
 from referee.harness.match.loop import Loop
 from referee.harness.paths import HOME, KITS
+from referee.harness.process.limits import Limits
+from referee.harness.seats.seat import EngineSeat, Seat, Table
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Clock, Encoding, Initialize
 

@@ -20,7 +20,7 @@ class Opponent(Struct, frozen=True):
     args: tuple[str, ...] = ()
     """What the program is given on its command line."""
     any_game: bool = False
-    """Games that its program does not know are played by the engine itself (`referee.harness.bots.launch`)."""
+    """Games that its program does not know are played by the engine itself (`referee.harness.programs.spec`)."""
     injects: bool = False
     """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.referee`)."""
     thinks: tuple[str, ...] = ()

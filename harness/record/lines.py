@@ -14,8 +14,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from referee.games.api import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
-from referee.harness.bots.limits import Limits
 from referee.harness.match.verdict import FaultReport, Seat
+from referee.harness.process.limits import Limits
 
 REPLAY_VERSION = 1
 

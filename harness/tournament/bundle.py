@@ -18,15 +18,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.bots import bundle, cache
-from referee.harness.bots.agent_modules import imported_by
-from referee.harness.bots.bundle import Bundle
-from referee.harness.bots.launch import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.originals import bot_in, recognised, working_in_a_copy
 from referee.harness.check.archive import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.supervisor import remove
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive, build_cache
+from referee.harness.programs.agent_imports import imported_by
+from referee.harness.programs.archive import Bundle
+from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
+from referee.harness.programs.spec import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
 from referee.harness.tournament import wire
 from referee.harness.tournament.ledger import BOTS
 from referee.harness.tournament.plan import Entry
@@ -87,8 +87,8 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     return Found(Entry(name or path.stem, "", hash, path.name, inside=inside), content)
 
 
-def _file(path: Path, folder: Path) -> bundle.File:
-    return bundle.File(path.relative_to(folder).as_posix(), os.access(path, os.X_OK), bundle.sha256(path))
+def _file(path: Path, folder: Path) -> archive.File:
+    return archive.File(path.relative_to(folder).as_posix(), os.access(path, os.X_OK), archive.sha256(path))
 
 
 def check_travel(entries: Iterable[Entry]) -> None:
@@ -100,11 +100,11 @@ def check_travel(entries: Iterable[Entry]) -> None:
 
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
     if bot_in(folder, game) is not None:  # of the game's original competition
-        program = bundle.read(folder.resolve())
+        program = archive.read(folder.resolve())
         return Found(Entry(name or bot, "", _sha256(program.identity, metadata.version("referee")), bot), program)
     settings = bot_file(folder, bot)
     folder = folder.resolve()
-    whole = bundle.read((folder / settings.bundle).resolve(), settings.exclude)
+    whole = archive.read((folder / settings.bundle).resolve(), settings.exclude)
     inside = folder.relative_to(whole.folder).as_posix()
     hash = whole.identity if inside == "." else _sha256(whole.identity, inside)
     return Found(Entry(name or settings.name or bot, "", hash, bot, inside=inside), whole)
@@ -119,8 +119,8 @@ def _command_name(spec: str) -> str:
 def _command_hash(spec: str) -> str:
     """The line and the files that it names. It stays on this machine, since nobody knows what else it needs."""
     paths = [Path(word) for word in _words(spec)]
-    files = [bundle.sha256(path) for path in paths if path.is_file()]
-    return _sha256(spec, *files, *(bundle.read(path).identity for path in paths if path.is_dir()))
+    files = [archive.sha256(path) for path in paths if path.is_file()]
+    return _sha256(spec, *files, *(archive.read(path).identity for path in paths if path.is_dir()))
 
 
 def _words(spec: str) -> list[str]:
@@ -165,7 +165,7 @@ def home_of(entry: Entry) -> Path:
     """Where a bot's bundle lies unpacked on this machine, if it does: below the hash of the content, in a folder with
     the name of the bot's own, since agents of the original competitions open files by that."""
     name = entry.bot if Path(entry.bot).name == entry.bot and entry.bot != ".." else "bot"
-    return cache.root().parent / UNPACKED / entry.hash / name
+    return build_cache.root().parent / UNPACKED / entry.hash / name
 
 
 def installed(entry: Entry, archive: Path) -> Path:
@@ -177,7 +177,7 @@ def installed(entry: Entry, archive: Path) -> Path:
     try:
         return _install(home, archive)
     except OSError as error:
-        raise cache.unwritable(f"{archive} cannot be unpacked", home.parent.parent, error) from error
+        raise build_cache.unwritable(f"{archive} cannot be unpacked", home.parent.parent, error) from error
 
 
 def _install(home: Path, archive: Path) -> Path:

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import trio
 
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError
 from referee.harness.match.series import Outcome, Series, match_of, missing, outcome
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
 from referee.harness.tournament import wire
 from referee.harness.tournament.crew import Crew, Event, Lost, open_local
 from referee.harness.tournament.run import DEATHS

@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.api import Game, TimeControl
-from referee.harness.bots.launch import check_seats
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import check_seats
 from referee.harness.tournament import wire
 from referee.harness.tournament.bundle import check_travel, finding, program, store
 from referee.harness.tournament.formats import NO_FURTHER, Seating

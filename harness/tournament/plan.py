@@ -19,11 +19,11 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Game, TimeControl
 from referee.games.dice import derive_seed
-from referee.harness.bots.launch import shown_name
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
 from referee.harness.match.judge import course
 from referee.harness.opponents import OPPONENTS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import shown_name
 from referee.harness.tournament.formats import (
     BY_NAME_FIXED,
     FINAL,

@@ -12,7 +12,7 @@ import trio
 from msgspec import Struct
 
 from referee.games.api import TimeControl
-from referee.harness.bots.limits import Limits
+from referee.harness.process.limits import Limits
 
 LENGTH_BYTES = 4
 READ_BYTES = 1 << 18

@@ -17,12 +17,12 @@ import trio
 
 from referee.games.api import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.person import Person
-from referee.harness.bots.seat import Seat, Withdrawn
 from referee.harness.errors import RunError
 from referee.harness.match.pace import Pace
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.lines import state_hash
+from referee.harness.seats.person import Person
+from referee.harness.seats.seat import Seat, Withdrawn
 
 START_S = 20.0
 END_S = 10.0

@@ -20,10 +20,6 @@ from referee.games import registry
 from referee.games.api import Setup
 from referee.games.arena import Battle
 from referee.games.dice import Dice
-from referee.harness.bots import presence
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.fronts import arena
 from referee.harness.fronts.arena import Arena, Settings, games, path_of
 from referee.harness.fronts.battles import RemotePlayer, Terms
@@ -31,8 +27,12 @@ from referee.harness.fronts.hosted import THINKING
 from referee.harness.fronts.serve import open_arena
 from referee.harness.match.judge import COURSES
 from referee.harness.match.referee import Match, play
+from referee.harness.process import stall_clock
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.roster import open_roster
 
 pytestmark = pytest.mark.trio
 in_thread = trio.to_thread.run_sync
@@ -453,10 +453,10 @@ async def test_a_client_that_posts_before_another_clients_first_move_is_not_on_t
     async def post_in_order() -> None:
         while not first.calls:  # the first player is asked
             await trio.sleep(0.01)
-        nursery.start_soon(second.post, pawn("e8"), presence.now())
+        nursery.start_soon(second.post, pawn("e8"), stall_clock.now())
         while not first.lines:  # the move is shown
             await trio.sleep(0.01)
-        await first.post({"action": FLIP}, presence.now())
+        await first.post({"action": FLIP}, stall_clock.now())
 
     with trio.fail_after(20):
         async with (

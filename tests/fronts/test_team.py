@@ -9,9 +9,9 @@ import pytest
 import requests
 from teams import LIBRARIES, team
 
-from referee.harness.bots.launch import entrant
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
+from referee.harness.programs.spec import entrant
 
 
 def played(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:

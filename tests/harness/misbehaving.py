@@ -25,15 +25,15 @@ from rich.console import Console
 from scripted import GRACE_S, HEARD, Arena
 
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.cli.reports.verdict import verdict as report
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, verify
+from referee.harness.seats.roster import open_roster
 
 BOTS = Path(__file__).with_name("bots")
 FAMILIES = sorted(path.name for path in BOTS.iterdir() if path.is_dir())

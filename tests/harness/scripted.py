@@ -12,14 +12,14 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.api import TimeControl
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import FaultReport, Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
 PYTHON = (sys.executable, "-I", "-S", "-B")

@@ -14,12 +14,12 @@ import trio
 from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import FaultReport
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio

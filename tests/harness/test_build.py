@@ -16,14 +16,14 @@ import msgspec
 import psutil
 import pytest
 
-from referee.harness.bots import builds, bundle, cache, programs, sources
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import KITS
-from referee.tools import toolchains
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive, build, build_cache, languages, toolchains
+from referee.harness.programs.spec import Entrant, entrant
+from referee.tools import toolchains as packages
 
 BACKGROUND = "sleep 77 & echo $! > {}; "
 COUNTED = "echo made >> {}; cp source built"
@@ -108,7 +108,7 @@ def test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either(tmp_path
 INTERRUPTED = """
 import signal, sys, time
 from pathlib import Path
-from referee.harness.bots import builds
+from referee.harness.seats import builds
 
 def interrupt(number, frame):
     raise KeyboardInterrupt
@@ -220,7 +220,7 @@ def test_nothing_is_written_into_a_bots_folder(tmp_path: Path) -> None:
     before = files(tmp_path / "bot")
     program = entrant(spec)
     assert files(tmp_path / "bot") == before
-    assert program.cwd.is_relative_to(cache.root())
+    assert program.cwd.is_relative_to(build_cache.root())
     assert (says(program), program.name) == ("1", "bot")
 
 
@@ -339,7 +339,7 @@ def test_a_build_that_was_killed_begins_afresh(tmp_path: Path, own_cache: Path) 
     """What it left half-made is never taken for made."""
     build = f"test ! -e half || exit 5; echo x > half; test -e {tmp_path}/go || exec sleep 77"
     spec = bot(tmp_path / "bot", build)
-    script = f"from referee.harness.bots.launch import entrant; entrant({spec!r})"
+    script = f"from referee.harness.programs.spec import entrant; entrant({spec!r})"
     with subprocess.Popen([sys.executable, "-c", script]) as run:
         until(lambda: any(own_cache.glob("*/work/half")), 20)
         run.kill()
@@ -351,7 +351,7 @@ def test_another_compiler_builds_again(tmp_path: Path, monkeypatch: pytest.Monke
     def compiler(version: str) -> None:
         gcc.write_text(f'#!/bin/sh\n# {version}\ntest "$1" = --version && echo {version} || cp "$0" built\n')
         gcc.chmod(0o755)
-        programs._identities.cache_clear()
+        toolchains._identities.cache_clear()
 
     gcc = tmp_path / "bin" / "gcc"
     gcc.parent.mkdir()
@@ -382,7 +382,7 @@ def test_runs_side_by_side_build_once_and_all_of_them_play(tmp_path: Path) -> No
     spec = bot(
         tmp_path / "bot", f"echo made >> {tmp_path}/log; sleep 0.5; echo exit > built; chmod +x built", "['./built']"
     )
-    script = f"from referee.harness.bots.launch import entrant; print(entrant({spec!r}).argv[0])"
+    script = f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).argv[0])"
     runs = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = {run.communicate(timeout=30)[0] for run in runs}
     assert (len(said), times(tmp_path)) == (1, 1)
@@ -392,7 +392,7 @@ def test_runs_side_by_side_build_once_and_all_of_them_play(tmp_path: Path) -> No
 def test_builds_that_nobody_uses_are_removed_and_others_are_not(tmp_path: Path, own_cache: Path) -> None:
     spec = counted(tmp_path)
     script = (
-        f"from referee.harness.bots.launch import entrant; print(entrant({spec!r}).cwd, flush=True)\n"
+        f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).cwd, flush=True)\n"
         "import sys; sys.stdin.read()"
     )
 
@@ -458,7 +458,7 @@ def test_the_identity_of_a_bot_is_its_paths_executable_bits_and_contents(tmp_pat
     (tmp_path / "a" / "bot.py").write_text("print()")
     (tmp_path / "run").write_text("#!/bin/sh\n")
     (tmp_path / "run").chmod(0o755)
-    found = bundle.read(tmp_path)
+    found = archive.read(tmp_path)
     assert [file.line for file in found.files] == [
         "a/bot.py - 525d513313416cf187f44fa87e1753ee6d11552c22097537ddc32b4ed34fa68f",
         "run x a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf",
@@ -474,17 +474,17 @@ def test_a_change_of_name_bit_or_content_is_another_bot_and_nothing_else_is(tmp_
     (two / "build").mkdir()
     (two / "build" / "x").touch()
     os.utime(two / "bot.py", (1, 1))
-    first = bundle.read(one).identity
-    assert bundle.read(two).identity == first
+    first = archive.read(one).identity
+    assert archive.read(two).identity == first
     (two / "bot.py").chmod(0o755)
-    assert bundle.read(two).identity != first
+    assert archive.read(two).identity != first
     (two / "bot.py").chmod(0o644)
     (two / "bot.py").rename(two / "bot2.py")
-    assert bundle.read(two).identity != first
+    assert archive.read(two).identity != first
     (two / "bot2.py").rename(two / "bot.py")
-    assert bundle.read(two).identity == first
+    assert archive.read(two).identity == first
     (two / "bot.py").write_text("print( )")
-    assert bundle.read(two).identity != first
+    assert archive.read(two).identity != first
 
 
 # Programs that are there and do not work.
@@ -511,11 +511,11 @@ def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
     for name in ("cargo", "rustc"):
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    toolchains.works.cache_clear()
+    packages.works.cache_clear()
     try:
-        assert list(toolchains.missing("rust")) == ["cargo"]
+        assert list(packages.missing("rust")) == ["cargo"]
     finally:
-        toolchains.works.cache_clear()
+        packages.works.cache_clear()
 
 
 @pytest.fixture
@@ -529,9 +529,9 @@ def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     (tmp_path / "broken" / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "broken" / "tool").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/broken:{tmp_path}/good:/usr/bin:/bin")
-    toolchains.works.cache_clear()
+    packages.works.cache_clear()
     yield tmp_path / "good"
-    toolchains.works.cache_clear()
+    packages.works.cache_clear()
 
 
 def test_a_build_finds_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
@@ -551,16 +551,16 @@ def test_a_bot_runs_by_the_first_program_on_path_that_works(tmp_path: Path, brok
 
 
 def test_tests_need_what_builds_need(broken_first: Path) -> None:
-    assert toolchains.missing("rust") == {}
+    assert packages.missing("rust") == {}
     for name in ("cargo", "rustc", "node"):
-        assert toolchains.find(name) == programs.find(name) == str(broken_first / name)
+        assert packages.find(name) == toolchains.find(name) == str(broken_first / name)
 
 
 def test_a_kits_examples_and_its_library_are_built_in_one_copy() -> None:
     for settings in KITS.glob("*/examples/*/bot.toml"):
         bot = tomllib.loads(settings.read_text("utf-8"))
         if "build" in bot:
-            assert (bot["bundle"], bot["exclude"]) == ("../..", list(sources.NOT_BUILT)), settings
+            assert (bot["bundle"], bot["exclude"]) == ("../..", list(languages.NOT_BUILT)), settings
 
 
 def test_a_build_sees_the_settings_of_tools_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -574,7 +574,7 @@ def test_a_build_sees_the_settings_of_tools_and_no_secrets(tmp_path: Path, monke
         entrant(str(tmp_path))
     shown = str(failure.value)
     assert "hidden" not in shown
-    builds.run(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", {})
+    build.run(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", {})
     seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
     assert (seen["PATH"], seen["CARGO_HOME"]) == (os.environ["PATH"], "/shown")
     assert seen.keys().isdisjoint({"GITHUB_TOKEN", "aws_secret_access_key", "CARGO_REGISTRY_TOKEN", "DISPLAY"})

@@ -3,9 +3,9 @@
 import pytest
 from scripted import Arena
 
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.process.limits import Limits
 
 pytestmark = pytest.mark.trio
 

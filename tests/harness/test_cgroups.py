@@ -12,14 +12,14 @@ import trio
 from scripted import Arena
 from test_isolation import ORDINARY, ordinary_python
 
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
 from referee.harness.isolation.layers.cgroups import Groups, Hierarchy
 from referee.harness.isolation.plan import Isolation
 from referee.harness.paths import HOME
+from referee.harness.process.limits import Limits
+from referee.harness.seats.roster import open_roster
 
 UNSEEN = """
 greet(); put('NW'); asked = call()
@@ -112,8 +112,8 @@ import subprocess, sys, trio
 from pathlib import Path
 from referee.harness.isolation import cgroups
 cgroups.NEEDED = frozenset(sys.argv[2].split(","))
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
+from referee.harness.process.limits import Limits
+from referee.harness.seats.roster import open_roster
 from referee.harness.isolation import layers
 
 def where():

@@ -9,18 +9,18 @@ from defects import bot
 from scripted import HEARD, PREAMBLE, Arena
 
 from referee.games.dice import Dice, derive_seed
-from referee.harness.bots.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
-from referee.harness.bots.launch import entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Carrier, open_roster
-from referee.harness.bots.transports import Pipes
 from referee.harness.cli.main import main
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.spawner import Process
 from referee.harness.match.referee import Match, play
 from referee.harness.match.series import Series, match_of
+from referee.harness.process.limits import Limits
+from referee.harness.process.pipes import Pipes
+from referee.harness.programs.spec import entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
+from referee.harness.seats.roster import Carrier, open_roster
 from referee.protocol.messages import Encoding
 
 SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)

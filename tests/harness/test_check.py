@@ -24,8 +24,6 @@ from scripted import Arena
 
 from referee.games import registry
 from referee.games.api import TimeControl
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.check.archive import unpack
 from referee.harness.check.course import Check, best_opponent, check
 from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
@@ -33,6 +31,8 @@ from referee.harness.check.output import annotations, junit, sarif
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
 from referee.tools.toolchains import works
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.harness.bots.debug import script_of
-from referee.harness.bots.launch import entrants
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrants
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.inside import script_of
 from referee.protocol.messages import Encoding
 
 RANDOM_PLAYER = """

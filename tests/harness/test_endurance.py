@@ -12,11 +12,11 @@ import psutil
 import pytest
 from scripted import Arena
 
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
+from referee.harness.seats.roster import open_roster
 
 MATCHES = 500
 WARM_UP = 100

@@ -10,8 +10,8 @@ import pytest
 from referee.games import aiarena21, tictactoe
 from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.api import Fault, FaultKind, Player, Setup
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.limits import Limits
 from referee.harness.record.exports import FORMATS, export
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
 from referee.harness.record.recorder import Recorder

@@ -15,19 +15,19 @@ import trio
 from scripted import Arena
 
 from referee.games.api import FaultKind, Result
-from referee.harness.bots.debuggers import language
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import FULL_REPORTS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.debuggers import language
 from referee.harness.record.bundle import _KINDS
 from referee.harness.record.frames import frames
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.roster import open_roster
 
 Run = Callable[..., tuple[int, str]]
 

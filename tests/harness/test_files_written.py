@@ -6,11 +6,11 @@ from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
 from referee.harness import threads
-from referee.harness.bots import scratch
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers.namespaces import MOST_FILES
 from referee.harness.isolation.plan import OFF, Isolation
+from referee.harness.process import scratch
+from referee.harness.process.limits import Limits
 
 LIMITS = Limits(scratch_bytes=8 << 20)
 WRITES = """

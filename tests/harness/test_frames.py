@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scripted import Arena
 
 from referee.games import registry
-from referee.harness.bots.launch import entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.record.frames import difference, frames, patched, shown
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions

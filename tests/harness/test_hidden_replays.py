@@ -19,8 +19,6 @@ import pytest
 from scripted import PREAMBLE, PYTHON, Arena
 from test_isolation import ACCOUNTS, ordinary_python, shared_cache
 
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
 from referee.harness.isolation import hidden_files
 from referee.harness.isolation.hidden_files import Hidden, Sight, sight
@@ -29,8 +27,10 @@ from referee.harness.isolation.layers.namespaces import View
 from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.paths import HOME
+from referee.harness.process.limits import Limits
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import HEADER
+from referee.harness.seats.roster import open_roster
 
 SEED, OLDER = "9182736450192837465", "older-secret"
 """The secrets that the spy looks for: the seed of its match, and a word in the files of older matches."""

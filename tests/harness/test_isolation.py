@@ -26,9 +26,6 @@ import trio
 from scripted import HEARD, PREAMBLE, PYTHON, Arena
 
 from referee.games.api import FaultKind
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.cli.exits import NOT_ISOLATED
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
@@ -39,7 +36,10 @@ from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
 from referee.harness.record.replay import Replay
+from referee.harness.seats.roster import open_roster
 
 KEPT = plan.table(Isolation())
 """The layers of this machine."""

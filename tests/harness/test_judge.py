@@ -14,13 +14,13 @@ from scripted import RIVAL, Arena
 
 from referee.games.api import Result
 from referee.games.arena import FLIP
-from referee.harness.bots.launch import Entrant, check_seats, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.judge import COURSES, Judgement, judge
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, check_seats, entrant
 from referee.harness.record.lines import Injection, Turn
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import Difference, positions, verify

@@ -12,11 +12,11 @@ import trio
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee import api
-from referee.harness.bots import cache
-from referee.harness.bots.builds import BUILD_LINES, excerpt
-from referee.harness.bots.launch import Entrant, entrant, entrants, environment
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
+from referee.harness.programs import build_cache
+from referee.harness.programs.build import BUILD_LINES, excerpt
+from referee.harness.programs.spec import Entrant, entrant, entrants, environment
 from referee.tools import toolchains
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
@@ -409,8 +409,8 @@ def test_a_java_file_runs_its_first_class_whatever_the_file_is_called(tmp_path: 
     program = entrant(str(tmp_path / file))
     said = subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout
     assert said == "one; class Wrong {\n"
-    assert {Path(folder) for folder in cache.builds_in(program.argv)} >= {
-        Path(folder) for word in program.argv for folder in re.findall(rf"{cache.root()}/\w+", word)
+    assert {Path(folder) for folder in build_cache.builds_in(program.argv)} >= {
+        Path(folder) for word in program.argv for folder in re.findall(rf"{build_cache.root()}/\w+", word)
     }, "a bot reads the kit and its own classes"
 
 

@@ -6,8 +6,8 @@ import pytest
 from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
+from referee.harness.process.limits import Limits
 
 TOLD = """
 params = greet()

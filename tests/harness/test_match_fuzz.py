@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scripted import Arena
 
 from referee.games.api import TimeControl
-from referee.harness.bots.limits import Limits
+from referee.harness.process.limits import Limits
 
 WRITES = """
 import base64

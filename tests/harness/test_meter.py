@@ -15,9 +15,9 @@ import trio
 from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.meter import Meter
 from referee.harness.isolation import supervisor
+from referee.harness.process.limits import Limits
+from referee.harness.process.usage import Meter
 
 SHARING = """
 held = b'x' * (200 << 20)

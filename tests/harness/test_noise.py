@@ -15,11 +15,11 @@ import pytest
 from scripted import PREAMBLE, Arena
 
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.cores import Thread, between
-from referee.harness.bots.limits import Limits, OnNoise
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
+from referee.harness.process.core_wait import Thread, between
+from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.record.lines import Stop
 from referee.harness.record.recorder import Recorder
 

@@ -11,10 +11,10 @@ from scripted import Arena
 
 from referee.games import registry
 from referee.games.api import FaultKind
-from referee.harness.bots.launch import entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 from referee.protocol.messages import Encoding, ErrorObject

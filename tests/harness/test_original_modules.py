@@ -10,14 +10,14 @@ import pytest
 from contests import games, tournament
 from scripted import Arena
 
-from referee.harness.bots.agent_modules import imported_by
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.agent_imports import imported_by
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.tournament.bundle import finding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")

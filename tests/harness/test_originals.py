@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
-from referee.harness.bots import originals
-from referee.harness.bots.launch import Entrant, entrant, entrants
-from referee.harness.bots.limits import Limits
 from referee.harness.check.archive import bot_in
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs import original_spec
+from referee.harness.programs.spec import Entrant, entrant, entrants
 from referee.harness.tournament.bundle import finding
 
 AGENTS = Path(__file__).with_name("agents")
@@ -34,7 +34,7 @@ def agents(arena: Arena) -> Path:
 
 
 def original(game: str, spec: str, folder: Path = Path()) -> Entrant:
-    found = originals.read(spec, folder)
+    found = original_spec.read(spec, folder)
     return Entrant(found.path.stem, found.argv(game), found.path.parent)
 
 
@@ -469,13 +469,13 @@ async def test_a_fault_shows_the_value_that_the_agent_returned(arena: Arena, ans
 
 
 def test_a_file_is_recognised_by_what_it_defines() -> None:
-    assert originals.recognised(AGENTS / WALKER, "reantics")
-    assert originals.recognised(AGENTS / "fruit_walker.py", "aiarena21")
-    assert originals.recognised(AGENTS / "rusher", "cardgame")
-    assert originals.recognised(AGENTS / "rusher" / "agent.py", "cardgame")
-    assert not originals.recognised(AGENTS / WALKER, "aiarena21")
-    assert not originals.recognised(AGENTS / "rusher" / "helper.py", "cardgame")
-    assert not originals.recognised(AGENTS / WALKER, "quoridor")
+    assert original_spec.recognised(AGENTS / WALKER, "reantics")
+    assert original_spec.recognised(AGENTS / "fruit_walker.py", "aiarena21")
+    assert original_spec.recognised(AGENTS / "rusher", "cardgame")
+    assert original_spec.recognised(AGENTS / "rusher" / "agent.py", "cardgame")
+    assert not original_spec.recognised(AGENTS / WALKER, "aiarena21")
+    assert not original_spec.recognised(AGENTS / "rusher" / "helper.py", "cardgame")
+    assert not original_spec.recognised(AGENTS / WALKER, "quoridor")
 
 
 def test_a_folder_may_hold_one_of_them_and_others_that_it_needs(tmp_path: Path) -> None:
@@ -540,7 +540,7 @@ def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> N
 )
 def test_what_a_file_imports_or_assigns_counts_too(tmp_path: Path, game: str, source: str) -> None:
     (tmp_path / "bot.py").write_text(source)
-    assert originals.recognised(tmp_path / "bot.py", game)
+    assert original_spec.recognised(tmp_path / "bot.py", game)
 
 
 def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_path: Path, agents: Path) -> None:
@@ -557,11 +557,11 @@ def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_p
 
 def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_quotes(tmp_path: Path) -> None:
     (tmp_path / "My Agent.py").touch()
-    read = originals.read("--python python3 --seed=7 --original-ids --folder . My Agent.py", tmp_path)
+    read = original_spec.read("--python python3 --seed=7 --original-ids --folder . My Agent.py", tmp_path)
     assert read.path == tmp_path / "My Agent.py"
     assert (read.seed, read.original_ids, read.folder) == (7, True, tmp_path)
     assert read.argv("cardgame")[1:] == (
-        str(originals.RUNNER),
+        str(original_spec.RUNNER),
         "cardgame",
         "--seed",
         "7",
@@ -570,7 +570,9 @@ def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_qu
         "--original-ids",
         str(tmp_path / "My Agent.py"),
     )
-    assert originals.read("'My Agent.py'", tmp_path) == originals.Original(tmp_path / "My Agent.py", sys.executable)
+    assert original_spec.read("'My Agent.py'", tmp_path) == original_spec.Original(
+        tmp_path / "My Agent.py", sys.executable
+    )
 
 
 @pytest.mark.parametrize(
@@ -589,10 +591,10 @@ def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_qu
 def test_what_is_wrong_with_a_name_is_told(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "here.py").touch()
     with pytest.raises(UsageError, match=message):
-        originals.read(text, tmp_path)
+        original_spec.read(text, tmp_path)
 
 
 def test_a_game_without_originals_in_python_says_so(tmp_path: Path) -> None:
     (tmp_path / "here.py").touch()
     with pytest.raises(UsageError, match="quoridor has no bots of that kind; aiarena21, cardgame, reantics have"):
-        originals.read("here.py", tmp_path).argv("quoridor")
+        original_spec.read("here.py", tmp_path).argv("quoridor")

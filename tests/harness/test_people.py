@@ -11,19 +11,19 @@ import trio
 from scripted import Arena
 
 from referee.games.api import Fault, FaultKind, State, TimeControl
-from referee.harness.bots.launch import Entrant, entrants
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.person import Person
-from referee.harness.bots.seat import Seat
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrants
 from referee.harness.record.recorder import is_written
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.person import Person
+from referee.harness.seats.seat import Seat
 
 QUICK = TimeControl(per_call_s=0.05, match_s=0.05)
 

@@ -11,10 +11,10 @@ import psutil
 import pytest
 from test_build import bot, needs_gcc, own_cache, says, until
 
-from referee.harness.bots import cache
-from referee.harness.bots.launch import entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.errors import RunError
+from referee.harness.process.limits import Limits
+from referee.harness.programs import build_cache
+from referee.harness.programs.spec import entrant
 
 __all__ = ["own_cache"]
 
@@ -197,7 +197,7 @@ def test_two_commands_of_one_content_are_run_in_one_place_wherever_it_lies(tmp_p
     second = entrant(str(tmp_path / "copy" / "two"))
     assert second.cwd.parent == first.cwd.parent
     assert Path((tmp_path / "one").read_text()).parent == Path((tmp_path / "two").read_text()).parent
-    assert (first.cwd.parent.parent / cache.ORIGIN).read_text() == str(tmp_path / "all")
+    assert (first.cwd.parent.parent / build_cache.ORIGIN).read_text() == str(tmp_path / "all")
 
 
 def test_build_tools_find_nothing_to_do_where_a_bot_plays(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_bot_may_read_the_place_where_it_was_built(tmp_path: Path) -> None:
     """Compilers cut some paths into pieces, so that a program of the copy still names that place."""
     program = entrant(bot(tmp_path / "bot", f"pwd > {tmp_path}/place"))
     work = Path((tmp_path / "place").read_text().strip()).parent
-    assert set(cache.builds_in([str(program.cwd)])) == {str(program.cwd.parent), str(work)}
+    assert set(build_cache.builds_in([str(program.cwd)])) == {str(program.cwd.parent), str(work)}
 
 
 def test_two_builds_of_one_project_wait_for_each_other(tmp_path: Path) -> None:
@@ -257,10 +257,10 @@ def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path
     home = own_cache / "home"
     lock = own_cache / "home.lock"
     code = (
-        "import sys; from pathlib import Path; from referee.harness.bots import cache\n"
+        "import sys; from pathlib import Path; from referee.harness.seats import cache\n"
         f"with cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
     )
-    with cache.locked(home):
+    with build_cache.locked(home):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         waiting = subprocess.Popen([sys.executable, "-c", code], **pipes, text=True)  # type: ignore[call-overload]
         until(lambda: str(lock) in {file.path for file in psutil.Process(waiting.pid).open_files()}, 20)
@@ -279,4 +279,4 @@ def test_the_cache_may_be_deleted_while_its_builds_are_used(tmp_path: Path, own_
     second = entrant(spec)
     assert second == first
     assert says(second) == "one"
-    assert cache.in_use(second.cwd.parent)
+    assert build_cache.in_use(second.cwd.parent)

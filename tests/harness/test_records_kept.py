@@ -14,10 +14,10 @@ import trio
 from referee.games import registry
 from referee.games.api import Setup, State
 from referee.games.dice import Dice
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import RunError, UsageError
+from referee.harness.process.limits import Limits
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.record.recorder import FLUSH_LINES, Recorder, claimed, claimed_folder
 from referee.harness.record.replay import Replay

@@ -15,17 +15,17 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
 from referee.games.dice import derive_seed
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.presence import AWAY_AFTER_S
-from referee.harness.bots.roster import open_roster
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
+from referee.harness.process.limits import Limits
+from referee.harness.process.stall_clock import AWAY_AFTER_S
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.record.recorder import InMemory
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
+from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio

@@ -16,11 +16,11 @@ from scripted import Arena
 
 from referee.games import registry
 from referee.games.api import Fault, FaultKind, Result, Setup, TimeControl, win
-from referee.harness.bots.limits import Limits
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.isolation.process_tree import READ_BY
+from referee.harness.process.limits import Limits
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder
 from referee.harness.record.replay import Replay

@@ -60,8 +60,8 @@ READS = """
 import os, subprocess, sys, threading
 from pathlib import Path
 import trio
-from referee.harness.bots import scratch
-from referee.harness.bots.meter import Meter
+from referee.harness.seats import scratch
+from referee.harness.process.usage import Meter
 from referee.harness.isolation.spawner import open_spawner
 
 group, folder = Path(sys.argv[1]), Path(sys.argv[2])

@@ -13,9 +13,9 @@ import psutil
 import pytest
 import trio
 
-from referee.harness.bots.meter import Meter
 from referee.harness.isolation.spawner import RESTING, Process, open_spawner
 from referee.harness.isolation.supervisor import FLOOR, remove
+from referee.harness.process.usage import Meter
 
 REFEREE = """
 import signal, sys, trio

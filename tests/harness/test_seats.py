@@ -9,10 +9,10 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.api import Setup
 from referee.games.dice import Dice, derive_seed
-from referee.harness.bots.launch import check_seats, entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.seat import EngineSeat, Table
 from referee.harness.match.loop import shown_limits
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import check_seats, entrant
+from referee.harness.seats.seat import EngineSeat, Table
 from referee.protocol.messages import Encoding, Initialize
 
 pytestmark = pytest.mark.trio

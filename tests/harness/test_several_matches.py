@@ -9,12 +9,12 @@ import trio
 from scripted import Arena
 
 from referee.games.api import TimeControl
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
+from referee.harness.process.limits import Limits
+from referee.harness.seats.roster import open_roster
 
 SEATS = (("NW", "W", "SW"), ("C", "E"))
 """The first seat wins."""

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from referee.games import registry
 from referee.games.api import Game, Method, Setup
 from referee.games.dice import Dice
-from referee.harness.bots.shared import SharedMembers
+from referee.harness.seats.notice_cache import SharedMembers
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Encoding, Initialize, Limits
 

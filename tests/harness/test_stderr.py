@@ -10,12 +10,12 @@ import trio.testing
 from scripted import Arena
 
 from referee.games.api import TimeControl
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
-from referee.harness.bots.stderr import StderrLog
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.referee import play
+from referee.harness.process.limits import Limits
+from referee.harness.process.stderr import StderrLog
+from referee.harness.seats.roster import open_roster
 
 LOGS_A_LOT = """
 greet()

@@ -15,9 +15,9 @@ import pytest
 
 from referee.games import registry
 from referee.games.api import Game, Setup, State
-from referee.harness.bots.launch import entrants
-from referee.harness.bots.reading import Answers, Unclear
 from referee.harness.errors import UsageError
+from referee.harness.programs.spec import entrants
+from referee.harness.seats.answer_text import Answers, Unclear
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 OURS = [registry.game(name) for name in registry.own_names()]

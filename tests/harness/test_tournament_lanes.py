@@ -10,11 +10,11 @@ import trio
 from contests import drawing_bot, environment, games, tournament
 
 from referee.games import registry
-from referee.harness.bots.launch import entrants
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import open_roster
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrants
+from referee.harness.seats.roster import open_roster
 from referee.harness.tournament import cores, wire
 
 TICTACTOE = registry.game("tictactoe")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kits import CONFORMANCE, SUFFIXES, WriteBot, built, need
 
-from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.programs.spec import Entrant, entrant
 from referee.protocol.messages import Encoding
 
 QUICK = {"test_generated.py", "test_python_kit.py"}

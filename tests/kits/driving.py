@@ -12,7 +12,7 @@ import msgspec
 from referee.games import arena, quoridor, reantics, tictactoe
 from referee.games.api import Call, Game, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
-from referee.harness.bots.launch import Entrant, environment
+from referee.harness.programs.spec import Entrant, environment
 from referee.protocol.connection import NEED_DATA, Connection, answer_decoder
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.harness.bots import builds, cache
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.sources import bundled
 from referee.harness.paths import KITS
+from referee.harness.programs import build, build_cache
+from referee.harness.programs.languages import bundled
+from referee.harness.programs.spec import Entrant, entrant
 from referee.tools.toolchains import TOOLCHAINS, missing
 
 BUILDS = {
@@ -59,15 +59,15 @@ def built(kit: str) -> Path:
     """A kit's folder: a copy with everything built in it, the same that its example bots are run in."""
     if kit not in BUILDS:
         return KITS / kit
-    return builds.folder(bundled(kit), ["/bin/sh", "-c", BUILDS[kit]], ".", kit)
+    return build.folder(bundled(kit), ["/bin/sh", "-c", BUILDS[kit]], ".", kit)
 
 
 def work(kit: str) -> Path:
     """The folder in which a kit is built, and of which `built` is a copy. Go compiles again in a folder of another
     name."""
-    place = cache.made_in(built(kit).parent)
+    place = build_cache.made_in(built(kit).parent)
     assert place is not None
-    return place / builds.WORK
+    return place / build.WORK
 
 
 def conformance(kit: str) -> Entrant:

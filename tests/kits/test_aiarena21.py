@@ -14,10 +14,10 @@ from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Cell, Ground, Map, Options, Player, load
 from referee.games.api import Setup
-from referee.harness.bots.launch import entrant
 from referee.harness.match import maps
 from referee.harness.opponents.greedy import walks
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 
 SMALLEST = Options(map=maps.read("aiarena21", "7"), turns=100)

@@ -15,10 +15,10 @@ from referee.games.aibg5 import AIBG5, CELLS, INDEX, KINDS, LINES, NEIGHBOURS, W
 from referee.games.api import Player, Setup
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, distance, length, line, ring
-from referee.harness.bots.launch import entrant
 from referee.harness.match import maps
 from referee.harness.opponents.trainer import hunt
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 
 NAMES = ("a", "b", "c", "d")

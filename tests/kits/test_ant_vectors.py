@@ -18,8 +18,8 @@ from kits import SUFFIXES, need
 from referee.games import reantics, registry
 from referee.games.api import Setup
 from referee.games.dice import Dice
-from referee.harness.bots.launch import entrant
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 from referee.tools import helpers
 

@@ -13,8 +13,8 @@ from kits import built, example, readme_bot
 
 from referee.games import aiarena21, quoridor, reantics, tictactoe
 from referee.games.api import Game
-from referee.harness.bots.launch import Entrant
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import c
 from referee.tools.kits.shapes import Binding

@@ -11,8 +11,8 @@ from kits import built, readme_bot
 
 from referee.games import reantics, tictactoe
 from referee.games.api import Game
-from referee.harness.bots.launch import Entrant
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
 
 KIT = KITS / "cpp"

@@ -13,8 +13,8 @@ import pytest
 from driving import NAMES, Bot
 from kits import WriteBot, readme_bot, work
 
-from referee.harness.bots.launch import entrant
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import go
 from referee.tools.kits.shapes import Binding

@@ -16,7 +16,7 @@ import pytest
 from driving import Bot
 from kits import SUFFIXES, need
 
-from referee.harness.bots.launch import entrant
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding
 
 PROBES = Path(__file__).parent / "probes"

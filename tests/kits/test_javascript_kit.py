@@ -16,10 +16,10 @@ from kits import WriteBot, built
 
 from referee.games.tictactoe import CELLS
 from referee.games.tictactoe import GAME as TICTACTOE
-from referee.harness.bots.launch import entrant
 from referee.harness.errors import RunError
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
+from referee.harness.programs.spec import entrant
 from referee.protocol.messages import Encoding, ErrorObject
 from referee.tools.kits import javascript
 from referee.tools.kits.shapes import Binding

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from kits import example
 
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.judge import judge
+from referee.harness.process.limits import Limits
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),

@@ -13,14 +13,14 @@ from kits import SUFFIXES, WriteBot, example, readme_bot
 
 from referee.games import registry
 from referee.games.api import FaultKind, TimeControl
-from referee.harness.bots.launch import Entrant, entrant
-from referee.harness.bots.limits import Limits
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import verify
 from referee.protocol.messages import Encoding

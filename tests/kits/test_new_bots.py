@@ -10,9 +10,9 @@ import pytest
 from kits import need
 
 from referee.games import registry
-from referee.harness.bots.launch import entrant
 from referee.harness.cli.main import main
 from referee.harness.new import write as new
+from referee.harness.programs.spec import entrant
 
 FIRST = "tictactoe"
 

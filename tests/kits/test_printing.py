@@ -7,7 +7,7 @@ import pytest
 from conformance import INITIALIZE
 from kits import WriteBot
 
-from referee.harness.bots.launch import Entrant, environment
+from referee.harness.programs.spec import Entrant, environment
 from referee.protocol.codec import JSON
 
 PROGRAMS = {

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 
 from referee.games import registry
 from referee.games.reantics.rules import ReAntics
-from referee.harness.bots.launch import entrant
+from referee.harness.programs.spec import entrant
 from referee.harness.record.replay import Replay
 from referee.harness.record.simulation import positions
 

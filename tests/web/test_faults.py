@@ -8,7 +8,7 @@ import pytest
 from pages import Opened, Played
 
 from referee.games import registry
-from referee.harness.bots.launch import Entrant, entrant
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.record.replay import Replay
 from referee.harness.web.page import page as page_of
 

@@ -16,8 +16,8 @@ import referee
 from referee.games import registry
 from referee.games.api import State
 from referee.games.cardgame.board import PRINTS
-from referee.harness.bots.launch import Entrant, entrant
 from referee.harness.cli.main import main
+from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.record.exports import export
 from referee.harness.record.frames import frames
 from referee.harness.record.replay import Replay

@@ -21,7 +21,7 @@ from pages import Played, Viewing, Visited
 from referee.games import registry
 from referee.games.api import Setup
 from referee.games.dice import Dice
-from referee.harness.bots.limits import Limits
+from referee.harness.process.limits import Limits
 from referee.harness.record.exports import export
 from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.record.recorder import Recorder

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from referee.harness.bots.limits import mebibytes
 from referee.harness.cli.reports.sheet import Sheet
 from referee.harness.cli.reports.words import LINE_CHARACTERS, cut, printable
 from referee.harness.match.series import Outcome
 from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, more_faults, noise_report
+from referee.harness.process.limits import mebibytes
 
 
 def verdict(match: Verdict, title: str) -> RenderableType:

@@ -23,7 +23,7 @@ DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "u
 BASE = "/tmp"
 """The folder that the new root is built over; nothing there changes for anybody else."""
 MOST_FILES = 16384
-"""Files and folders that a bot may have in its scratch folder. `referee.harness.bots.scratch` counts them."""
+"""Files and folders that a bot may have in its scratch folder. `referee.harness.process.scratch` counts them."""
 INODES = 2 * MOST_FILES
 """Files and folders that the kernel allows there, so that somebody sees when a bot has more than it may."""
 EMPTY = "mode=0555,size=4096,nr_inodes=1"

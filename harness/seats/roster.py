@@ -7,14 +7,6 @@ from pathlib import Path
 
 import trio
 
-from referee.harness.bots import cache
-from referee.harness.bots.bot import Bot
-from referee.harness.bots.launch import Entrant, environment, obstacle
-from referee.harness.bots.limits import Limits, rlimits
-from referee.harness.bots.presence import presence
-from referee.harness.bots.script import PREFIX, ScriptSeat
-from referee.harness.bots.seat import EngineSeat, Seat
-from referee.harness.bots.transports import Pipes, Transport
 from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import Hidden
@@ -23,6 +15,14 @@ from referee.harness.isolation.self_protection import need_descriptors
 from referee.harness.isolation.spawner import Process, Spawner, open_spawner
 from referee.harness.isolation.supervisor import remove
 from referee.harness.paths import REPLAYS, TOURNAMENTS
+from referee.harness.process.limits import Limits, rlimits
+from referee.harness.process.pipes import Pipes, Transport
+from referee.harness.process.stall_clock import presence
+from referee.harness.programs import build_cache
+from referee.harness.programs.spec import Entrant, environment, obstacle
+from referee.harness.seats.program import Bot
+from referee.harness.seats.script import PREFIX, ScriptSeat
+from referee.harness.seats.seat import EngineSeat, Seat
 
 Carrier = Callable[[Process, Limits], Transport]
 """Makes what carries the frames of a process that was just started: `Pipes`, or one of their kinds."""
@@ -162,7 +162,7 @@ class Roster:
     def _builds_of(self, entrant: Entrant) -> tuple[str, ...]:
         """Looked up once a run: it searches folders."""
         if entrant not in self._builds:
-            self._builds[entrant] = cache.builds_in((*entrant.argv, str(entrant.cwd)))
+            self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         return self._builds[entrant]
 
     async def start(self, entrant: Entrant) -> Bot:
@@ -216,7 +216,7 @@ class Roster:
 async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside = in_processes) -> AsyncIterator[Roster]:
     """A roster for a run. When the block ends, however it ends, nothing that it started is alive.
 
-    `inside` may make a seat that has no process (`referee.harness.bots.debug`); None = it gets one, and a `carrier`.
+    `inside` may make a seat that has no process (`referee.harness.seats.inside`); None = it gets one, and a `carrier`.
     """
     need_descriptors()
     with plan.room(limits.isolation), _scratch_folder() as scratch:

@@ -7,9 +7,9 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.api import Call, Fault, FaultKind, Notice
-from referee.harness.bots.reading import Answers, Unclear
-from referee.harness.bots.seat import Seat, Table
 from referee.harness.errors import UsageError
+from referee.harness.seats.answer_text import Answers, Unclear
+from referee.harness.seats.seat import Seat, Table
 from referee.protocol.messages import Clock, Hello, Initialize
 
 PREFIX = "script:"

@@ -9,10 +9,10 @@ import msgspec
 import trio
 
 from referee.games.api import Call, Fault, FaultKind, Notice
-from referee.harness.bots.limits import Limits, OnNoise
-from referee.harness.bots.meter import Usage
-from referee.harness.bots.seat import Frames, Moment, Seat, Table, no_answer
-from referee.harness.bots.transports import QUICK_S, Late, Transport
+from referee.harness.process.limits import Limits, OnNoise
+from referee.harness.process.pipes import QUICK_S, Late, Transport
+from referee.harness.process.usage import Usage
+from referee.harness.seats.seat import Frames, Moment, Seat, Table, no_answer
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection, answer_decoder
 from referee.protocol.errors import RemoteProtocolError, printable, quote
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello, Initialize
@@ -30,7 +30,7 @@ LONG_BYTES = 1 << 14
 
 
 class Bot(Seat):
-    """A program that speaks the protocol. `referee.harness.bots.roster` starts it."""
+    """A program that speaks the protocol. `referee.harness.seats.roster` starts it."""
 
     def __init__(self, transport: Transport, limits: Limits) -> None:
         super().__init__()

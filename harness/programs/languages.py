@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from referee.harness.bots import builds, bundle, programs
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
+from referee.harness.programs import archive, build, toolchains
 
 
 def _python(path: Path) -> tuple[str, ...]:
@@ -29,7 +29,7 @@ def _typescript(path: Path) -> tuple[str, ...]:
     """With whatever it imports from beside it."""
     node = _need("node", path)
     kit = _built("javascript", path)
-    made = builds.program(path, ("node",), lambda into: (str(kit / "compile.sh"), str(path), str(into)), str(kit))
+    made = build.program(path, ("node",), lambda into: (str(kit / "compile.sh"), str(path), str(into)), str(kit))
     return (node, "--enable-source-maps", str(made / f"{path.stem}.js"))
 
 
@@ -49,7 +49,7 @@ def _java(path: Path) -> tuple[str, ...]:
         options = ("-g", "-proc:none", "-encoding", "UTF-8", "-cp", jar, "-d", str(into))
         return (javac, *options, str(into / called if called else path))
 
-    made = builds.program(path, ("java", "javac"), compile, str(kit), called)
+    made = build.program(path, ("java", "javac"), compile, str(kit), called)
     name = first if (made / package.replace(".", "/") / f"{first}.class").is_file() else path.stem
     return (java, f"@{kit / 'java.args'}", "-cp", f"{made}:{jar}", f"{package}.{name}".lstrip("."))
 
@@ -130,13 +130,13 @@ def _rust(path: Path) -> tuple[str, ...]:
     def compile(into: Path) -> tuple[str, ...]:
         return (*command, *search, f"--emit=link={into / 'bot'},dep-info={into / 'inputs.d'}", str(path))
 
-    return (str(builds.program(path, ("rustc",), compile) / "bot"),)
+    return (str(build.program(path, ("rustc",), compile) / "bot"),)
 
 
 def _go(path: Path) -> tuple[str, ...]:
     """Compiled as if it lay in the kit's module."""
     command = (_need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
-    made = builds.program(path, ("go",), lambda into: (*command, str(into / "bot"), str(path)), bundled("go").identity)
+    made = build.program(path, ("go",), lambda into: (*command, str(into / "bot"), str(path)), bundled("go").identity)
     return (str(made / "bot"),)
 
 
@@ -146,7 +146,7 @@ def _compiled(command: list[str], path: Path, *libraries: str) -> tuple[str, ...
     def compile(into: Path) -> tuple[str, ...]:
         return (*command, "-MD", "-MF", str(into / "inputs.d"), "-o", str(into / "bot"), str(path), *libraries)
 
-    return (str(builds.program(path, (Path(command[0]).name,), compile) / "bot"),)
+    return (str(build.program(path, (Path(command[0]).name,), compile) / "bot"),)
 
 
 NOT_BUILT = ("dist", "new", "*.md")
@@ -161,14 +161,14 @@ LIBRARIES = {
 
 
 @cache
-def bundled(kit: str) -> bundle.Bundle:
+def bundled(kit: str) -> archive.Bundle:
     """The files of a kit, as its example bots have them too."""
-    return bundle.read(KITS / kit, NOT_BUILT)
+    return archive.read(KITS / kit, NOT_BUILT)
 
 
 def _built(kit: str, path: Path, command: str = "") -> Path:
     """A copy of the kit, built."""
-    return builds.folder(bundled(kit), ["/bin/sh", "-c", command or LIBRARIES[kit]], ".", str(path))
+    return build.folder(bundled(kit), ["/bin/sh", "-c", command or LIBRARIES[kit]], ".", str(path))
 
 
 def _find(program: str, path: Path) -> str:
@@ -180,12 +180,12 @@ def _find(program: str, path: Path) -> str:
 
 @cache
 def _works(path: str) -> bool:
-    return programs.version(path) is not None
+    return toolchains.version(path) is not None
 
 
 def _need(program: str, path: Path) -> str:
     """The first program of that name on PATH that works. RunError if there is none."""
-    found = programs.find(program) or _find(program, path)
+    found = toolchains.find(program) or _find(program, path)
     if not _works(found):
         raise RunError(
             f"{path.name} needs {program}; {found} is there, but does not tell its version, so it cannot work"

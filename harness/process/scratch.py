@@ -10,9 +10,9 @@ import trio
 
 from referee.games.api import Fault, FaultKind
 from referee.harness import threads
-from referee.harness.bots.limits import mebibytes
 from referee.harness.isolation.layers.namespaces import MOST_FILES
 from referee.harness.isolation.spawner import Process
+from referee.harness.process.limits import mebibytes
 from referee.harness.threads import Steps
 
 LOOK_EVERY_S = 0.1

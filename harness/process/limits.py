@@ -8,8 +8,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from referee.games.api import Fault, FaultKind
-from referee.harness.bots.meter import Usage
 from referee.harness.isolation.plan import Isolation
+from referee.harness.process.usage import Usage
 
 
 class OnNoise(StrEnum):

@@ -15,10 +15,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.harness.bots import agent_modules
 from referee.harness.errors import UsageError
 from referee.harness.isolation.visible_paths import MODULE, ROOT
 from referee.harness.paths import RUNNER
+from referee.harness.programs import agent_imports
 
 GAMES = ("aiarena21", "cardgame", "reantics")
 FUNCTIONS = {
@@ -69,7 +69,7 @@ class Original(Struct, frozen=True):
         if self.root is not None and self.root != own:
             yield f"{ROOT}{self.root}"
         elif self.root is None and self.path.is_file():
-            yield from (f"{MODULE}{file}" for file in agent_modules.above(self.path, game))
+            yield from (f"{MODULE}{file}" for file in agent_imports.above(self.path, game))
 
 
 def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from types import NoneType
 from typing import Any
 
 from referee.games.api import Call, Fault, Notice, Player, State
-from referee.harness.bots.seat import Seat, Table, Withdrawn
+from referee.harness.seats.seat import Seat, Table, Withdrawn
 from referee.protocol.messages import Clock, Hello, Initialize
 
 Choose = Callable[[State, Player], Awaitable[Any]]

@@ -13,9 +13,9 @@ import trio
 from msgspec import Struct
 
 from referee.games.dice import Dice, derive_seed
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.transports import Pipes
 from referee.harness.isolation.spawner import Process
+from referee.harness.process.limits import Limits
+from referee.harness.process.pipes import Pipes
 from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding, Initialize
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import psutil
 from msgspec import Struct
 
-from referee.harness.bots.bot import Bot
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.roster import Roster, open_roster
-from referee.harness.bots.transports import Late, Pipes
 from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.plan import Isolation
+from referee.harness.process.limits import Limits
+from referee.harness.process.pipes import Late, Pipes
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.program import Bot
+from referee.harness.seats.roster import Roster, open_roster
 
 PATIENCE_S = 10.0
 MEMORY_BYTES = 64 << 20

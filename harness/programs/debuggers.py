@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.seat import Seat
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.seat import Seat
 
 RUNTIMES = {"python": "python", "pypy": "python", "node": "node", "java": "java", "dlv": "go"}
 """By how the program's name begins, what runs the bot."""

@@ -16,13 +16,13 @@ from types import ModuleType
 from typing import Any
 
 from referee.games.api import Fault, FaultKind
-from referee.harness.bots.bot import Bot
-from referee.harness.bots.launch import Entrant
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.seat import Seat
-from referee.harness.bots.transports import Transport, gone
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.process.pipes import Transport, gone
+from referee.harness.programs.spec import Entrant
+from referee.harness.seats.program import Bot
+from referee.harness.seats.seat import Seat
 from referee.protocol.connection import NEED_DATA, BotConnection, Request
 from referee.protocol.messages import Encoding
 

@@ -16,13 +16,13 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NoReturn
 
-from referee.harness.bots import bundle, cache, copies, programs
-from referee.harness.bots.bundle import Bundle
-from referee.harness.bots.limits import Limits, exit_words, mebibytes
-from referee.harness.bots.meter import Meter
 from referee.harness.errors import RunError
 from referee.harness.isolation import job, plan
 from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.process.limits import Limits, exit_words, mebibytes
+from referee.harness.process.usage import Meter
+from referee.harness.programs import archive, build_cache, build_copy, toolchains
+from referee.harness.programs.archive import Bundle
 from referee.protocol.errors import printable
 
 KEPT = frozenset(
@@ -31,7 +31,7 @@ KEPT = frozenset(
         *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "MAKEFLAGS", "PYTHONPATH", "VIRTUAL_ENV", "SOURCE_DATE_EPOCH"),
         *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
         *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
-        *programs.SETTINGS,
+        *toolchains.SETTINGS,
     ]
 )
 """Environment variables that a build sees."""
@@ -96,26 +96,26 @@ def folder(found: Bundle, command: Sequence[str], inside: str, spec: str) -> Pat
 
     Every command that is run in a bundle gets the same copy, so the examples of a kit share what they are built of.
     """
-    tools = programs.identities(programs.builders(file.path for file in found.files))
-    made = cache.named(["folder", found.identity, *tools])
-    done = made / f"{cache.key([inside, *command])}.built"
+    tools = toolchains.identities(toolchains.builders(file.path for file in found.files))
+    made = build_cache.named(["folder", found.identity, *tools])
+    done = made / f"{build_cache.key([inside, *command])}.built"
     if not _is_made(made, done):
         # A second command for the same content, which may lie in another folder, is run where the first one was.
-        work = cache.made_in(made) or cache.named(["work", str(found.folder), *tools])
-        with cache.locked(work):
+        work = build_cache.made_in(made) or build_cache.named(["work", str(found.folder), *tools])
+        with build_cache.locked(work):
             if not _is_made(made, done):  # another process may have made it while this one waited
                 _build(found, command, inside, spec, work)
                 _publish(found, work, made, done)
-                cache.prune(found.folder, keep={work, made})
+                build_cache.prune(found.folder, keep={work, made})
     return made / TREE
 
 
 def _is_made(made: Path, done: Path) -> bool:
     """Whether a build is complete; then this process uses it from now on."""
-    with cache.locked(made):
+    with build_cache.locked(made):
         if not done.exists():
             return False
-        cache.use(made)
+        build_cache.use(made)
         return True
 
 
@@ -127,18 +127,18 @@ def _build(found: Bundle, command: Sequence[str], inside: str, spec: str, work: 
     """Runs the command in the project's work folder. To be used under its lock."""
     begun = work / BEGUN
     if begun.exists() or _has_new_settings(found, inside, work):
-        cache.discard(work)
+        build_cache.discard(work)
     try:
         try:
-            cache.make(work, found.folder)
-            cache.use(work)
+            build_cache.make(work, found.folder)
+            build_cache.use(work)
             begun.touch()
-            copies.sync(found, work / WORK, work / FILES)
+            build_copy.sync(found, work / WORK, work / FILES)
         except OSError as error:
             raise _NotCopied(f"{found.folder} cannot be copied to be built: {error}") from error
         with named(Path(spec).resolve().name):
-            language = programs.language(file.path for file in found.files)
-            tools = programs.builders(file.path for file in found.files)
+            language = toolchains.language(file.path for file in found.files)
+            tools = toolchains.builders(file.path for file in found.files)
             run(command, work / WORK / inside, spec, {str(work / WORK): str(found.folder)}, language, tools)
     except (BuildFailed, _NotCopied):
         begun.unlink(missing_ok=True)  # everything else may have left half a file
@@ -151,21 +151,21 @@ def _has_new_settings(found: Bundle, inside: str, work: Path) -> bool:
     file = Path(inside, SETTINGS)
     before = work / WORK / file
     return before.is_file() and all(
-        each.path != file.as_posix() or each.sha256 != bundle.sha256(before) for each in found.files
+        each.path != file.as_posix() or each.sha256 != archive.sha256(before) for each in found.files
     )
 
 
 def _publish(found: Bundle, work: Path, made: Path, done: Path) -> None:
     """Copies what was built to where it plays, and says so."""
-    with cache.locked(made):
+    with build_cache.locked(made):
         try:
             if not done.exists():  # a copy of the project may have been built at the same time
-                cache.make(made, found.folder, work)
-                copies.publish(work / WORK, made / TREE)
+                build_cache.make(made, found.folder, work)
+                build_copy.publish(work / WORK, made / TREE)
                 done.touch()
         except OSError as error:
             raise RunError(f"what was built of {found.folder} cannot be kept: {error}") from error
-        cache.use(made)
+        build_cache.use(made)
 
 
 # A program of one source file.
@@ -177,40 +177,40 @@ def program(source: Path, tools: Iterable[str], command: Command, kit: str = "",
     The compiler lists what else it has read in `inputs.d` there, as for make; without that list the source is all.
     `kit` names the content of the kit that is used. `called`: the source has this name too in the folder.
     """
-    named_by = ["program", str(source), bundle.sha256(source), kit, *programs.identities(tools), *command(Path("."))]
-    listing = cache.named(named_by).with_suffix(".inputs")
-    with cache.locked(listing):
-        if (inputs := cache.listed(listing)) is not None:
-            made = cache.named([*named_by, *_hashes(inputs)])
-            with cache.locked(made):
+    named_by = ["program", str(source), archive.sha256(source), kit, *toolchains.identities(tools), *command(Path("."))]
+    listing = build_cache.named(named_by).with_suffix(".inputs")
+    with build_cache.locked(listing):
+        if (inputs := build_cache.listed(listing)) is not None:
+            made = build_cache.named([*named_by, *_hashes(inputs)])
+            with build_cache.locked(made):
                 if made.exists():
-                    cache.use(made)
+                    build_cache.use(made)
                     return made
         return _compiled(source, named_by, listing, command, called)
 
 
 def _compiled(source: Path, named_by: list[str], listing: Path, command: Command, called: str) -> Path:
-    with cache.draft() as new:
+    with build_cache.draft() as new:
         if called:
             (new / called).symlink_to(source)
         shown = {str(new / called): str(source)} if called else {}
         with named(source.stem):
-            tools = programs.builders([source.name])
-            run(command(new), source.parent, str(source), shown, programs.language([source.name]), tools)
+            tools = toolchains.builders([source.name])
+            run(command(new), source.parent, str(source), shown, toolchains.language([source.name]), tools)
         inputs = _dependencies(new / "inputs.d", source.parent)
-        made = cache.named([*named_by, *_hashes(inputs)])
-        with cache.locked(made):
+        made = build_cache.named([*named_by, *_hashes(inputs)])
+        with build_cache.locked(made):
             if not made.exists():
-                cache.put(new, made, source)
-                cache.use(made)
-        cache.list_inputs(listing, source, inputs)
-        cache.prune(source, keep={made, listing})
+                build_cache.put(new, made, source)
+                build_cache.use(made)
+        build_cache.list_inputs(listing, source, inputs)
+        build_cache.prune(source, keep={made, listing})
     return made
 
 
 def _hashes(files: Iterable[Path]) -> list[str]:
     """A line for each file; a file that is gone has no hash."""
-    return [f"{bundle.sha256(file) if file.is_file() else '-'} {file}" for file in files]
+    return [f"{archive.sha256(file) if file.is_file() else '-'} {file}" for file in files]
 
 
 def _dependencies(rules: Path, cwd: Path) -> list[Path]:
@@ -350,7 +350,7 @@ def environment(tools: Iterable[str]) -> dict[str, str]:
         for name, value in os.environ.items()
         if (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET.search(name)
     }
-    return kept | {"PATH": programs.search_path(tools)}
+    return kept | {"PATH": toolchains.search_path(tools)}
 
 
 def excerpt(output: bytes) -> str:

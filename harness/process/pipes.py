@@ -17,16 +17,16 @@ from time import clock_gettime_ns
 import trio
 
 from referee.games.api import Fault, FaultKind
-from referee.harness.bots import scratch
-from referee.harness.bots.cores import Noise, Thread, Threads, between, own_thread, threads_below
-from referee.harness.bots.limits import Limits, exit_words, kernels_ruling, mebibytes, passed_limit
-from referee.harness.bots.meter import SAMPLE_EVERY_S, Meter, Usage
-from referee.harness.bots.presence import presence
-from referee.harness.bots.seat import Moment
-from referee.harness.bots.stderr import READ_BYTES, StderrLog
 from referee.harness.isolation.process_tree import FLOOR, descendants, stop_all
 from referee.harness.isolation.spawner import Process
 from referee.harness.isolation.supervisor import kill
+from referee.harness.process import scratch
+from referee.harness.process.core_wait import Noise, Thread, Threads, between, own_thread, threads_below
+from referee.harness.process.limits import Limits, exit_words, kernels_ruling, mebibytes, passed_limit
+from referee.harness.process.stall_clock import presence
+from referee.harness.process.stderr import READ_BYTES, StderrLog
+from referee.harness.process.usage import SAMPLE_EVERY_S, Meter, Usage
+from referee.harness.seats.seat import Moment
 from referee.protocol.messages import Initialize
 
 NEAR_S = 0.005
@@ -50,7 +50,7 @@ class Late(Exception):
 class Transport(ABC):
     """Frames go out in the order in which they were `put`; bytes come back.
 
-    A deadline `until` is a time on `now`. What is written and read here is judged by `referee.harness.bots.bot`.
+    A deadline `until` is a time on `now`. What is written and read here is judged by `referee.harness.seats.program`.
     """
 
     writes_ahead = False

@@ -21,14 +21,14 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
-from referee.harness.bots import builds, bundle, originals, programs
-from referee.harness.bots.limits import Limits
-from referee.harness.bots.person import WORD
-from referee.harness.bots.script import PREFIX, lines_of
-from referee.harness.bots.sources import SOURCES
 from referee.harness.errors import RunError, UsageError
 from referee.harness.opponents import OPPONENTS, Opponent
 from referee.harness.paths import HOME, KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive, build, original_spec, toolchains
+from referee.harness.programs.languages import SOURCES
+from referee.harness.seats.person import WORD
+from referee.harness.seats.script import PREFIX, lines_of
 from referee.protocol.errors import printable
 
 DEFAULT_LIMITS = Limits()
@@ -48,11 +48,11 @@ class Entrant(Struct, frozen=True):
     injects: bool = False
     """A cheat of ours, which the referee asks for what it does out of turn. No other bot is trusted with that."""
     engine: bool = False
-    """No program: the engine's own answers are played (`referee.harness.bots.seat.EngineSeat`)."""
+    """No program: the engine's own answers are played (`referee.harness.seats.seat.EngineSeat`)."""
     human: bool = False
-    """No program: a person (`referee.harness.bots.person.Person`), on no clock."""
+    """No program: a person (`referee.harness.seats.person.Person`), on no clock."""
     script: bool = False
-    """No program: lines of a file are played (`referee.harness.bots.script`)."""
+    """No program: lines of a file are played (`referee.harness.seats.script`)."""
     remote: bool = False
     """No program: a client over HTTP, which may speak at any time. `argv` is the URL of its service, if it has one."""
 
@@ -83,7 +83,7 @@ def entrants(
     game: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     people: bool = False,
-    progress: builds.Progress | None = None,
+    progress: build.Progress | None = None,
 ) -> tuple[Entrant, ...]:
     """The programs that are named, built if they say how; of those of one name the later ones get a number, as in
     `@random 2`. UsageError for a wrong name before anything is built; RunError for a failed build.
@@ -93,12 +93,12 @@ def entrants(
     `progress`: hears how long a build takes.
     """
     found = [_find(spec, game, people) for spec in specs]
-    with builds.under(limits, progress):
+    with build.under(limits, progress):
         return tuple(told_apart([ready() for ready in found]))
 
 
 def entrant(
-    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: builds.Progress | None = None
+    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: build.Progress | None = None
 ) -> Entrant:
     """The program that `spec` names; see `entrants`."""
     return entrants([spec], game, limits, progress=progress)[0]
@@ -161,14 +161,14 @@ def _find(spec: str, game: str | None, people: bool = False) -> Ready:
     elif rest.startswith(("http://", "https://")):
         ready = _service(rest, game)
     elif rest.startswith("original:"):
-        ready = _original(originals.read(rest.removeprefix("original:"), Path.cwd()), game)
+        ready = _original(original_spec.read(rest.removeprefix("original:"), Path.cwd()), game)
     else:
         ready = _path(rest, game)
     return ready if name is None else lambda: _renamed(ready, name)
 
 
 def _renamed(ready: Ready, name: str) -> Entrant:
-    with builds.named(name):
+    with build.named(name):
         return msgspec.structs.replace(ready(), name=name)
 
 
@@ -274,7 +274,7 @@ def _service(url: str, game: str | None) -> Ready:
     return lambda: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
 
 
-def _original(bot: originals.Original, game: str | None) -> Ready:
+def _original(bot: original_spec.Original, game: str | None) -> Ready:
     if game is None:
         raise UsageError(f"original:{bot.path}: a game must be named with it")
     bot = bot.found(game)
@@ -292,8 +292,8 @@ def _path(spec: str, game: str | None) -> Ready:
         hint = "; a name in front of = is not empty and has no /" if "=" in spec else ""
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
-    if game is not None and (bot := originals.bot_in(path, game)) is not None:
-        return _original(originals.Original(bot, root=path if path.is_dir() else None), game)
+    if game is not None and (bot := original_spec.bot_in(path, game)) is not None:
+        return _original(original_spec.Original(bot, root=path if path.is_dir() else None), game)
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix in SOURCES:
@@ -325,7 +325,7 @@ def bot_file(folder: Path, spec: str) -> BotFile:
 def _folder(folder: Path, spec: str, game: str | None) -> Ready:
     bot = bot_file(folder, spec)
     if bot.original is not None:
-        agent = originals.read(bot.original, folder)
+        agent = original_spec.read(bot.original, folder)
         if not agent.path.is_relative_to(_bundled(bot, folder)):
             raise UsageError(f"{spec}/bot.toml: original names {agent.path}, which lies outside the bot's folder")
         ready = _original(msgspec.structs.replace(agent, root=folder), game)
@@ -344,11 +344,11 @@ def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
         whole = _bundled(bot, folder)
         inside = folder.relative_to(whole)
         try:
-            found = bundle.read(whole, bot.exclude)
+            found = archive.read(whole, bot.exclude)
         except OSError as error:
             raise RunError(f"{spec} cannot be read: {error}") from error
-        with builds.named(name):
-            folder = builds.folder(found, ["/bin/sh", "-c", bot.build], inside.as_posix(), spec) / inside
+        with build.named(name):
+            folder = build.folder(found, ["/bin/sh", "-c", bot.build], inside.as_posix(), spec) / inside
     return Entrant(name, (_program(bot.run[0], folder, spec), *bot.run[1:]), folder)
 
 
@@ -356,7 +356,7 @@ def _program(word: str, folder: Path, spec: str) -> str:
     """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH. RunError; of the
     first kind, which is the bot's own, BuildError."""
     program = str(folder / word) if "/" in word else _on_path(word)
-    kind = builds.BuildError if "/" in word else RunError
+    kind = build.BuildError if "/" in word else RunError
     if program is None or not os.path.isfile(program):
         raise kind(f"{spec}/bot.toml: run names {word!r}, which is no program here")
     if not os.access(program, os.X_OK):
@@ -365,7 +365,7 @@ def _program(word: str, folder: Path, spec: str) -> str:
 
 
 def _on_path(word: str) -> str | None:
-    return programs.find(word) if word in programs.KNOWN else shutil.which(word)
+    return toolchains.find(word) if word in toolchains.KNOWN else shutil.which(word)
 
 
 def obstacle(program: str) -> str:

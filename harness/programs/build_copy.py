@@ -7,9 +7,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from referee.harness.bots import bundle
-from referee.harness.bots.bundle import Bundle, File
 from referee.harness.isolation.supervisor import remove
+from referee.harness.programs import archive
+from referee.harness.programs.archive import Bundle, File
 
 NEW = "new"
 """Each file is written under this name, next to the tree, before it gets its own name."""
@@ -64,7 +64,7 @@ def _bring(source: Path, tree: Path, file: File) -> None:
     elif target.is_dir():
         remove(target)
     elif target.is_file():
-        if link is None and bundle.sha256(target) == file.sha256:
+        if link is None and archive.sha256(target) == file.sha256:
             target.chmod(mode)
             return
         target.unlink()
@@ -73,7 +73,7 @@ def _bring(source: Path, tree: Path, file: File) -> None:
         return
     shutil.copyfile(source, target)
     target.chmod(mode)
-    if bundle.sha256(target) != file.sha256:
+    if archive.sha256(target) != file.sha256:
         raise OSError(f"{source} changed while it was copied; start again")
 
 

@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
-from referee.harness.bots.meter import Usage
-from referee.harness.bots.presence import presence
-from referee.harness.bots.shared import SharedMembers
+from referee.harness.process.stall_clock import presence
+from referee.harness.process.usage import Usage
+from referee.harness.seats.notice_cache import SharedMembers
 from referee.protocol.messages import Clock, Hello, Initialize
 
 SETTLE_S = 0.005

@@ -1,0 +1,1 @@
+"""One running bot process: its pipes, its standard error, its limits and what it uses."""
