@@ -7,7 +7,7 @@ HOME = Path(__file__).resolve().parent.parent
 KITS = HOME / "starter_kits"
 MAPS = HOME / "maps"
 RULES = HOME / "docs" / "rules"
-RUNNER = HOME / "harness" / "originals" / "run.py"
+RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
 REPLAYS = Path("replays")
 """Where replays go for which nobody has named a place."""

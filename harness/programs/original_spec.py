@@ -1,7 +1,7 @@
 """Bots that were written for the original competitions: how they are named, recognised and run.
 
 `original:[--python PATH] [--seed N] [--folder DIR] [--original-ids] FILE_OR_FOLDER`. What runs them is an ordinary
-program, `harness/originals/run.py`.
+program, `harness/adapters/originals/run.py`.
 """
 
 import ast
