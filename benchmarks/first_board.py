@@ -20,7 +20,7 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.referee import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
-from referee.harness.record.replay import Replay
+from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 from referee.harness.web.page import page
 

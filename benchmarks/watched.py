@@ -33,7 +33,7 @@ from referee.harness.match.pace import Pace
 from referee.harness.match.referee import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.recorder import Recorder
+from referee.harness.replay.writer import Recorder
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.web.beside import Beside, beside
 

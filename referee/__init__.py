@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from referee.harness.match.series import Outcome
     from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict
     from referee.harness.process.limits import Limits
-    from referee.harness.record.replay import Replay
-    from referee.harness.record.simulation import Difference
+    from referee.harness.replay.reader import Replay
+    from referee.harness.replay.simulate import Difference
     from referee.protocol.messages import Encoding
 
     __version__: str
@@ -94,8 +94,8 @@ _HOMES = {
     "referee.harness.errors": "RunError UsageError",
     "referee.harness.match.series": "Outcome",
     "referee.harness.match.verdict": "FaultReport Seat Standing Verdict",
-    "referee.harness.record.replay": "Replay",
-    "referee.harness.record.simulation": "Difference",
+    "referee.harness.replay.reader": "Replay",
+    "referee.harness.replay.simulate": "Difference",
     "referee.protocol.messages": "Encoding",
 }
 """Where a name comes from that is not a function of `referee.api`."""

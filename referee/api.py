@@ -18,8 +18,8 @@ from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrants
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions, verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions, verify
 from referee.harness.web import notebook
 from referee.protocol.messages import Encoding
 

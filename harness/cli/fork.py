@@ -22,9 +22,9 @@ from referee.harness.match.fork import forked, path_of
 from referee.harness.match.series import Outcome, People, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, built_in_of, check_seats, entrants
-from referee.harness.record.recorder import claimed
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference
+from referee.harness.replay.writer import claimed
 
 
 def fork(

@@ -22,9 +22,9 @@ from referee.games.api import Call
 from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, title, turn_text
 from referee.harness.cli.reports.words import printable, short
 from referee.harness.cli.signals import on_screen
-from referee.harness.record.lines import Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, positions_to_the_end
+from referee.harness.replay.lines import Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, positions_to_the_end
 
 SPEEDS = (1, 2, 4, 8, 16, 32)
 """Turns a second."""

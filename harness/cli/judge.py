@@ -14,7 +14,7 @@ from referee.harness.cli.signals import run
 from referee.harness.match.judge import Judged, Judgement, course, judge
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrant
-from referee.harness.record.recorder import claimed_folder
+from referee.harness.replay.writer import claimed_folder
 
 
 def judge_bot(

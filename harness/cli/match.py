@@ -24,9 +24,9 @@ from referee.harness.match.series import Outcome, People, Series, missing, numbe
 from referee.harness.match.setups import begun, check_count
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrants
-from referee.harness.record import exports
-from referee.harness.record.recorder import claimed
-from referee.harness.record.replay import Replay
+from referee.harness.replay.formats import exports
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.writer import claimed
 from referee.harness.seats.inside import script_of
 from referee.harness.tournament import cores
 from referee.harness.tournament.matches import play_side_by_side

@@ -15,11 +15,11 @@ from referee.harness.cli.reports.turns import Window, steps
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import RunError, UsageError
-from referee.harness.record import exports
-from referee.harness.record.imported import read_record
-from referee.harness.record.imports import Original
-from referee.harness.record.replay import Replay, kept_from
-from referee.harness.record.simulation import Difference, verify
+from referee.harness.replay.formats import exports
+from referee.harness.replay.formats.imported_frames import read_record
+from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.reader import Replay, kept_from
+from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 
 

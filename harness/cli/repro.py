@@ -16,8 +16,8 @@ from referee.harness.errors import UsageError
 from referee.harness.match.repro import Reproduced, reproduce
 from referee.harness.programs.debuggers import attach_command, listening, process_of
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.record import bundle as bundles
-from referee.harness.record.bundle import Bundle
+from referee.harness.replay import fault_report as bundles
+from referee.harness.replay.fault_report import Bundle
 from referee.harness.seats.seat import Seat
 
 

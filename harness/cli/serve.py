@@ -21,7 +21,7 @@ from referee.harness.cli.view import lacking
 from referee.harness.errors import UsageError
 from referee.harness.fronts.names import read_aliases
 from referee.harness.match.referee import Match
-from referee.harness.record.recorder import claimed_folder
+from referee.harness.replay.writer import claimed_folder
 from referee.harness.seats.roster import Inside, in_processes
 
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}

@@ -13,7 +13,7 @@ from typing import TypeVar
 import trio
 
 from referee.harness.errors import told_to_end
-from referee.harness.record.recorder import end_all_at_once
+from referee.harness.replay.writer import end_all_at_once
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 T = TypeVar("T")

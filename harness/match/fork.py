@@ -9,9 +9,9 @@ from referee.harness.errors import UsageError
 from referee.harness.match.referee import Match
 from referee.harness.match.relive import Past
 from referee.harness.programs.spec import Entrant, told_apart
-from referee.harness.record.lines import Origin, Step, Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions
+from referee.harness.replay.lines import Origin, Step, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
 
 
 def forked(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: Mapping[Player, Entrant]) -> Match:

@@ -15,7 +15,7 @@ from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.setups import begun
 from referee.harness.process.limits import Limits
-from referee.harness.record.lines import Step
+from referee.harness.replay.lines import Step
 from referee.harness.seats.seat import Seat, Table
 from referee.protocol import messages
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding, Initialize

@@ -38,8 +38,8 @@ from referee.harness.match.verdict import Seat as SeatAccount
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import presence
 from referee.harness.programs.spec import Entrant, player_of
-from referee.harness.record.bundle import Evidence, bundle_of, gathered, remove_bundles, write_bundles
-from referee.harness.record.lines import (
+from referee.harness.replay.fault_report import Evidence, bundle_of, gathered, remove_bundles, write_bundles
+from referee.harness.replay.lines import (
     REPLAY_VERSION,
     Ending,
     Forfeit,
@@ -51,7 +51,7 @@ from referee.harness.record.lines import (
     Turn,
     state_hash,
 )
-from referee.harness.record.recorder import FOLLOWED_S, Recorder
+from referee.harness.replay.writer import FOLLOWED_S, Recorder
 from referee.harness.seats.program import PROGRAM_CHARACTERS
 from referee.harness.seats.roster import Roster
 from referee.harness.seats.seat import OutOfTurn, Seat, Withdrawn, settle

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from referee.games.api import Call, Event
 from referee.harness.match.loop import Loop
-from referee.harness.record.lines import Opening, Origin, Step, Turn, played_again, state_hash
+from referee.harness.replay.lines import Opening, Origin, Step, Turn, played_again, state_hash
 
 Feed = Callable[[Call, Turn], Awaitable[None]]
 """Has a seat hear a call of the past, in the turn that was recorded."""

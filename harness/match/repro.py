@@ -16,11 +16,11 @@ from referee.harness.match.relive import relive
 from referee.harness.process.limits import Limits, OnNoise, passed_limit
 from referee.harness.process.stderr import lines as printable_lines
 from referee.harness.programs.spec import Entrant
-from referee.harness.record import bundle
-from referee.harness.record.bundle import Bundle
-from referee.harness.record.lines import Turn, plain
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions
+from referee.harness.replay import fault_report
+from referee.harness.replay.fault_report import Bundle
+from referee.harness.replay.lines import Turn, plain
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
 from referee.harness.seats.roster import open_roster
 from referee.harness.seats.seat import EngineSeat, Seat
 from referee.protocol.messages import Encoding
@@ -81,7 +81,7 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
     Limits of time, CPU, memory and processes are wide, and with `waits` there are none; what has passed those of the
     match is told as the same fault. The clock that it is shown is the record's.
     """
-    found, replay = bundle.read_any(path, number)
+    found, replay = fault_report.read_any(path, number)
     if found.fault.method == "inject":
         raise UsageError(f"{path}: no call of the protocol was at fault, but an opponent of our own")
     limits = _wide(replay.header.limits, debugged=waits is not None)

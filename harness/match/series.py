@@ -17,7 +17,7 @@ from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.recorder import Recorder
+from referee.harness.replay.writer import Recorder
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.inside import debugged
 from referee.harness.seats.roster import Inside, Roster, in_processes, open_roster

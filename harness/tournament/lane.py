@@ -29,7 +29,7 @@ from referee.harness.match.referee import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import FaultReport, Verdict, more_faults
 from referee.harness.programs.spec import Entrant, player_of
-from referee.harness.record.recorder import InMemory, Recorder
+from referee.harness.replay.writer import InMemory, Recorder
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.tournament import cores, ledger, wire
 from referee.protocol.messages import Encoding

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.harness.errors import RunError
-from referee.harness.record.replay import Replay
+from referee.harness.replay.reader import Replay
 from referee.harness.tournament import ledger, table
 from referee.harness.tournament.formats import shares
 from referee.harness.tournament.ledger import Line

@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from referee.harness.bell import Bell
-from referee.harness.record.frames import Eyes
+from referee.harness.replay.viewer_frames import Eyes
 from referee.harness.web.follow import Followed
 from referee.harness.web.guard import bearer
 from referee.harness.web.page import STATIC, is_there

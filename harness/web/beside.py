@@ -20,7 +20,7 @@ from referee.harness.bell import Bell
 from referee.harness.errors import RunError
 from referee.harness.match.pace import Pace
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.lines import state_hash
+from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat, Withdrawn
 

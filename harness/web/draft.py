@@ -14,7 +14,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Fault, Player, State
 from referee.games.dice import Dice
-from referee.harness.record.lines import plain
+from referee.harness.replay.lines import plain
 from referee.harness.seats.answer_text import MOST
 
 _LUCKS = (1, 2)

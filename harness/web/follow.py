@@ -11,11 +11,11 @@ import trio
 from referee.games.api import State
 from referee.harness.bell import Bell
 from referee.harness.errors import UsageError
-from referee.harness.record.frames import Eyes, Framer
-from referee.harness.record.imported import OriginalFramer, framer_of, read_record
-from referee.harness.record.imports import Original
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.formats.imported_frames import OriginalFramer, framer_of, read_record
+from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference
+from referee.harness.replay.viewer_frames import Eyes, Framer
 from referee.harness.web.page import Closing, about, conclusion, encoded, is_painted
 from referee.harness.web.shelf import Source
 

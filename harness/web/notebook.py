@@ -6,8 +6,8 @@ from pathlib import Path
 from referee.games import registry
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.verdict import Verdict, more_faults
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, positions
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, positions
 from referee.harness.web.page import is_there, page
 from referee.protocol.errors import printable
 

@@ -14,11 +14,11 @@ from msgspec import Struct
 from referee.games.api import Player
 from referee.harness.errors import RunError
 from referee.harness.paths import HOME
-from referee.harness.record.frames import Eyes, Framer
-from referee.harness.record.imported import OriginalFramer, framer_of
-from referee.harness.record.imports import Original
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.formats.imported_frames import OriginalFramer, framer_of
+from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference
+from referee.harness.replay.viewer_frames import Eyes, Framer
 from referee.harness.web.shelf import FileSource
 
 STATIC = HOME / "harness" / "web" / "static"

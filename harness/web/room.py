@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from referee.games.api import Player
-from referee.harness.record.lines import state_hash
+from referee.harness.replay.lines import state_hash
 from referee.harness.web import guard, server
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.draft import Draft

@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
-from referee.harness.record.imported import read_record
-from referee.harness.record.imports import Form, form_of
-from referee.harness.record.recorder import is_written
-from referee.harness.record.replay import opened
+from referee.harness.replay.formats.imported_frames import read_record
+from referee.harness.replay.formats.imports import Form, form_of
+from referee.harness.replay.reader import opened
+from referee.harness.replay.writer import is_written
 
 TAIL_BYTES = 1 << 16
 BEGINNING_BYTES = 64

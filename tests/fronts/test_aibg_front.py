@@ -19,8 +19,8 @@ from referee.harness.fronts.aibg_http import GAME_OVER, NO_GAME, NO_TRAINING, NO
 from referee.harness.fronts.rooms import Rooms
 from referee.harness.fronts.serve import open_aibg
 from referee.harness.fronts.users import Gatekeeper, TooMany, User
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 
 pytestmark = pytest.mark.trio
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)

@@ -19,8 +19,8 @@ import requests
 from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
 
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 
 WORKERS = 2
 

@@ -31,8 +31,8 @@ from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, verify
 from referee.harness.seats.roster import open_roster
 
 BOTS = Path(__file__).with_name("bots")

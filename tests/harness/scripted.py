@@ -17,8 +17,8 @@ from referee.harness.match.referee import Match, play
 from referee.harness.match.verdict import FaultReport, Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 

@@ -17,8 +17,8 @@ from referee.harness.match.series import Series, match_of
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs.spec import entrant
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 from referee.harness.seats.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
 from referee.harness.seats.roster import Carrier, open_roster
 from referee.protocol.messages import Encoding

@@ -26,8 +26,8 @@ from referee.harness.cli.match import match
 from referee.harness.cli.tournament import tournament
 from referee.harness.match.maps import MAPS
 from referee.harness.match.setups import option_names
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -16,8 +16,8 @@ from referee.harness.match.referee import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 from referee.harness.seats.inside import script_of
 from referee.protocol.messages import Encoding
 

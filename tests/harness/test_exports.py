@@ -12,11 +12,11 @@ from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.api import Fault, FaultKind, Player, Setup
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.record.exports import FORMATS, export
-from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
-from referee.harness.record.recorder import Recorder
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.formats.exports import FORMATS, export
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference
+from referee.harness.replay.writer import Recorder
 
 LINE = "S" + "." * 39 + "S\n"
 """One long row, its ends the spawns: nobody meets."""

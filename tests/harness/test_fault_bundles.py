@@ -23,10 +23,10 @@ from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import FULL_REPORTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import language
-from referee.harness.record.bundle import _KINDS
-from referee.harness.record.frames import frames
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.fault_report import _KINDS
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
+from referee.harness.replay.viewer_frames import frames
 from referee.harness.seats.roster import open_roster
 
 Run = Callable[..., tuple[int, str]]

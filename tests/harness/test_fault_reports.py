@@ -9,7 +9,7 @@ import pytest
 from scripted import Arena
 
 from referee.harness.cli.main import main
-from referee.harness.record.replay import Replay
+from referee.harness.replay.reader import Replay
 from referee.harness.web.page import about
 
 CHATTY = """

@@ -13,9 +13,9 @@ from scripted import Arena
 
 from referee.games import registry
 from referee.harness.programs.spec import entrant
-from referee.harness.record.frames import difference, frames, patched, shown
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
+from referee.harness.replay.viewer_frames import difference, frames, patched, shown
 
 VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
 

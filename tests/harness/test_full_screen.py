@@ -16,7 +16,7 @@ from rich.console import Console
 
 import referee
 from referee.harness.cli.full_screen import KEYS, Viewer, read
-from referee.harness.record.simulation import positions
+from referee.harness.replay.simulate import positions
 
 Steered = Callable[[Viewer, Any], Awaitable[None]]
 

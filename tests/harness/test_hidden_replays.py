@@ -28,8 +28,8 @@ from referee.harness.isolation.plan import NONE, Isolation
 from referee.harness.match.referee import play
 from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
-from referee.harness.record.recorder import Recorder
-from referee.harness.record.replay import HEADER
+from referee.harness.replay.reader import HEADER
+from referee.harness.replay.writer import Recorder
 from referee.harness.seats.roster import open_roster
 
 SEED, OLDER = "9182736450192837465", "older-secret"

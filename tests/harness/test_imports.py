@@ -14,11 +14,11 @@ from test_exports import LINE, TURNS, eventful, record
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.record.exports import export
-from referee.harness.record.frames import patched
-from referee.harness.record.imported import read_record
-from referee.harness.record.imports import Original
-from referee.harness.record.replay import Replay
+from referee.harness.replay.formats.exports import export
+from referee.harness.replay.formats.imported_frames import read_record
+from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.viewer_frames import patched
 from referee.harness.web.page import lines
 from referee.harness.web.shelf import Folder, shelf_of
 

@@ -38,7 +38,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.replay import Replay
+from referee.harness.replay.reader import Replay
 from referee.harness.seats.roster import open_roster
 
 KEPT = plan.table(Isolation())

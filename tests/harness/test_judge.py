@@ -21,9 +21,9 @@ from referee.harness.match.judge import COURSES, Judgement, judge
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrant
-from referee.harness.record.lines import Injection, Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, positions, verify
+from referee.harness.replay.lines import Injection, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, positions, verify
 
 ADVANCED = entrant("@advanced")
 CASES = {

@@ -20,8 +20,8 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
 from referee.harness.process.core_wait import Thread, between
 from referee.harness.process.limits import Limits, OnNoise
-from referee.harness.record.lines import Stop
-from referee.harness.record.recorder import Recorder
+from referee.harness.replay.lines import Stop
+from referee.harness.replay.writer import Recorder
 
 BURN = """
 def burn(seconds):

@@ -15,8 +15,8 @@ from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding, ErrorObject
 
 RANDOM = entrant("@random")

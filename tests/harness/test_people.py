@@ -19,9 +19,9 @@ from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrants
-from referee.harness.record.recorder import is_written
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
+from referee.harness.replay.writer import is_written
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat
 

@@ -18,10 +18,10 @@ from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
-from referee.harness.record.recorder import FLUSH_LINES, Recorder, claimed, claimed_folder
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, verify
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, verify
+from referee.harness.replay.writer import FLUSH_LINES, Recorder, claimed, claimed_folder
 
 
 @pytest.fixture(autouse=True)

@@ -22,9 +22,9 @@ from referee.harness.match.series import Outcome, Series, match_of, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import AWAY_AFTER_S
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.record.recorder import InMemory
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
+from referee.harness.replay.writer import InMemory
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 

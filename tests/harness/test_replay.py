@@ -21,10 +21,10 @@ from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.isolation.process_tree import READ_BY
 from referee.harness.process.limits import Limits
-from referee.harness.record.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
-from referee.harness.record.recorder import Recorder
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Difference, verify
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Difference, verify
+from referee.harness.replay.writer import Recorder
 from referee.harness.web.shelf import Folder, shelf_of
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)

@@ -11,8 +11,8 @@ from contests import drawing_bot, tournament
 from scripted import PREAMBLE, PYTHON
 
 from referee.harness.match.verdict import FULL_REPORTS
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 
 SECRET = "the plan was to open in the middle"
 TALKS = f"""

@@ -21,8 +21,8 @@ from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding
 
 PAIRS = list(pairwise([*sorted(SUFFIXES), min(SUFFIXES)]))

@@ -14,8 +14,8 @@ from playwright.sync_api import Page
 from referee.games import registry
 from referee.games.reantics.rules import ReAntics
 from referee.harness.programs.spec import entrant
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
 
 SHOWN = """number => new Promise((done) => {
   const texts = (half, path) => [...half.querySelectorAll(path)].map((each) => each.textContent);

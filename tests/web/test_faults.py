@@ -9,7 +9,7 @@ from pages import Opened, Played
 
 from referee.games import registry
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.record.replay import Replay
+from referee.harness.replay.reader import Replay
 from referee.harness.web.page import page as page_of
 
 DEAD = """

@@ -17,8 +17,8 @@ from pages import Visited
 from playwright.sync_api import Page
 
 from referee.games import registry
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import verify
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
 
 SHORT = {
     "aibg5": ["--rounds", "2"],

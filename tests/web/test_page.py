@@ -18,10 +18,10 @@ from referee.games.api import State
 from referee.games.cardgame.board import PRINTS
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.record.exports import export
-from referee.harness.record.frames import frames
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import positions
+from referee.harness.replay.formats.exports import export
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
+from referee.harness.replay.viewer_frames import frames
 from referee.harness.web.page import is_painted, lines
 from referee.harness.web.page import page as page_of
 

@@ -22,10 +22,10 @@ from referee.games import registry
 from referee.games.api import Setup
 from referee.games.dice import Dice
 from referee.harness.process.limits import Limits
-from referee.harness.record.exports import export
-from referee.harness.record.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
-from referee.harness.record.recorder import Recorder
-from referee.harness.record.replay import Replay
+from referee.harness.replay.formats.exports import export
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.writer import Recorder
 from referee.harness.tournament import shelf
 from referee.harness.tournament.ledger import Ledger, Line
 from referee.harness.tournament.shelf import LedgerShelf

@@ -1,4 +1,4 @@
-// What a frame changes (harness/record/frames.py says how; protocol/vectors/frames.json is the test of both).
+// What a frame changes (harness/replay/viewer_frames.py says how; protocol/vectors/frames.json is the test of both).
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Patch = Json;

@@ -7,9 +7,9 @@ from rich.text import Text
 
 from referee.harness.cli.reports.turns import Window, coloured, title
 from referee.harness.cli.reports.words import as_json, printable
-from referee.harness.record.imported import Reading
-from referee.harness.record.imports import Notice, Original
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.formats.imported_frames import Reading
+from referee.harness.replay.formats.imports import Notice, Original
+from referee.harness.replay.simulate import Difference
 
 
 def steps(original: Original, window: Window) -> Iterator[Text]:

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from referee.games.api import Call, Fault, Game, State
 from referee.harness.cli.reports.words import as_json, cut, printable
-from referee.harness.record.lines import Forfeit, Injection, Opening, Step, Stop, Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Cut, Difference, positions_to_the_end
+from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
 
 SEAT_STYLES = ("bold blue", "bold red", "bold green", "bold magenta")
 """By seat, from the first again after the last."""

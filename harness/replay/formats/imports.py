@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import Game
 from referee.harness.errors import UsageError
-from referee.harness.record.imports import aiarena21
+from referee.harness.replay.formats import aiarena21_reader
 
 Notice = tuple[str, Any]
 """Something that a line tells: its name, its members."""
@@ -55,7 +55,11 @@ class Form(Struct, frozen=True):
     """Turns that are left after a line, and the scores then; None: it is not the line of a turn."""
 
 
-FORMS: Sequence[Form] = (Form("aiarena21", aiarena21.BEGINS, aiarena21.HOLDS, aiarena21.Reader, aiarena21.standing),)
+FORMS: Sequence[Form] = (
+    Form(
+        "aiarena21", aiarena21_reader.BEGINS, aiarena21_reader.HOLDS, aiarena21_reader.Reader, aiarena21_reader.standing
+    ),
+)
 
 
 def form_of(line: bytes) -> Form | None:

@@ -16,7 +16,7 @@ import msgspec
 from referee.games.api import Event, Fault, Player, State
 from referee.harness.errors import RunError, told_to_end
 from referee.harness.paths import REPLAYS
-from referee.harness.record.lines import Ending, Line, Turn, state_hash
+from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 
 FLUSH_LINES = 256
 KEPT_S = 0.05

@@ -9,8 +9,8 @@ from msgspec import UNSET
 
 from referee.games.api import Result, Ruling, State
 from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, detail_of
-from referee.harness.record.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
-from referee.harness.record.replay import Replay
+from referee.harness.replay.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
+from referee.harness.replay.reader import Replay
 
 Kind = TypeVar("Kind")
 NO_END = "missing: the match has no end"

@@ -30,9 +30,9 @@ from msgspec import Struct
 
 from referee.games.api import Player, State, TimeControl
 from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.record.lines import Step, Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.simulation import Simulation
+from referee.harness.replay.lines import Step, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import Simulation
 from referee.protocol import messages
 
 GONE = "-"

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.games.aiarena21 import Map, Moved, Player, PowerUp
 from referee.games.aiarena21.board import drawn
-from referee.harness.record.replay_txt import Cell, Finish, Init, Tick
+from referee.harness.replay.formats.replay_txt import Cell, Finish, Init, Tick
 
 BEGINS = b"[Replay]"
 """The original writes no blank after it, its document shows one."""
@@ -47,7 +47,7 @@ class Bought(Struct, frozen=True):
 
 
 class Reader:
-    """See `referee.harness.record.imports.Reader`."""
+    """See `referee.harness.replay.formats.imports.Reader`."""
 
     def __init__(self, line: bytes) -> None:
         init: Init = _decoded(line, Init)

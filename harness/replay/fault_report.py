@@ -26,8 +26,8 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.verdict import FULL_REPORTS, FaultReport, more_faults
 from referee.harness.process.limits import Limits, mebibytes
 from referee.harness.programs.spec import Entrant
-from referee.harness.record.lines import Ending, Header
-from referee.harness.record.replay import Replay
+from referee.harness.replay.lines import Ending, Header
+from referee.harness.replay.reader import Replay
 from referee.harness.seats.seat import Frames, Moment, Seat
 from referee.protocol.errors import printable
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding

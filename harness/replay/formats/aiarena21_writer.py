@@ -17,10 +17,10 @@ from referee.games.aiarena21 import (
     TurnEnded,
 )
 from referee.games.api import Event, Notice
-from referee.harness.record.lines import Forfeit, Injection, Opening, Stop, Turn
-from referee.harness.record.replay import Replay
-from referee.harness.record.replay_txt import Finish, Init, Position, Tick
-from referee.harness.record.simulation import positions
+from referee.harness.replay.formats.replay_txt import Finish, Init, Position, Tick
+from referee.harness.replay.lines import Forfeit, Injection, Opening, Stop, Turn
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
 
 
 def content(replay: Replay) -> bytes:

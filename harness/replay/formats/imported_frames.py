@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from referee.harness.record.frames import Eyes, Framer, difference, framed
-from referee.harness.record.imports import Notice, Original, form_of
-from referee.harness.record.replay import Replay, contents
-from referee.harness.record.simulation import Difference
+from referee.harness.replay.formats.imports import Notice, Original, form_of
+from referee.harness.replay.reader import Replay, contents
+from referee.harness.replay.simulate import Difference
+from referee.harness.replay.viewer_frames import Eyes, Framer, difference, framed
 
 _encode = msgspec.json.Encoder().encode
 

@@ -11,8 +11,8 @@ import msgspec
 from referee.games import registry
 from referee.games.api import Game, State
 from referee.harness.errors import UsageError
-from referee.harness.record.imports import form_of
-from referee.harness.record.lines import REPLAY_VERSION, Ending, Header
+from referee.harness.replay.formats.imports import form_of
+from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
 
 GZIP = b"\x1f\x8b"
 """How a file begins that gzip has packed."""

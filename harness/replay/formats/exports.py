@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.record.exports import aiarena21
-from referee.harness.record.replay import Replay, kept_from
-from referee.harness.record.simulation import verify
+from referee.harness.replay.formats import aiarena21_writer
+from referee.harness.replay.reader import Replay, kept_from
+from referee.harness.replay.simulate import verify
 
 
 class Format(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Format(Struct, frozen=True):
 
 
 FORMATS: Mapping[str, Format] = {
-    "aiarena21-replay": Format("aiarena21", aiarena21.content),
+    "aiarena21-replay": Format("aiarena21", aiarena21_writer.content),
 }
 
 

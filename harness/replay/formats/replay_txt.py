@@ -1,5 +1,5 @@
 """The lines of AI Arena 21's own `replay.txt`: aiarena21.md, section 10. They are written by
-`referee.harness.record.exports.aiarena21` and read by `referee.harness.record.imports.aiarena21`.
+`referee.harness.replay.formats.aiarena21_writer` and read by `referee.harness.replay.formats.aiarena21_reader`.
 
 The original's viewer needs every member that is not optional here and ignores `powerups`, which is ours.
 """

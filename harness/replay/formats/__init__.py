@@ -1,0 +1,1 @@
+"""Replay files of other programs: writers and readers."""
