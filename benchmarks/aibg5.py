@@ -20,7 +20,7 @@ import trio
 from referee.benchmarks.calls import BOTS
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

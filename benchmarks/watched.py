@@ -29,8 +29,8 @@ import trio
 from referee.benchmarks.calls import compiled
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.pace import Pace
-from referee.harness.match.referee import Match, play
+from referee.harness.match.pause import Pace
+from referee.harness.match.play import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.writer import Recorder

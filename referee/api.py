@@ -12,8 +12,8 @@ import trio
 from referee.games import registry
 from referee.games.api import Game, Setup, State, TimeControl
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match import maps, setups
-from referee.harness.match.referee import Match, Watcher
+from referee.harness.match import maps, rule_options
+from referee.harness.match.play import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -75,8 +75,8 @@ def setup(
     found = game(name)
     _check("seed", seed, int)
     seats = tuple(f"player {player}" for player in range(found.seats.start)) if names is None else tuple(names)
-    setups.check_count(found, len(seats))
-    return Setup(setups.checked_seed(seed), seats, _options(found, map, options, len(seats)))
+    rule_options.check_count(found, len(seats))
+    return Setup(rule_options.checked_seed(seed), seats, _options(found, map, options, len(seats)))
 
 
 def new(name: str, **given: Any) -> State:
@@ -167,7 +167,7 @@ async def play_games_async(
     if isinstance(bots, str | os.PathLike):
         raise UsageError(f"bots={bots!r}: wanted is a list, with one for each seat")
     specs = [os.fspath(bot) for bot in bots]
-    setups.check_count(found, len(specs))
+    rule_options.check_count(found, len(specs))
     for argument, kind in KINDS.items():
         if conditions.get(argument) is not None:
             _check(argument, conditions.get(argument), kind)
@@ -179,7 +179,7 @@ async def play_games_async(
     match = Match(
         game=found,
         entrants=await _built(specs, found.name, limits),
-        seed=secrets.randbits(64) if seed is None else setups.checked_seed(seed),
+        seed=secrets.randbits(64) if seed is None else rule_options.checked_seed(seed),
         options=_options(found, conditions.get("map"), conditions.get("options") or {}, len(specs)),
         time=found.time if time is None else time,
         encodings=_encodings(conditions.get("encodings", tuple(Encoding))),
@@ -223,10 +223,10 @@ def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:
 
 def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int) -> Any:
     if map is not None:
-        if "map" not in setups.option_names(found):
+        if "map" not in rule_options.option_names(found):
             raise UsageError(f"map={map!r}: {found.name} has no maps")
         given = {**given, "map": maps.read(found.name, map)}
-    return setups.options(found, given, seats)
+    return rule_options.options(found, given, seats)
 
 
 async def _built(specs: Sequence[str], game: str, limits: Limits) -> tuple[Entrant, ...]:

@@ -20,7 +20,7 @@ from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckRepor
 from referee.harness.check.places import places
 from referee.harness.check.probe import Plan, Walk, depart, pipes, reach, walk
 from referee.harness.errors import RunError
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits, mebibytes

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from referee.games.api import Call, Fault, Game, Notice, Player, Setup, TimeControl
 from referee.games.dice import derive_seed
-from referee.harness.match.loop import Loop
+from referee.harness.match.match import Loop
 from referee.harness.process.limits import Limits, exit_words
 from referee.harness.process.usage import living_below
 from referee.harness.seats.chaos import Chaos

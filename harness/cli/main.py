@@ -25,7 +25,7 @@ from referee.harness.cli.signals import Ended, obeyed
 from referee.harness.cli.streams import discard, flush, prepare
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
-from referee.harness.match.setups import option_names
+from referee.harness.match.rule_options import option_names
 
 
 class Failure(Struct, frozen=True):

@@ -19,9 +19,9 @@ from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError, ungrouped
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
+from referee.harness.match.rule_options import begun, check_count
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
-from referee.harness.match.setups import begun, check_count
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrants
 from referee.harness.replay.formats import exports

@@ -19,8 +19,8 @@ from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
-from referee.harness.match import maps, setups
-from referee.harness.match.setups import checked_seed, option_names
+from referee.harness.match import maps, rule_options
+from referee.harness.match.rule_options import checked_seed, option_names
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.programs.spec import bot_file, split_name
 
@@ -71,7 +71,7 @@ class RuleOptions:
             if "map" not in known:
                 raise UsageError(f"--map {self.map}: {game.name} has no maps")
             given["map"] = maps.read(game.name, self.map)
-        return setups.options(game, given, seats)
+        return rule_options.options(game, given, seats)
 
 
 @Parameter(name="*", group="Time")

@@ -20,7 +20,7 @@ from referee.harness.cli.units import seconds
 from referee.harness.cli.view import lacking
 from referee.harness.errors import UsageError
 from referee.harness.fronts.names import read_aliases
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
 from referee.harness.replay.writer import claimed_folder
 from referee.harness.seats.roster import Inside, in_processes
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.harness.cli.screen import err
 from referee.harness.cli.view import need_web, opened
 from referee.harness.errors import UsageError
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
 from referee.harness.match.series import People, Series
 
 

@@ -23,7 +23,7 @@ from referee.harness.fronts.calls import CALL_S, CallFailed, call
 from referee.harness.fronts.crew import Crew
 from referee.harness.fronts.hosted import Hosted, Switch
 from referee.harness.match.judge import COURSES, Case, Course
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Roster

@@ -19,8 +19,8 @@ from referee.games.dice import derive_seed
 from referee.harness.bell import Bell
 from referee.harness.fronts.hexes import HexPlayer, Texts
 from referee.harness.fronts.hosted import Hosted
-from referee.harness.match import maps, setups
-from referee.harness.match.referee import Match, play
+from referee.harness.match import maps, rule_options
+from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.stall_clock import now
 from referee.harness.programs.spec import Entrant
@@ -212,7 +212,7 @@ class Rooms:
         per_call_s = GAME.time.per_call_s if room.trainee is None else None
         folder = self._folder
         try:
-            options = setups.options(GAME, {"map": maps.read(GAME.name, room.map_name)}, SEATS)
+            options = rule_options.options(GAME, {"map": maps.read(GAME.name, room.map_name)}, SEATS)
             name = f"aibg-{self._count:04d}-{'game' if room.trainee is None else 'training'}-{room.number}.jsonl"
             match = Match(
                 game=GAME,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from referee.games.api import Player
 from referee.harness.errors import UsageError
-from referee.harness.match.referee import Match
-from referee.harness.match.relive import Past
+from referee.harness.match.play import Match
+from referee.harness.match.replay_prefix import Past
 from referee.harness.programs.spec import Entrant, told_apart
 from referee.harness.replay.lines import Origin, Step, Turn
 from referee.harness.replay.reader import Replay

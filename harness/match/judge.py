@@ -13,7 +13,7 @@ from referee.games import registry
 from referee.games.api import FaultKind, Player
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits

@@ -11,8 +11,8 @@ from msgspec import Struct
 from referee.games.api import Call, Fault, FaultKind
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.loop import Loop
-from referee.harness.match.relive import relive
+from referee.harness.match.match import Loop
+from referee.harness.match.replay_prefix import relive
 from referee.harness.process.limits import Limits, OnNoise, passed_limit
 from referee.harness.process.stderr import lines as printable_lines
 from referee.harness.programs.spec import Entrant

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
-from referee.harness.match.pace import Pace
-from referee.harness.match.referee import Match, Watcher, play
+from referee.harness.match.pause import Pace
+from referee.harness.match.play import Match, Watcher, play
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes

@@ -25,7 +25,7 @@ from referee.games.api import Call, Fault, Game, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed
-from referee.harness.match.loop import Loop
+from referee.harness.match.match import Loop
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
 from referee.harness.seats.seat import EngineSeat, Seat, Table

@@ -22,7 +22,7 @@ class Opponent(Struct, frozen=True):
     any_game: bool = False
     """Games that its program does not know are played by the engine itself (`referee.harness.programs.spec`)."""
     injects: bool = False
-    """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.referee`)."""
+    """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.play`)."""
     thinks: tuple[str, ...] = ()
     """The games in which it takes more than a fraction of a millisecond over an answer."""
 

@@ -1,6 +1,6 @@
 """A seat is anything that answers: a program over pipes, the engine with its dice, later a person or a client.
 
-The loop of a match (`referee.harness.match.loop`) knows `Seat` and nothing else of whoever plays.
+The loop of a match (`referee.harness.match.match`) knows `Seat` and nothing else of whoever plays.
 """
 
 import os

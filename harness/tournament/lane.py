@@ -25,7 +25,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import FaultReport, Verdict, more_faults
 from referee.harness.programs.spec import Entrant, player_of

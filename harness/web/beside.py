@@ -18,7 +18,7 @@ import trio
 from referee.games.api import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
 from referee.harness.errors import RunError
-from referee.harness.match.pace import Pace
+from referee.harness.match.pause import Pace
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person

@@ -26,7 +26,7 @@ from referee.harness.fronts.battles import RemotePlayer, Terms
 from referee.harness.fronts.hosted import THINKING
 from referee.harness.fronts.serve import open_arena
 from referee.harness.match.judge import COURSES
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

@@ -28,7 +28,7 @@ from referee.games.api import FaultKind, TimeControl
 from referee.harness.cli.reports.verdict import verdict as report
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import NONE, Isolation
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.replay.reader import Replay

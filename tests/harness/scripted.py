@@ -13,7 +13,7 @@ from msgspec import Struct
 from referee.games import registry
 from referee.games.api import TimeControl
 from referee.harness.isolation.plan import OFF, Isolation
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import FaultReport, Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

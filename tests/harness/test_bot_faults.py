@@ -15,7 +15,7 @@ from scripted import Arena
 
 from referee.games.api import FaultKind, TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.match.verdict import FaultReport
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

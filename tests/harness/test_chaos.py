@@ -12,7 +12,7 @@ from referee.games.dice import Dice, derive_seed
 from referee.harness.cli.main import main
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.spawner import Process
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.match.series import Series, match_of
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes

@@ -25,7 +25,7 @@ from referee.harness.cli.main import main
 from referee.harness.cli.match import match
 from referee.harness.cli.tournament import tournament
 from referee.harness.match.maps import MAPS
-from referee.harness.match.setups import option_names
+from referee.harness.match.rule_options import option_names
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 

@@ -12,7 +12,7 @@ import pytest
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants

@@ -13,7 +13,7 @@ import pytest
 from scripted import Arena
 
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.seats.roster import open_roster

@@ -18,7 +18,7 @@ from referee.games.api import FaultKind, Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import FULL_REPORTS
 from referee.harness.process.limits import Limits

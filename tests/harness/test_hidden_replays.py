@@ -25,7 +25,7 @@ from referee.harness.isolation.hidden_files import Hidden, Sight, sight
 from referee.harness.isolation.layers import bubblewrap
 from referee.harness.isolation.layers.namespaces import View
 from referee.harness.isolation.plan import NONE, Isolation
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
 from referee.harness.replay.reader import HEADER

@@ -33,7 +33,7 @@ from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.layers import seccomp
 from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits

@@ -15,7 +15,7 @@ from scripted import Arena
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.self_protection import PR_GET_DUMPABLE, guarded
 from referee.harness.isolation.spawner import open_spawner
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
 

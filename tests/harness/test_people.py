@@ -13,8 +13,8 @@ from scripted import Arena
 from referee.games.api import Fault, FaultKind, State, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.pace import Pace
-from referee.harness.match.referee import Match
+from referee.harness.match.pause import Pace
+from referee.harness.match.play import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

@@ -17,7 +17,7 @@ from referee.games.api import Call, Event, FaultKind, Result, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import AWAY_AFTER_S

@@ -9,7 +9,7 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.api import Setup
 from referee.games.dice import Dice, derive_seed
-from referee.harness.match.loop import shown_limits
+from referee.harness.match.match import shown_limits
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrant
 from referee.harness.seats.seat import EngineSeat, Table

@@ -10,7 +10,7 @@ from scripted import Arena
 
 from referee.games.api import TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits

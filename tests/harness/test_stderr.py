@@ -12,7 +12,7 @@ from scripted import Arena
 from referee.games.api import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
-from referee.harness.match.referee import play
+from referee.harness.match.play import play
 from referee.harness.process.limits import Limits
 from referee.harness.process.stderr import StderrLog
 from referee.harness.seats.roster import open_roster

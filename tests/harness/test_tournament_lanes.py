@@ -11,7 +11,7 @@ from contests import drawing_bot, environment, games, tournament
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.roster import open_roster

@@ -14,7 +14,7 @@ from kits import SUFFIXES, WriteBot, example, readme_bot
 from referee.games import registry
 from referee.games.api import FaultKind, TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match
+from referee.harness.match.play import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.opponents import OPPONENTS

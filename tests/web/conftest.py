@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.referee import Match, play
+from referee.harness.match.play import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.reader import Replay

@@ -11,7 +11,7 @@ from rich.text import Text
 from referee.games.api import Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
 from referee.harness.match import maps
-from referee.harness.match.setups import described
+from referee.harness.match.rule_options import described
 
 
 def games(all_games: Sequence[Game]) -> RenderableType:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.api import Call, Event
-from referee.harness.match.loop import Loop
+from referee.harness.match.match import Loop
 from referee.harness.replay.lines import Opening, Origin, Step, Turn, played_again, state_hash
 
 Feed = Callable[[Call, Turn], Awaitable[None]]

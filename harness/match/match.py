@@ -13,7 +13,7 @@ from referee.games.api import Call, Event, Fault, Game, Notice, Player, Setup, T
 from referee.games.dice import derive_seed
 from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.match.setups import begun
+from referee.harness.match.rule_options import begun
 from referee.harness.process.limits import Limits
 from referee.harness.replay.lines import Step
 from referee.harness.seats.seat import Seat, Table

@@ -29,10 +29,10 @@ from referee.harness.errors import RunError, ungrouped
 from referee.harness.isolation.plan import weakest
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.match.faults import report, rules_of
-from referee.harness.match.loop import Loop
-from referee.harness.match.pace import Pace
-from referee.harness.match.relive import Past, relive
+from referee.harness.match.fault_text import report, rules_of
+from referee.harness.match.match import Loop
+from referee.harness.match.pause import Pace
+from referee.harness.match.replay_prefix import Past, relive
 from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, FaultReport, Verdict
 from referee.harness.match.verdict import Seat as SeatAccount
 from referee.harness.process.limits import Limits
