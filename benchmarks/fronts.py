@@ -31,8 +31,8 @@ from referee.games.api import Player, Setup
 from referee.games.arena import Battle
 from referee.games.connectfour import ConnectFour
 from referee.games.quoridor import Quoridor
-from referee.harness.fronts.arena import path_of
 from referee.harness.match.judge import COURSES
+from referee.harness.servers.arena.runs import path_of
 
 SERVE = [sys.executable, "-m", "referee.harness.cli.main", "serve"]
 CASES = {
@@ -274,7 +274,7 @@ async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures
 
 def write_users(path: Path, count: int) -> None:
     """All with one password, which is hashed once."""
-    from referee.harness.fronts.users import add_user
+    from referee.harness.servers.users import add_user
 
     add_user(path, "chief", "admin", PASSWORD)
     users = json.loads(path.read_text())

@@ -19,10 +19,10 @@ from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
 from referee.harness.cli.view import lacking
 from referee.harness.errors import UsageError
-from referee.harness.fronts.names import read_aliases
 from referee.harness.match.play import Match
 from referee.harness.replay.writer import claimed_folder
 from referee.harness.seats.roster import Inside, in_processes
+from referee.harness.servers.host_names import read_aliases
 
 BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 
@@ -120,7 +120,7 @@ def user(
         Take the password from standard input, and print none.
     """
     try:
-        from referee.harness.fronts.users import add_user
+        from referee.harness.servers.users import add_user
     except ImportError as error:
         raise lacking("referee user", error) from error
     password = sys.stdin.readline().rstrip("\n") if password_stdin else secrets.token_urlsafe(15)
@@ -132,7 +132,7 @@ def user(
 
 def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
     try:
-        from referee.harness.fronts.users import Gatekeeper, read_secret, read_users
+        from referee.harness.servers.users import Gatekeeper, read_secret, read_users
     except ImportError as error:
         raise lacking("referee serve", error) from error
     token_s = seconds(token_time, "--token-time")
@@ -142,7 +142,7 @@ def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
 
 
 async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | None) -> None:
-    from referee.harness.fronts.serve import open_aibg
+    from referee.harness.servers.hosting import open_aibg
 
     async with open_aibg(bind, keeper, names, folder) as (address, _):
         _tell(address, "", folder)
@@ -163,10 +163,10 @@ def _arena(
     workers: int,
 ) -> None:
     try:
-        from referee.harness.fronts.arena import Settings
-        from referee.harness.fronts.crew import MOST, Crew, hired
-        from referee.harness.fronts.http import listening_at
-        from referee.harness.fronts.serve import open_arena
+        from referee.harness.servers.arena.runs import Settings
+        from referee.harness.servers.arena.workers import MOST, Crew, hired
+        from referee.harness.servers.hosting import open_arena
+        from referee.harness.servers.http import listening_at
     except ImportError as error:
         raise lacking("referee serve", error) from error
     if not 1 <= workers <= MOST:
@@ -193,7 +193,7 @@ async def remote_seats(match: Match, bind: str) -> AsyncIterator[Inside]:
         yield in_processes
         return
     try:
-        from referee.harness.fronts.team import open_team_front
+        from referee.harness.servers.arena.team import open_team_front
     except ImportError as error:
         raise lacking("a web service at a seat", error) from error
     async with open_team_front(bind, match.game) as (address, inside):

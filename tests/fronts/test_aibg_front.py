@@ -15,12 +15,12 @@ import trio
 from argon2 import PasswordHasher
 from ships import Client
 
-from referee.harness.fronts.aibg_http import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER
-from referee.harness.fronts.rooms import Rooms
-from referee.harness.fronts.serve import open_aibg
-from referee.harness.fronts.users import Gatekeeper, TooMany, User
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
+from referee.harness.servers.aibg.lobby import Rooms
+from referee.harness.servers.aibg.routes import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER
+from referee.harness.servers.hosting import open_aibg
+from referee.harness.servers.users import Gatekeeper, TooMany, User
 
 pytestmark = pytest.mark.trio
 in_thread = partial(trio.to_thread.run_sync, abandon_on_cancel=True)
@@ -163,7 +163,7 @@ async def test_all_join_at_once_and_only_the_mover_is_on_the_move(front: Front) 
 async def test_who_gives_up_joining_and_asks_anew_is_still_there_when_the_first_wait_ends(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.harness.fronts.rooms.JOIN_S", 1.0)
+    monkeypatch.setattr("referee.harness.servers.aibg.lobby.JOIN_S", 1.0)
     await front.create(TEAMS[:4])
     clients = [await front.client(name) for name in TEAMS[:4]]
     answers: dict[int, Any] = {}

@@ -20,11 +20,6 @@ from referee.games import registry
 from referee.games.api import Setup
 from referee.games.arena import Battle
 from referee.games.dice import Dice
-from referee.harness.fronts import arena
-from referee.harness.fronts.arena import Arena, Settings, games, path_of
-from referee.harness.fronts.battles import RemotePlayer, Terms
-from referee.harness.fronts.hosted import THINKING
-from referee.harness.fronts.serve import open_arena
 from referee.harness.match.judge import COURSES
 from referee.harness.match.play import Match, play
 from referee.harness.process import stall_clock
@@ -33,6 +28,11 @@ from referee.harness.programs.spec import Entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
+from referee.harness.servers.arena import runs
+from referee.harness.servers.arena.arena_seat import RemotePlayer, Terms
+from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
+from referee.harness.servers.builtin_rivals import THINKING
+from referee.harness.servers.hosting import open_arena
 
 pytestmark = pytest.mark.trio
 in_thread = trio.to_thread.run_sync
@@ -44,7 +44,7 @@ class Front:
     def __init__(self, address: str, arena: Arena, team: Team) -> None:
         self.url = f"http://{address}"
         self.address = address
-        self.arena = arena
+        self.arena = runs
         self.team = team
 
     async def post(self, path: str, value: Any = None, **options: Any) -> requests.Response:
@@ -102,8 +102,8 @@ async def front(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     options = getattr(request, "param", {})
     settings = Settings(callback_token="ours", replays=tmp_path, seed=5)
     with team(lambda url, battle: None, lambda: "") as idle:
-        async with open_arena("127.0.0.1:0", settings, **options) as (address, arena):
-            yield Front(address, arena, idle)
+        async with open_arena("127.0.0.1:0", settings, **options) as (address, runs):
+            yield Front(address, runs, idle)
 
 
 def put(cell: str) -> dict[str, str]:
@@ -282,7 +282,7 @@ async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: 
 async def test_what_is_remembered_is_bounded_also_of_runs_that_were_replaced(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arena, "KEPT_RUNS", 2)
+    monkeypatch.setattr(runs, "KEPT_RUNS", 2)
     battles: list[str] = []
     for _ in range(6):
         battles += await front.order("BASE_AI_X", run="same")

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from noughts import FLIP
 from teams import LIBRARIES, team
 
-from referee.harness.fronts import http
-from referee.harness.fronts.arena import Settings
-from referee.harness.fronts.serve import open_aibg, open_arena
-from referee.harness.fronts.users import Gatekeeper
+from referee.harness.servers import http
+from referee.harness.servers.arena.runs import Settings
+from referee.harness.servers.hosting import open_aibg, open_arena
+from referee.harness.servers.users import Gatekeeper
 from referee.harness.web.server import Bounds
 
 

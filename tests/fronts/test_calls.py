@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 import trio
 
-from referee.harness.fronts import calls
-from referee.harness.fronts.calls import CallFailed, call
+from referee.harness.servers.arena import callbacks
+from referee.harness.servers.arena.callbacks import CallFailed, call
 
 pytestmark = pytest.mark.trio
 
@@ -95,7 +95,7 @@ async def test_a_certificate_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> No
             await call(url, {}, {}, 5)
         known = ssl.create_default_context()
         authority.configure_trust(known)
-        monkeypatch.setattr(calls, "_certificates", lambda: known)
+        monkeypatch.setattr(callbacks, "_certificates", lambda: known)
         await call(url, {}, {}, 5)
         nursery.cancel_scope.cancel()
     assert told[0].startswith(b"POST / HTTP/1.1\r\n")

@@ -6,7 +6,7 @@ import pytest
 
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.fronts.users import add_user, read_secret, read_users
+from referee.harness.servers.users import add_user, read_secret, read_users
 
 
 def test_a_file_of_users_holds_no_password_and_is_for_its_owner_alone(tmp_path: Path) -> None:

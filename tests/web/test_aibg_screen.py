@@ -13,7 +13,7 @@ import pytest
 import requests
 from pages import Visited
 
-from referee.harness.fronts.users import add_user
+from referee.harness.servers.users import add_user
 
 PASSWORD = "a password of everybody"
 

@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
-from referee.harness.fronts.arrival import Arrivals
-from referee.harness.fronts.names import may_be_called, read_aliases
 from referee.harness.isolation.self_protection import allow_descriptors
+from referee.harness.servers.arrival import Arrivals
+from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web import server
 from referee.harness.web.guard import bracketed
 from referee.protocol.codec import JSON

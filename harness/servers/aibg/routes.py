@@ -15,10 +15,10 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from referee.harness.errors import RunError
-from referee.harness.fronts.hexes import Reply
-from referee.harness.fronts.http import ON_ERROR, json_object, reply, until_gone
-from referee.harness.fronts.rooms import Refused, Room, Rooms
-from referee.harness.fronts.users import BadToken, Gatekeeper, Role, TooMany
+from referee.harness.servers.aibg.aibg_seat import Reply
+from referee.harness.servers.aibg.lobby import Refused, Room, Rooms
+from referee.harness.servers.http import ON_ERROR, json_object, reply, until_gone
+from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file
 from referee.harness.web.guard import HEADERS
 from referee.harness.web.page import check_there

@@ -14,9 +14,9 @@ from msgspec import Struct
 from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.harness.bell import Bell
-from referee.harness.fronts.hosted import Switch
 from referee.harness.process import stall_clock
 from referee.harness.seats.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer
+from referee.harness.servers.builtin_rivals import Switch
 from referee.protocol.messages import Clock, Hello, Initialize
 
 Compat = Literal["seed", "original"]

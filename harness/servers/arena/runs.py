@@ -1,6 +1,6 @@
 """The Arena's runs: battles that a coordinator orders for a team, judged and paid as `referee judge` does.
 
-Rules and interface: tictactoe.md, part C. The requests stand in `referee.harness.fronts.arena_http`.
+Rules and interface: tictactoe.md, part C. The requests stand in `referee.harness.servers.arena.routes`.
 """
 
 import logging
@@ -18,16 +18,16 @@ from msgspec import Struct, field
 from referee.games import registry
 from referee.games.api import Game, Player
 from referee.games.dice import derive_seed
-from referee.harness.fronts.battles import RemotePlayer, Terms
-from referee.harness.fronts.calls import CALL_S, CallFailed, call
-from referee.harness.fronts.crew import Crew
-from referee.harness.fronts.hosted import Hosted, Switch
 from referee.harness.match.judge import COURSES, Case, Course
 from referee.harness.match.play import Match, play
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Roster
 from referee.harness.seats.seat import Seat
+from referee.harness.servers.arena.arena_seat import RemotePlayer, Terms
+from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
+from referee.harness.servers.arena.workers import Crew
+from referee.harness.servers.builtin_rivals import Hosted, Switch
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
 """What the original calls a game in its addresses, where that is not our name."""

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from referee.harness.fronts import arena_http
-from referee.harness.fronts.arena import Arena, Settings
-from referee.harness.fronts.arrival import Arrivals
-from referee.harness.fronts.battles import Compat, Terms
-from referee.harness.fronts.crew import Crew
-from referee.harness.fronts.http import serving
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
+from referee.harness.servers.arena import routes
+from referee.harness.servers.arena.arena_seat import Compat, Terms
+from referee.harness.servers.arena.runs import Arena, Settings
+from referee.harness.servers.arena.workers import Crew
+from referee.harness.servers.arrival import Arrivals
+from referee.harness.servers.http import serving
 
 if TYPE_CHECKING:
-    from referee.harness.fronts.rooms import Rooms
-    from referee.harness.fronts.users import Gatekeeper
+    from referee.harness.servers.aibg.lobby import Rooms
+    from referee.harness.servers.users import Gatekeeper
 
 
 @asynccontextmanager
@@ -43,8 +43,8 @@ async def open_arena(
     async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         crew = crew or Crew()
         arena = Arena(roster, seats, nursery, terms, settings, crew)
-        crew.worker_of, crew.on_run = arena_http.places(arena), arena.taken
-        app, others = arena_http.app(arena, test), crew if crew.of > 1 else None
+        crew.worker_of, crew.on_run = routes.places(arena), arena.taken
+        app, others = routes.app(arena, test), crew if crew.of > 1 else None
         async with serving(app, bind, names, arrived, others) as address, crew.working():
             yield address, arena
 
@@ -61,12 +61,12 @@ async def open_aibg(
 
     `replays` is the folder of the records, one a game; `seed` what the seeds of all games are derived from.
     """
-    from referee.harness.fronts import aibg_http  # tokens and passwords take 11 MiB, which the Arena does without
-    from referee.harness.fronts.rooms import Rooms
+    from referee.harness.servers.aibg import routes  # tokens and passwords take 11 MiB, which the Arena does without
+    from referee.harness.servers.aibg.lobby import Rooms
 
     async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         rooms = Rooms(roster, seats, nursery, replays, seed)
-        async with serving(aibg_http.app(rooms, keeper), bind, names, arrived) as address:
+        async with serving(routes.app(rooms, keeper), bind, names, arrived) as address:
             yield address, rooms
 
 

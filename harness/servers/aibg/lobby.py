@@ -17,8 +17,6 @@ from referee.games.aibg5 import AIBG5, SEATS, Shot
 from referee.games.api import Call, Event, Notice, Player, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.bell import Bell
-from referee.harness.fronts.hexes import HexPlayer, Texts
-from referee.harness.fronts.hosted import Hosted
 from referee.harness.match import maps, rule_options
 from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import Verdict
@@ -26,6 +24,8 @@ from referee.harness.process.stall_clock import now
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Roster
 from referee.harness.seats.seat import Seat
+from referee.harness.servers.aibg.aibg_seat import HexPlayer, Texts
+from referee.harness.servers.builtin_rivals import Hosted
 
 GAME = registry.game("aibg5")
 ORIGINAL_MAPS: Mapping[str, str] = {

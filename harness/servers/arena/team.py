@@ -12,16 +12,16 @@ import trio
 from starlette.applications import Starlette
 
 from referee.games.api import Fault, FaultKind, Game
-from referee.harness.fronts.arena import REPLY_S, path_of
-from referee.harness.fronts.arena_http import playing
-from referee.harness.fronts.battles import Compat, RemotePlayer, Terms
-from referee.harness.fronts.calls import CALL_S, CallFailed, call
-from referee.harness.fronts.http import ON_ERROR, serving
-from referee.harness.fronts.serve import arrivals
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Inside
 from referee.harness.seats.seat import Seat, Table
+from referee.harness.servers.arena.arena_seat import Compat, RemotePlayer, Terms
+from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
+from referee.harness.servers.arena.routes import playing
+from referee.harness.servers.arena.runs import REPLY_S, path_of
+from referee.harness.servers.hosting import arrivals
+from referee.harness.servers.http import ON_ERROR, serving
 from referee.protocol.messages import Initialize
 
 ARENA_HEADER = "X-Referee-Arena"

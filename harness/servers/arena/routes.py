@@ -15,9 +15,9 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from referee.games.api import Game
-from referee.harness.fronts.arena import Arena, NoRoom, NotAllowed
-from referee.harness.fronts.battles import RemotePlayer
-from referee.harness.fronts.http import ON_ERROR, members, reply, until_gone
+from referee.harness.servers.arena.arena_seat import RemotePlayer
+from referee.harness.servers.arena.runs import Arena, NoRoom, NotAllowed
+from referee.harness.servers.http import ON_ERROR, members, reply, until_gone
 from referee.harness.web.server import heard_at
 
 ANYBODY = {"Access-Control-Allow-Origin": "*"}

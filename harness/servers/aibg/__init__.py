@@ -1,0 +1,1 @@
+"""AIBG's HTTP interface: aibg5.md, 13.3."""

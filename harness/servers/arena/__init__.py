@@ -1,0 +1,1 @@
+"""The Arena's HTTP interface: tictactoe.md, part C."""
