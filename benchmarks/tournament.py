@@ -27,11 +27,13 @@ from referee.harness.isolation.plan import isolation
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.tournament import ledger, table, wire
-from referee.harness.tournament.crew import Crew, open_local
-from referee.harness.tournament.ledger import Book, Ledger, Line
-from referee.harness.tournament.plan import Entry, Keys, Plan, identified
-from referee.harness.tournament.run import Run, Shard, contest_of
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.execution.local import Crew, open_local
+from referee.harness.tournament.execution.runner import Run, Shard, contest_of
+from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.reports import standings
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Book, Ledger, Line
 
 BOTS = Path(__file__).parent / "bots"
 
@@ -87,7 +89,7 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
     plan = Plan(
         setting.game, "round-robin", 1, bots, games=10_000_000, time=found.time, limits=limits, version=found.version
     )
-    programs = [wire.Program(each.ident, each.name, bot.argv, str(bot.cwd)) for each in bots]
+    programs = [worker_messages.Program(each.ident, each.name, bot.argv, str(bot.cwd)) for each in bots]
     opened = Ledger(folder, {})
     run = Run(plan, opened, Book(), Shard())
     arrivals: list[tuple[float, int]] = []
@@ -137,13 +139,13 @@ class Simulated(Crew):
     def room(self) -> int:
         return 4 - self.events.statistics().current_buffer_used
 
-    async def give(self, job: wire.Job) -> None:
+    async def give(self, job: worker_messages.Job) -> None:
         games: list[tuple[bytes, bytes | None]] = [
             (a_line(due.key, due.bots, due.seed, self.dice), bytes(500)) for due in job.games
         ]
         for first in range(0, len(games), 64):
-            await self.tell.send(wire.Played(job.number, games[first : first + 64]))
-        await self.tell.send(wire.Done(job.number, 2e-4 * len(games)))
+            await self.tell.send(worker_messages.Played(job.number, games[first : first + 64]))
+        await self.tell.send(worker_messages.Done(job.number, 2e-4 * len(games)))
 
     async def stop(self) -> None:
         pass
@@ -219,7 +221,7 @@ def measured(folder: str) -> None:
     """Reads and tables a ledger in this process, and prints what it took."""
     plan = msgspec.json.decode(Path(folder, "plan.json").read_bytes(), type=Plan)
     started, cpu_s = time.monotonic(), time.process_time()
-    found = table.standings(plan, ledger.read(Path(folder)))
+    found = standings.standings(plan, ledger.read(Path(folder)))
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     figures = {
         "games": found.played,

@@ -23,14 +23,15 @@ from referee.harness.cli.screen import err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.tournament import gate as gates
-from referee.harness.tournament import gate_report, organise
-from referee.harness.tournament import ledger as ledgers
-from referee.harness.tournament.formats import Seating
+from referee.harness.tournament import organise
+from referee.harness.tournament.execution.gate_games import play_orbits
+from referee.harness.tournament.execution.runner import Run, Shard, contest_of
+from referee.harness.tournament.formats.schedules import Seating
 from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit
-from referee.harness.tournament.ledger import PLAN, Ledger
-from referee.harness.tournament.orbits import play_orbits
-from referee.harness.tournament.plan import read_plan
-from referee.harness.tournament.run import Run, Shard, contest_of
+from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.store import ledger as ledgers
+from referee.harness.tournament.store.ledger import PLAN, Ledger
 
 Pair = Annotated[tuple[float, float] | None, Parameter(negative=())]
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}

@@ -9,9 +9,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.crew import Crew, open_local
-from referee.harness.tournament.plan import Plan
-from referee.harness.tournament.wire import Contest
+from referee.harness.tournament.execution.local import Crew, open_local
+from referee.harness.tournament.execution.worker_messages import Contest
+from referee.harness.tournament.model import Plan
 
 
 @Parameter(name="*", group="Lanes")
@@ -53,7 +53,7 @@ def check_cluster(address: str | None, tls: tuple[Path | None, ...], forfeit: bo
             "--forfeit --cluster: a bot is built by each worker, and one that cannot build it plays nothing"
         )
     try:
-        from referee.harness.tournament.cluster import Tls, checked_address, knock
+        from referee.harness.tournament.execution.dask import Tls, checked_address, knock
     except ImportError as error:
         raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
     checked_address(address, Tls(*tls))
@@ -69,6 +69,6 @@ def on_cluster(
     on_note: Callable[[str], None],
 ) -> AbstractAsyncContextManager[Crew]:
     """A cluster's workers, for a block."""
-    from referee.harness.tournament.cluster import Tls, open_cluster
+    from referee.harness.tournament.execution.dask import Tls, open_cluster
 
     return open_cluster(contest, address, plan, folder, Tls(*tls), on_note)

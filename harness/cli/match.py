@@ -28,8 +28,8 @@ from referee.harness.replay.formats import exports
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import claimed
 from referee.harness.seats.inside import script_of
-from referee.harness.tournament import cores
-from referee.harness.tournament.matches import play_side_by_side
+from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.execution.side_by_side import play_side_by_side
 from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")
@@ -144,7 +144,7 @@ def _lanes(jobs: int | None, series: Series, verbose: bool, watch: bool) -> int:
     }
     given = [option for option, is_given in alone.items() if is_given]
     if jobs is None:
-        return 1 if given or series.games < 4 else min(len(cores.physical()), series.games // 2)
+        return 1 if given or series.games < 4 else min(len(core_locks.physical()), series.games // 2)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: there must be one at least")
     if jobs > 1 and given:

@@ -13,8 +13,8 @@ from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.programs.spec import PREFIXES, split_name
 from referee.harness.tournament import organise
-from referee.harness.tournament.formats import Seating
-from referee.harness.tournament.plan import Plan, find_game
+from referee.harness.tournament.formats.schedules import Seating
+from referee.harness.tournament.model import Plan, find_game
 
 Options = TypeVar("Options", TimeOptions, LimitOptions)
 

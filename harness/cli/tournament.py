@@ -26,18 +26,19 @@ from referee.harness.cli.options import (
     TimeOptions,
     find_game,
 )
-from referee.harness.cli.reports.standings import standings
+from referee.harness.cli.reports.standings import standings_table
 from referee.harness.cli.reports.words import printable
 from referee.harness.cli.requests import asked_for, from_file
 from referee.harness.cli.screen import err, out, progress
 from referee.harness.errors import UsageError
 from referee.harness.paths import REPLAYS, TOURNAMENTS
-from referee.harness.tournament import ledger as ledgers
-from referee.harness.tournament import organise, table
-from referee.harness.tournament.formats import BY_RESULTS, Seating
-from referee.harness.tournament.ledger import PLAN, Ledger
-from referee.harness.tournament.plan import differences, due_games, read_plan, remarks
-from referee.harness.tournament.run import End, Run, Shard, contest_of
+from referee.harness.tournament import organise
+from referee.harness.tournament.execution.runner import End, Run, Shard, contest_of
+from referee.harness.tournament.formats.schedules import BY_RESULTS, Seating
+from referee.harness.tournament.model import differences, due_games, read_plan, remarks
+from referee.harness.tournament.reports import standings
+from referee.harness.tournament.store import ledger as ledgers
+from referee.harness.tournament.store.ledger import PLAN, Ledger
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
@@ -218,7 +219,7 @@ def tournament(
             if events:
                 run.on_lines = _print_lines
             end = trio.run(_run, run, crew, max_minutes)
-    found = table.standings(plan, book)
+    found = standings.standings(plan, book)
     out.print(_table(found, form))
     if form is Form.TEXT:
         out.print(Text(f"ledger  {folder}", style="dim"))
@@ -247,20 +248,20 @@ def show(folder: Path, *, follow: Flag = False, form: Form = Form.TEXT, sqlite: 
         raise UsageError(f"--sqlite {'--follow' if follow else f'--form {form}'}: one of the two")
     plan = read_plan(folder / PLAN)
     if sqlite is not None:
-        from referee.harness.tournament import sqlite as database  # 20 ms that nobody else needs
+        from referee.harness.tournament.store import sqlite as database  # 20 ms that nobody else needs
 
         out.print(Text(f"{database.write(plan, folder, sqlite)} games in {sqlite}"))
         return PLAYED
     ends: dict[Path, int] = {}
     book = ledgers.read(folder, None, ends)
-    found = table.standings(plan, book)
+    found = standings.standings(plan, book)
     out.print(_table(found, form))
     while follow and (found.due is None or found.played < found.due):
         time.sleep(1)
         before = book.count
         ledgers.read(folder, book, ends)
         if book.count > before:
-            found = table.standings(plan, book)
+            found = standings.standings(plan, book)
             out.print(_table(found, form))
     return PLAYED
 
@@ -309,7 +310,7 @@ def merge(folder: Path, *others: Path) -> int:
     copied = sum(ledgers.merge(folder, other) for other in others)
     book = ledgers.read(folder)
     out.print(Text(f"{copied} files taken; {book.count} games, {book.doubles} of them played twice"))
-    out.print(standings(table.standings(plan, book)))
+    out.print(standings_table(standings.standings(plan, book)))
     return PLAYED
 
 
@@ -338,7 +339,7 @@ def write_page(
     viewed
         So many of each bot's last games get a page of the viewer's. Default: ten, where the viewer is installed.
     """
-    from referee.harness.tournament import page  # a template engine takes 60 ms to load
+    from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
 
     if (reader is Reader.AUTHOR) != (bot is not None):
         raise UsageError("--reader author needs --bot, and nothing else does")
@@ -346,7 +347,7 @@ def write_page(
     if bot is not None and bot not in {entry.name for entry in plan.bots}:
         raise UsageError(f"there is no bot {bot!r}; there are {', '.join(entry.name for entry in plan.bots)}")
     where = folder / f"page-{reader}" if to is None else to
-    files = page.write(plan, folder, where, page.Reader(reader), bot, viewed)
+    files = site.write(plan, folder, where, site.Reader(reader), bot, viewed)
     out.print(Text(f"{files} files in {where}"))
     return PLAYED
 
@@ -414,8 +415,8 @@ async def _signals(stop: trio.Event, at_once: trio.CancelScope, task_status: tri
             stop.set()
 
 
-def _table(found: table.Standings, form: Form) -> Group | Text:
-    return standings(found) if form is Form.TEXT else Text(table.FORMS[form](found))
+def _table(found: standings.Standings, form: Form) -> Group | Text:
+    return standings_table(found) if form is Form.TEXT else Text(standings.FORMS[form](found))
 
 
 async def _live(run: Run) -> None:
@@ -426,8 +427,8 @@ async def _live(run: Run) -> None:
     with Live(console=err, auto_refresh=False, transient=True) as live:
         while True:
             started = time.monotonic()
-            found = table.standings(run.plan, run.book, chances=False)
-            live.update(Group(_status(run, due), standings(found, LIVE_ROWS)), refresh=True)
+            found = standings.standings(run.plan, run.book, chances=False)
+            live.update(Group(_status(run, due), standings_table(found, LIVE_ROWS)), refresh=True)
             # A long table is drawn less often: at most a twentieth of the driver's time goes into it.
             await trio.sleep(max(LIVE_EVERY_S, 20 * (time.monotonic() - started)))
 

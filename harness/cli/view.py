@@ -73,8 +73,8 @@ def lacking(what: str, error: ImportError) -> UsageError:
 
 
 def _shelf(place: Path) -> "Shelf":
-    from referee.harness.tournament import ledger
-    from referee.harness.tournament.shelf import LedgerShelf
+    from referee.harness.tournament.store import ledger
+    from referee.harness.tournament.store.replay_source import LedgerShelf
     from referee.harness.web.shelf import shelf_of
 
     if place == REPLAYS and not place.exists():

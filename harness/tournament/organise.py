@@ -13,11 +13,9 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats
-from referee.harness.tournament import wire
-from referee.harness.tournament.bundle import check_travel, finding, program, store
-from referee.harness.tournament.formats import NO_FURTHER, Seating
-from referee.harness.tournament.ledger import PLAN, check_files, claimed, read
-from referee.harness.tournament.plan import (
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.formats.schedules import NO_FURTHER, Seating
+from referee.harness.tournament.model import (
     SELF,
     Entry,
     Plan,
@@ -30,6 +28,8 @@ from referee.harness.tournament.plan import (
     write_plan,
 )
 from referee.harness.tournament.resume import continued
+from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
+from referee.harness.tournament.store.ledger import PLAN, check_files, claimed, read
 
 COPY = "@@"
 """Behind the name of a program's second self, as ReAntics has it (reantics.md 10)."""
@@ -190,7 +190,7 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
 
 def programs(
     plan: Plan, folder: Path, forfeit: bool | None = None, progress: Callable[[str], None] = lambda text: None
-) -> tuple[Plan, list[wire.Program]]:
+) -> tuple[Plan, list[worker_messages.Program]]:
     """The bots' programs, built where they say how, and the plan: with `forfeit` those that cannot be built are
     absent. RunError, with all of them, otherwise; None: it cannot be played without them."""
     ready, failures, entries = [], [], []

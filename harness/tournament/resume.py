@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.formats import NO_FURTHER, Seating, swiss_rounds, wins_of_series
-from referee.harness.tournament.plan import Entry, Plan, deciding, find_game
+from referee.harness.tournament.formats.schedules import NO_FURTHER, Seating, swiss_rounds, wins_of_series
+from referee.harness.tournament.model import Entry, Plan, deciding, find_game
 
 OWN = "the format's own"
 SHOWN = 60

@@ -11,8 +11,8 @@ from typing import Any
 from defects import bot
 from scripted import PYTHON
 
-from referee.harness.tournament import ledger
-from referee.harness.tournament.ledger import Line
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Line
 
 DRAWS = """
 def choose():

@@ -18,7 +18,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.tournament.bundle import finding
+from referee.harness.tournament.store.bot_archives import finding
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
 

@@ -18,7 +18,7 @@ from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs import original_spec
 from referee.harness.programs.spec import Entrant, entrant, entrants
-from referee.harness.tournament.bundle import finding
+from referee.harness.tournament.store.bot_archives import finding
 
 AGENTS = Path(__file__).with_name("agents")
 WALKER, SEARCHER = "2 Random Walker.py", "Food Searcher.py"

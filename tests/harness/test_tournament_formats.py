@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.dice import derive_seed
-from referee.harness.tournament.designs import WILLIAMS, fours, pairings, rows, seated
-from referee.harness.tournament.formats import (
+from referee.harness.tournament.formats.designs import WILLIAMS, fours, pairings, rows, seated
+from referee.harness.tournament.formats.schedules import (
     FINAL,
     FIRST,
     FORMATS,

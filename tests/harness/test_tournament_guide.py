@@ -56,7 +56,7 @@ def test_the_organisers_guide_can_be_followed(tmp_path: Path) -> None:
 
 
 def test_every_format_and_every_option_of_the_guide_is_there() -> None:
-    from referee.harness.tournament.formats import FORMATS
+    from referee.harness.tournament.formats.schedules import FORMATS
 
     told = GUIDE.read_text("utf-8").split("## Formats")[1].split("## A file")[0]
     assert set(FORMATS) == set(re.findall(r"`([a-z]+(?:-[a-z]+)?)`(?= \||, `|: )", told)) & set(FORMATS)

@@ -11,14 +11,17 @@ import psutil
 import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
-from referee.harness.tournament import lane, ledger
+from referee.harness.tournament.execution import worker
+from referee.harness.tournament.store import ledger
 
 
 def lanes_of(driver: int) -> list[psutil.Process]:
     """The lanes of a tournament that is being played."""
     try:
         return [
-            child for child in psutil.Process(driver).children() if "referee.harness.tournament.lane" in _line(child)
+            child
+            for child in psutil.Process(driver).children()
+            if "referee.harness.tournament.execution.worker" in _line(child)
         ]
     except psutil.NoSuchProcess:
         return []
@@ -109,7 +112,7 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
     assert table(quiet) == table(disturbed)
     for file, line in ledger.counted_lines(disturbed):
         record = ledger.record(disturbed, file, line)
-        assert record is not None and lane.content(record.splitlines()) == line.a
+        assert record is not None and worker.content(record.splitlines()) == line.a
     return done
 
 

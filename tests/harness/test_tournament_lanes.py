@@ -15,7 +15,7 @@ from referee.harness.match.play import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.roster import open_roster
-from referee.harness.tournament import cores, wire
+from referee.harness.tournament.execution import core_locks, worker_messages
 
 TICTACTOE = registry.game("tictactoe")
 
@@ -54,10 +54,16 @@ async def test_the_bots_of_the_next_match_are_started_while_those_of_this_one_en
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
 def test_messages_are_cut_out_of_whatever_comes(size: int) -> None:
-    sent = [wire.Played(3, [(b"line", b"x" * 100_000), (b"other", None)]), wire.Done(3, 0.5), wire.Failed("why")]
-    data = b"".join(map(wire.frame, sent))
-    frames = wire.Frames()
-    found = [wire.report(each) for at in range(0, len(data), size) for each in frames.feed(data[at : at + size])]
+    sent = [
+        worker_messages.Played(3, [(b"line", b"x" * 100_000), (b"other", None)]),
+        worker_messages.Done(3, 0.5),
+        worker_messages.Failed("why"),
+    ]
+    data = b"".join(map(worker_messages.frame, sent))
+    frames = worker_messages.Frames()
+    found = [
+        worker_messages.report(each) for at in range(0, len(data), size) for each in frames.feed(data[at : at + size])
+    ]
     assert found == sent
 
 
@@ -70,7 +76,7 @@ input()
 
 
 def test_two_processes_never_hold_one_core(tmp_path: Path) -> None:
-    there = len(cores.physical())
+    there = len(core_locks.physical())
     takers = []
     for _ in range(there + 1):
         taker = subprocess.Popen(
@@ -102,7 +108,7 @@ def test_a_lane_is_bound_to_its_core_with_its_bots(tmp_path: Path) -> None:
     tournament(tmp_path, "replay", folder, line.k, tmp_path / "one.jsonl.gz")
     packed = (tmp_path / "one.jsonl.gz").read_bytes()
     assert gzip.decompress(packed) == (tmp_path / "one.jsonl").read_bytes()
-    core = min(cores.physical())
+    core = min(core_locks.physical())
     assert f'"program":"{list(core)}"' in (tmp_path / "one.jsonl").read_text()
 
 
@@ -116,10 +122,10 @@ def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path
 
 def test_a_lane_ends_at_the_end_of_its_input(tmp_path: Path) -> None:
     lane = subprocess.Popen(
-        [sys.executable, "-m", "referee.harness.tournament.lane", "--no-pin"],
+        [sys.executable, "-m", "referee.harness.tournament.execution.worker", "--no-pin"],
         env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     out, _ = lane.communicate(timeout=20)
     assert lane.returncode == 0
-    (ready,) = wire.Frames().feed(out)
-    assert isinstance(wire.report(ready), wire.Ready)
+    (ready,) = worker_messages.Frames().feed(out)
+    assert isinstance(worker_messages.report(ready), worker_messages.Ready)

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.tournament import ledger
-from referee.harness.tournament.ledger import Ledger, Line
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Ledger, Line
 
 
 def line(key: str, at: float = 1.0, **more: Any) -> bytes:
@@ -144,7 +144,7 @@ FILL = """
 import sys
 from pathlib import Path
 from referee.harness.errors import RunError
-from referee.harness.tournament.ledger import Ledger
+from referee.harness.tournament.store.ledger import Ledger
 book = Ledger(Path(sys.argv[1]), {})
 line = b'{"k":"c/a-b/%d/0","b":["a","b"],"s":1,"r":[1,2],"p":[1.0,0.0]}'
 try:

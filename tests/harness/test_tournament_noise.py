@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from contests import drawing_bot, games, table, tournament
 
-from referee.harness.tournament import cores, ledger
+from referee.harness.tournament.execution import core_locks
+from referee.harness.tournament.store import ledger
 
 BURNS = """
 plain = choose
@@ -41,7 +42,7 @@ def test_a_game_that_the_machine_spoiled_is_played_again_and_the_rest_is_told(tm
     slow, quick = drawing_bot(tmp_path, "slow", 1, f"import time\n{BURNS}"), drawing_bot(tmp_path, "quick", 2)
     folder = tmp_path / "t"
     start: list[str | Path] = ["--game", "tictactoe", slow, quick, "--format", "two-player", "--jobs", "1"]
-    with burners(min(cores.physical())[0], 3):
+    with burners(min(core_locks.physical())[0], 3):
         said = tournament(
             tmp_path, *start, "--call-time", "80ms", "--startup", "60s", "--on-noise", "replay", "--ledger", folder
         )

@@ -17,8 +17,8 @@ from defects import bot
 
 from referee.games.dice import derive_seed
 from referee.harness.match import maps
-from referee.harness.tournament import ledger
-from referee.harness.tournament.plan import read_plan
+from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.store import ledger
 
 CRASHES = "def choose():\n    os._exit(3)\n"
 

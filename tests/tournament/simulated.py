@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 
-from referee.harness.tournament.rating import ELO, Game, Tally
+from referee.harness.tournament.statistics.rating import ELO, Game, Tally
 
 
 def orbit(luck: random.Random, strengths: Sequence[float], table: Sequence[int], shared: float) -> list[Game]:

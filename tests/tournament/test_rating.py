@@ -7,8 +7,8 @@ import choix
 import pytest
 from simulated import field, in_elo, orbit, tournament
 
-from referee.harness.tournament.rating import ELO, Game, Tally, Weight, rate
-from referee.harness.tournament.stats import elo, expected
+from referee.harness.tournament.statistics.rating import ELO, Game, Tally, Weight, rate
+from referee.harness.tournament.statistics.strength import elo, expected
 
 WON, LOST, DRAWN = (1, 2), (2, 1), (1, 1)
 Ranks = tuple[int, int]

@@ -4,11 +4,20 @@ import math
 
 import pytest
 
-from referee.harness.tournament import stats
-from referee.harness.tournament.stats import Bounds, Sample, counted, elo, expected, llr, pentanomial, trinomial
+from referee.harness.tournament.statistics import strength
+from referee.harness.tournament.statistics.strength import (
+    Bounds,
+    Sample,
+    counted,
+    elo,
+    expected,
+    llr,
+    pentanomial,
+    trinomial,
+)
 
 
-def half_width(interval: stats.Interval) -> float:
+def half_width(interval: strength.Interval) -> float:
     assert interval.low is not None and interval.high is not None
     return (interval.high - interval.low) / 2
 
@@ -26,7 +35,7 @@ def half_width(interval: stats.Interval) -> float:
 def test_elo_normalised_elo_and_superiority_of_a_pentanomial(
     counts: list[int], elo_and_width: tuple[float, float], nelo_and_width: tuple[float, float], los: float
 ) -> None:
-    found = stats.strength(pentanomial(counts))
+    found = strength.strength(pentanomial(counts))
     assert (found.elo.value, half_width(found.elo)) == pytest.approx(elo_and_width, abs=0.005)
     assert (found.nelo.value, half_width(found.nelo)) == pytest.approx(nelo_and_width, abs=0.005)
     assert found.los is not None and 100 * found.los == pytest.approx(los, abs=0.005)
@@ -62,14 +71,14 @@ def test_counts_that_cannot_be_are_refused(counts: list[int]) -> None:
 
 
 def test_the_draw_ratio_is_that_of_units() -> None:
-    assert stats.strength(pentanomial([0, 6, 36, 8, 0])).draw_ratio == 0.72
-    assert stats.strength(trinomial(wins=1, draws=3, losses=0)).draw_ratio == 0.75
+    assert strength.strength(pentanomial([0, 6, 36, 8, 0])).draw_ratio == 0.72
+    assert strength.strength(trinomial(wins=1, draws=3, losses=0)).draw_ratio == 0.75
 
 
 def test_a_pair_of_games_tells_more_than_two_single_ones_when_their_luck_is_shared() -> None:
     """Each seat wins its game: the pairs are all but equal, the single games differ widely."""
-    paired = stats.strength(pentanomial([0, 1, 98, 1, 0]))
-    single = stats.strength(trinomial(wins=100, draws=2, losses=98))
+    paired = strength.strength(pentanomial([0, 1, 98, 1, 0]))
+    single = strength.strength(trinomial(wins=100, draws=2, losses=98))
     assert half_width(paired.elo) < half_width(single.elo) / 5
 
 
@@ -77,7 +86,7 @@ def test_a_pair_of_games_tells_more_than_two_single_ones_when_their_luck_is_shar
 
 
 def test_all_orbits_won_leaves_the_upper_end_open_and_the_lower_at_the_score_that_wins_all_in_one_of_forty() -> None:
-    found = stats.strength(pentanomial([0, 0, 0, 0, 30]))
+    found = strength.strength(pentanomial([0, 0, 0, 0, 30]))
     assert found.elo.value == found.elo.high == math.inf
     assert found.elo.low == pytest.approx(elo(0.025 ** (1 / 30)))
     assert expected(found.elo.low) ** 30 == pytest.approx(0.025)
@@ -86,7 +95,7 @@ def test_all_orbits_won_leaves_the_upper_end_open_and_the_lower_at_the_score_tha
 
 
 def test_all_orbits_lost_is_the_mirror_of_all_won() -> None:
-    won, lost = stats.strength(pentanomial([0, 0, 0, 0, 7])), stats.strength(pentanomial([7, 0, 0, 0, 0]))
+    won, lost = strength.strength(pentanomial([0, 0, 0, 0, 7])), strength.strength(pentanomial([7, 0, 0, 0, 0]))
     assert won.elo.low is not None and lost.elo.high == pytest.approx(-won.elo.low)
     assert (lost.elo.value, lost.elo.low) == (-math.inf, -math.inf)
     assert won.los is not None and lost.los == pytest.approx(1 - won.los)
@@ -95,18 +104,18 @@ def test_all_orbits_lost_is_the_mirror_of_all_won() -> None:
 
 @pytest.mark.parametrize(("counts", "value"), [([0, 0, 40, 0, 0], 0.0), ([0, 0, 0, 40, 0], elo(0.75))])
 def test_orbits_that_are_all_equal_otherwise_say_nothing_of_the_error(counts: list[int], value: float) -> None:
-    found = stats.strength(pentanomial(counts))
+    found = strength.strength(pentanomial(counts))
     assert (found.elo.value, found.elo.low, found.elo.high) == (pytest.approx(value), None, None)
     assert (found.nelo.low, found.nelo.high, found.los, found.note) == (None, None, None, "no information")
 
 
 @pytest.mark.parametrize(("units", "note"), [(19, "few"), (20, ""), (21, "")])
 def test_below_twenty_orbits_are_few(units: int, note: str) -> None:
-    assert stats.strength(pentanomial([0, 1, units - 2, 1, 0])).note == note
+    assert strength.strength(pentanomial([0, 1, units - 2, 1, 0])).note == note
 
 
 def test_an_end_beyond_a_sure_win_is_infinite() -> None:
-    found = stats.strength(pentanomial([0, 0, 0, 1, 5]))
+    found = strength.strength(pentanomial([0, 0, 0, 1, 5]))
     assert found.elo.high == math.inf and found.elo.low is not None and math.isfinite(found.elo.low)
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from referee.harness.tournament import ledger, table
-from referee.harness.tournament.formats import Outcome, Seating, Slot
-from referee.harness.tournament.ledger import Book
-from referee.harness.tournament.plan import Entry, Keys, Plan, identified
+from referee.harness.tournament.formats.schedules import Outcome, Seating, Slot
+from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.reports import standings
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Book
 
 Played = dict[Slot, tuple[int, ...]]
 """Ranks by seat."""
@@ -38,14 +39,14 @@ def lines(plan: Plan, played: Played, **more: object) -> list[bytes]:
     ]
 
 
-def standings(plan: Plan, written: Iterable[bytes]) -> table.Standings:
+def standings(plan: Plan, written: Iterable[bytes]) -> standings.Standings:
     book = Book()
     for line in written:
         assert book.add(line)
-    return table.standings(plan, book, chances=False)
+    return standings.standings(plan, book, chances=False)
 
 
-def places(found: table.Standings) -> dict[str, int]:
+def places(found: standings.Standings) -> dict[str, int]:
     return {row.name: row.rank for row in found.rows}
 
 

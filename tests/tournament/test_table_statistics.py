@@ -6,10 +6,12 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from referee.harness.tournament import ledger, stats, table
-from referee.harness.tournament.formats import Slot
-from referee.harness.tournament.ledger import Book
-from referee.harness.tournament.plan import Entry, Keys, Plan, identified
+from referee.harness.tournament.formats.schedules import Slot
+from referee.harness.tournament.model import Entry, Keys, Plan, identified
+from referee.harness.tournament.reports import standings
+from referee.harness.tournament.statistics import strength
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Book
 
 Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 """Bots by seat, orbit, ranks, seats at fault."""
@@ -17,7 +19,7 @@ Played = tuple[tuple[int, int], int, tuple[int, int], tuple[int, ...]]
 
 def standings(
     bots: int, games: Iterable[Played], copies: bool | str = False, by_orbit: bool = False
-) -> table.Standings:
+) -> standings.Standings:
     """`copies`: all games with the same bots at their seats are alike, `by_orbit` within an orbit; as a string, which
     program each bot is."""
     programs = copies if isinstance(copies, str) else "abcd"[:bots]
@@ -38,7 +40,7 @@ def standings(
             f=tuple(ledger.Fault(seat, "crash", "") for seat in at_fault),
         )
         assert book.add(msgspec.json.encode(line))
-    return table.standings(plan, book)
+    return standings.standings(plan, book)
 
 
 def pair(orbit: int, there: tuple[int, int], back: tuple[int, int], at_fault: tuple[int, ...] = ()) -> list[Played]:
@@ -66,10 +68,10 @@ def test_few_orbits_are_noted() -> None:
 
 def test_of_two_the_table_tells_how_surely_the_better_one_is() -> None:
     games = [game for orbit in range(30) for game in pair(orbit, WON, DRAWN if orbit % 3 else LOST)]
-    surely = stats.strength(stats.pentanomial([0, 0, 10, 20, 0])).los
+    surely = strength.strength(strength.pentanomial([0, 0, 10, 20, 0])).los
     assert surely is not None
     assert standings(2, games).notes == [f"LOS {100 * surely:.2f} %: how surely a is better than b"]
-    assert "LOS" in table.markdown(standings(2, games)) and "LOS" in table.as_json(standings(3, games))
+    assert "LOS" in standings.markdown(standings(2, games)) and "LOS" in standings.as_json(standings(3, games))
     more = pair(0, WON, LOST)
     third = [((2 if one == 1 else one, 2 if two == 1 else two), *rest) for (one, two), *rest in more]
     assert not [note for note in standings(3, [*games, *third]).notes if note.startswith("LOS")]  # type: ignore[list-item]
@@ -94,11 +96,11 @@ def test_of_copies_alone_nobody_is_said_to_be_the_best(there: tuple[int, int], b
     assert [(row.p_first, row.note, row.different) for row in found.rows] == [(None, "copies", 2)] * 2
     assert found.notes[0].startswith("only 2 of 60 games are different: ")
     assert found.notes[0].endswith("; P(#1) is left out, for nobody knows how other games would end")
-    column = table.headers(found).index("P(#1)")
-    assert {table.cells(row, table.headers(found))[column] for row in found.rows} == {"–"}
-    assert table.markdown(found).count("| – |") == 2
-    assert [row["p_first"] for row in csv.DictReader(table.as_csv(found).splitlines())] == ["", ""]
-    assert table.as_json(found).count('"p_first":null') == 2
+    column = standings.headers(found).index("P(#1)")
+    assert {standings.cells(row, standings.headers(found))[column] for row in found.rows} == {"–"}
+    assert standings.markdown(found).count("| – |") == 2
+    assert [row["p_first"] for row in csv.DictReader(standings.as_csv(found).splitlines())] == ["", ""]
+    assert standings.as_json(found).count('"p_first":null') == 2
 
 
 def test_where_games_differ_somebody_is_probably_the_best() -> None:
@@ -137,7 +139,7 @@ def test_what_a_program_listed_twice_plays_alike_is_one_observation() -> None:
     twice, apart = standings(3, again, copies="abb", by_orbit=True), standings(3, again)
     assert twice.different == 120 and apart.different == 240
 
-    def ends(found: table.Standings, name: str) -> list[float]:
+    def ends(found: standings.Standings, name: str) -> list[float]:
         elo = next(row.elo for row in found.rows if row.name == name)
         assert elo is not None and elo.low is not None and elo.high is not None
         return [elo.low, elo.high]
@@ -159,7 +161,7 @@ def test_who_has_not_played_has_no_rating() -> None:
 def test_a_spreadsheet_has_every_rating_as_three_figures() -> None:
     games = [played for orbit in range(4) for played in pair(orbit, WON, DRAWN, (1,) if orbit == 2 else ())]
     found = standings(2, games)
-    first, _ = csv.DictReader(table.as_csv(found).splitlines())
+    first, _ = csv.DictReader(standings.as_csv(found).splitlines())
     for name, interval in (("elo", found.rows[0].elo), ("sound", found.rows[0].sound)):
         assert interval is not None
         for column, figure in ((name, interval.value), (f"{name}_low", interval.low), (f"{name}_high", interval.high)):

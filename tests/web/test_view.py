@@ -26,9 +26,9 @@ from referee.harness.replay.formats.exports import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.writer import Recorder
-from referee.harness.tournament import shelf
-from referee.harness.tournament.ledger import Ledger, Line
-from referee.harness.tournament.shelf import LedgerShelf
+from referee.harness.tournament.store import replay_source
+from referee.harness.tournament.store.ledger import Ledger, Line
+from referee.harness.tournament.store.replay_source import LedgerShelf
 
 
 class Growing(Recorder):
@@ -218,7 +218,7 @@ def game_lines(count: int, first: int = 0) -> list[tuple[bytes, bytes | None]]:
 def test_the_newest_games_of_all_files_are_listed_and_older_ones_are_still_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "MOST", 4)
+    monkeypatch.setattr(replay_source, "MOST", 4)
     late, early = Ledger(tmp_path, {"game": "tictactoe"}), Ledger(tmp_path, {"game": "tictactoe"})
     late.append(game_lines(10, first=20))
     early.append(game_lines(15))
@@ -237,7 +237,7 @@ def test_the_newest_games_of_all_files_are_listed_and_older_ones_are_still_found
 def test_a_request_costs_what_it_shows_however_many_games_there_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "MOST", 100)
+    monkeypatch.setattr(replay_source, "MOST", 100)
     cost_s, memory = [], []
     for count in (300, 9000):
         Ledger(tmp_path / str(count), {"game": "tictactoe"}).append(game_lines(count))

@@ -4,10 +4,10 @@ from rich.console import Group
 from rich.text import Text
 
 from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.tournament.table import Standings, cells, headers, summary
+from referee.harness.tournament.reports.standings import Standings, cells, headers, summary
 
 
-def standings(found: Standings, most: int | None = None) -> Group:
+def standings_table(found: Standings, most: int | None = None) -> Group:
     """With the best rows only, if it is said how many."""
     columns = headers(found)
     sheet = Sheet(columns[:2], columns[2:])

@@ -1,8 +1,8 @@
 """A lane: a process that plays one game at a time, on one core, and keeps its bots alive from game to game.
 
-`python -m referee.harness.tournament.lane [--cores N] [--no-pin]` takes a contest and then jobs by standard input, and
-gives lines of the ledger by standard output. It ends, with all its bots, at the end of its input: also when its
-driver was killed.
+`python -m referee.harness.tournament.execution.worker [--cores N] [--no-pin]` takes a contest and then jobs by standard
+input, and gives lines of the ledger by standard output. It ends, with all its bots, at the end of its input: also when
+its driver was killed.
 """
 
 import gc
@@ -31,7 +31,8 @@ from referee.harness.match.verdict import FaultReport, Verdict, more_faults
 from referee.harness.programs.spec import Entrant, player_of
 from referee.harness.replay.writer import InMemory, Recorder
 from referee.harness.seats.roster import Roster, open_roster
-from referee.harness.tournament import cores, ledger, wire
+from referee.harness.tournament.execution import core_locks, worker_messages
+from referee.harness.tournament.store import ledger
 from referee.protocol.messages import Encoding
 
 BATCH_S = 0.02
@@ -74,7 +75,7 @@ def content(lines: Sequence[bytes]) -> str:
 class Lane:
     """Plays the games of a contest."""
 
-    def __init__(self, contest: wire.Contest, name: str) -> None:
+    def __init__(self, contest: worker_messages.Contest, name: str) -> None:
         self.contest = contest
         self.name = name
         self.game = registry.game(contest.game)  # searching the entry points takes as long as five small games
@@ -86,7 +87,7 @@ class Lane:
         self._options: dict[tuple[str, str | None], Any] = {}
         self._encode = msgspec.json.Encoder().encode
 
-    async def play(self, due: wire.Due, roster: Roster) -> list[tuple[bytes, bytes | None]]:
+    async def play(self, due: worker_messages.Due, roster: Roster) -> list[tuple[bytes, bytes | None]]:
         """A line of the ledger, and the record as a gzip member if it is kept. Before it a void one for each time that
         the machine's noise spoiled the game and it was played again."""
         stage = self.stages[due.stage]
@@ -116,11 +117,13 @@ class Lane:
             for verdict, record in zip(verdicts, records, strict=True)
         ]
 
-    def players(self, due: wire.Due) -> tuple[Entrant, ...]:
+    def players(self, due: worker_messages.Due) -> tuple[Entrant, ...]:
         """Who plays it."""
         return tuple(player_of(self.entrants[ident], self.game.name) for ident in due.bots)
 
-    def _line(self, due: wire.Due, verdict: Verdict, record: Sequence[bytes], void: bool) -> tuple[bytes, bytes | None]:
+    def _line(
+        self, due: worker_messages.Due, verdict: Verdict, record: Sequence[bytes], void: bool
+    ) -> tuple[bytes, bytes | None]:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
         more = more_faults(verdict.seats, verdict.faults)
         line = ledger.Line(
@@ -145,7 +148,7 @@ class Lane:
         )
         return self._encode(line), _member(b"\n".join([*record, b""])) if kept else None
 
-    def _game_options(self, due: wire.Due) -> Any:
+    def _game_options(self, due: worker_messages.Due) -> Any:
         """Made once; options with a map are dear."""
         key = (due.stage, due.map)
         if key not in self._options:
@@ -176,7 +179,7 @@ def _fault(fault: FaultReport) -> ledger.Fault:
     )
 
 
-def _paid(game: str, due: wire.Due, verdict: Verdict) -> int | None:
+def _paid(game: str, due: worker_messages.Due, verdict: Verdict) -> int | None:
     """What the case of a judged run pays."""
     if due.case is None:
         return None
@@ -202,7 +205,7 @@ class _Output:
     async def flush(self, job: int) -> None:
         if self._games:
             games, self._games = self._games, []
-            await self._send(wire.frame(wire.Played(job, games)))
+            await self._send(worker_messages.frame(worker_messages.Played(job, games)))
 
 
 async def serve(core: int | None) -> None:
@@ -212,8 +215,8 @@ async def serve(core: int | None) -> None:
     host = socket.gethostname()
     async with trio.lowlevel.FdStream(os.dup(0)) as orders, trio.lowlevel.FdStream(standard_output) as reports:
         name = f"{host}:{os.getpid()}" if core is None else f"{host}:{core}"
-        ready = wire.Ready(name, os.getpid(), core, metadata.version("referee"))
-        to_play, jobs = trio.open_memory_channel[wire.Order](1000)
+        ready = worker_messages.Ready(name, os.getpid(), core, metadata.version("referee"))
+        to_play, jobs = trio.open_memory_channel[worker_messages.Order](1000)
         async with trio.open_nursery() as nursery:
             stop = trio.Event()
 
@@ -226,35 +229,35 @@ async def serve(core: int | None) -> None:
 
             nursery.start_soon(_listen, orders, to_play, nursery.cancel_scope, stop)
             try:
-                await send(wire.frame(ready))
+                await send(worker_messages.frame(ready))
                 await _play(jobs, send, name, stop)
             except (RunError, UsageError) as error:
-                await send(wire.frame(wire.Failed(str(error))))
+                await send(worker_messages.frame(worker_messages.Failed(str(error))))
             nursery.cancel_scope.cancel()
 
 
 async def _listen(
     orders: trio.abc.ReceiveStream,
-    to_play: trio.MemorySendChannel[wire.Order],
+    to_play: trio.MemorySendChannel[worker_messages.Order],
     ended: trio.CancelScope,
     stop: trio.Event,
 ) -> None:
     async with to_play:
-        async for message in wire.messages(orders):
-            order = wire.order(message)
-            if isinstance(order, wire.Stop):
+        async for message in worker_messages.messages(orders):
+            order = worker_messages.order(message)
+            if isinstance(order, worker_messages.Stop):
                 stop.set()
             await to_play.send(order)
     ended.cancel()  # in the middle of a game, too: nobody is left who wants it
 
 
 async def _play(
-    jobs: trio.MemoryReceiveChannel[wire.Order], send: Callable[[bytes], Any], name: str, stop: trio.Event
+    jobs: trio.MemoryReceiveChannel[worker_messages.Order], send: Callable[[bytes], Any], name: str, stop: trio.Event
 ) -> None:
     contest = await _next(jobs)
     if contest is None:
         return
-    if not isinstance(contest, wire.Contest):
+    if not isinstance(contest, worker_messages.Contest):
         raise RunError("a lane is told of its contest first")
     lane = Lane(contest, name)
     limits = next(iter(contest.stages.values())).limits
@@ -263,13 +266,13 @@ async def _play(
             await roster.hide(folders=[Path(contest.folder)])
         output = _Output(send)
         job = await _next(jobs)
-        while isinstance(job, wire.Job):
+        while isinstance(job, worker_messages.Job):
             started = time.monotonic()
-            following: wire.Order | None = None
+            following: worker_messages.Order | None = None
             for due, after in zip_longest(job.games, job.games[1:]):
                 if after is None:
                     following = _waiting(jobs)
-                    after = following.games[0] if isinstance(following, wire.Job) else None
+                    after = following.games[0] if isinstance(following, worker_messages.Job) else None
                 roster.expect(() if after is None else lane.players(after))
                 for game in await lane.play(due, roster):
                     await output.add(job.number, game)
@@ -281,11 +284,11 @@ async def _play(
                 return
             starts, roster.starts = roster.starts, []
             start_s = sum(starts) / max(len(starts), 1)
-            await send(wire.frame(wire.Done(job.number, time.monotonic() - started, start_s)))
+            await send(worker_messages.frame(worker_messages.Done(job.number, time.monotonic() - started, start_s)))
             job = following or await _next(jobs)
 
 
-async def _next(jobs: trio.MemoryReceiveChannel[wire.Order]) -> wire.Order | None:
+async def _next(jobs: trio.MemoryReceiveChannel[worker_messages.Order]) -> worker_messages.Order | None:
     """The next order; None when the driver wants nothing more."""
     try:
         return await jobs.receive()
@@ -293,7 +296,7 @@ async def _next(jobs: trio.MemoryReceiveChannel[wire.Order]) -> wire.Order | Non
         return None
 
 
-def _waiting(jobs: trio.MemoryReceiveChannel[wire.Order]) -> wire.Order | None:
+def _waiting(jobs: trio.MemoryReceiveChannel[worker_messages.Order]) -> worker_messages.Order | None:
     """The next order, if it has come already."""
     try:
         return jobs.receive_nowait()
@@ -305,7 +308,7 @@ def main() -> int:
     """The program."""
     arguments = sys.argv[1:]
     count = int(arguments[arguments.index("--cores") + 1]) if "--cores" in arguments else 1
-    claim = None if "--no-pin" in arguments else cores.take(count)
+    claim = None if "--no-pin" in arguments else core_locks.take(count)
     gc.freeze()  # what was imported stays: to look through it while a call is open takes 10 ms
     gc.set_threshold(COLLECT_EVERY)
     trio.run(serve, None if claim is None else claim.core)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import RunError
-from referee.harness.tournament import ledger
+from referee.harness.tournament.store import ledger
 from referee.harness.web.shelf import MOST, Entry, Fault, Shelf, Source
 
 

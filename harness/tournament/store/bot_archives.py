@@ -27,9 +27,9 @@ from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import Bundle
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
 from referee.harness.programs.spec import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
-from referee.harness.tournament import wire
-from referee.harness.tournament.ledger import BOTS
-from referee.harness.tournament.plan import Entry
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.model import Entry
+from referee.harness.tournament.store.ledger import BOTS
 
 MAX_BYTES, MAX_FILES = 1 << 30, 20_000
 """Of a bundle: an organiser's own bots may be larger than a submission."""
@@ -194,7 +194,7 @@ def _install(home: Path, archive: Path) -> Path:
     return home
 
 
-def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> wire.Program:
+def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> worker_messages.Program:
     """The bot's program on this machine, built if it says how. RunError for one that cannot be had.
 
     `folder`: the tournament's, which has its zip file; None where that has been unpacked already. `limits`:
@@ -212,4 +212,4 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
     argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
-    return wire.Program(entry.ident, entry.name, argv, str(found.cwd), found.injects, found.engine)
+    return worker_messages.Program(entry.ident, entry.name, argv, str(found.cwd), found.injects, found.engine)

@@ -30,9 +30,10 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation import plan
-from referee.harness.tournament import bundle, wire
-from referee.harness.tournament.crew import Crew, Lost
-from referee.harness.tournament.plan import Entry, Plan
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.execution.local import Crew, Lost
+from referee.harness.tournament.model import Entry, Plan
+from referee.harness.tournament.store import bot_archives
 
 CONNECT_S = 10.0
 RECONNECT_S = 60.0
@@ -104,10 +105,10 @@ class _Beside:
         self.lock = threading.Lock()
         self.contest = b""
         self.process: subprocess.Popen[bytes] | None = None
-        self.frames = wire.Frames()
+        self.frames = worker_messages.Frames()
         self.waiting: list[bytes] = []
 
-    def ask(self, contest: bytes, entries: Sequence[Entry], job: wire.Job) -> Played | Needs | Unable:
+    def ask(self, contest: bytes, entries: Sequence[Entry], job: worker_messages.Job) -> Played | Needs | Unable:
         with self.lock:
             if contest != self.contest or self.process is None or self.process.poll() is not None:
                 refused = self._start(contest, entries)
@@ -118,60 +119,60 @@ class _Beside:
     def _start(self, contest: bytes, entries: Sequence[Entry]) -> Needs | Unable | None:
         self.end()
         packed = [entry for entry in entries if not entry.bot.startswith("@")]
-        needed = tuple(entry for entry in packed if not bundle.home_of(entry).is_dir())
+        needed = tuple(entry for entry in packed if not bot_archives.home_of(entry).is_dir())
         if needed:
             return Needs(needed)
-        order = wire.order(contest)
-        assert isinstance(order, wire.Contest)
+        order = worker_messages.order(contest)
+        assert isinstance(order, worker_messages.Contest)
         limits = next(iter(order.stages.values())).limits
         if lines := plan.unmet(limits.isolation):
             return Unable({"": "; ".join(lines)})
         ready, failed = [], {}
         for entry in entries:
             try:
-                ready.append(bundle.program(entry, None, order.game, limits))
+                ready.append(bot_archives.program(entry, None, order.game, limits))
             except (RunError, UsageError) as error:
                 failed[entry.ident] = str(error)
         if failed:
             return Unable(failed)
-        command = [sys.executable, "-m", "referee.harness.tournament.lane"]
+        command = [sys.executable, "-m", "referee.harness.tournament.execution.worker"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self.frames, self.waiting = wire.Frames(), []
+        self.frames, self.waiting = worker_messages.Frames(), []
         self._say(msgspec.structs.replace(order, programs=tuple(ready)))
         self.contest = contest
         return None
 
-    def _play(self, job: wire.Job) -> Played:
+    def _play(self, job: worker_messages.Job) -> Played:
         self._say(job)
         games: list[tuple[bytes, bytes | None]] = []
         while True:
             report = self._hear()
-            if isinstance(report, wire.Played) and report.job == job.number:
+            if isinstance(report, worker_messages.Played) and report.job == job.number:
                 games += report.games
-            elif isinstance(report, wire.Done) and report.job == job.number:
+            elif isinstance(report, worker_messages.Done) and report.job == job.number:
                 return Played(games, report.took_s, report.start_s)
-            elif isinstance(report, wire.Failed):
+            elif isinstance(report, worker_messages.Failed):
                 self.end()
                 raise RunError(report.why)
 
-    def _say(self, order: wire.Order) -> None:
+    def _say(self, order: worker_messages.Order) -> None:
         assert self.process is not None and self.process.stdin is not None
         try:
-            self.process.stdin.write(wire.frame(order))
+            self.process.stdin.write(worker_messages.frame(order))
             self.process.stdin.flush()
         except OSError as error:
             self.end()
             raise LaneDied("the lane beside the worker has ended") from error
 
-    def _hear(self) -> wire.Report:
+    def _hear(self) -> worker_messages.Report:
         assert self.process is not None and self.process.stdout is not None
         while not self.waiting:
-            data = os.read(self.process.stdout.fileno(), wire.READ_BYTES)
+            data = os.read(self.process.stdout.fileno(), worker_messages.READ_BYTES)
             if not data:
                 self.end()
                 raise LaneDied("the lane beside the worker has ended")
             self.waiting += self.frames.feed(data)
-        return wire.report(self.waiting.pop(0))
+        return worker_messages.report(self.waiting.pop(0))
 
     def end(self) -> None:
         """Ends the lane, which ends its bots."""
@@ -198,8 +199,8 @@ def ask(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> byt
     if drivers_version != version():
         what = Unable({"": f"{version()} here, {drivers_version} at the driver"})
     else:
-        order = wire.order(job)
-        assert isinstance(order, wire.Job)
+        order = worker_messages.order(job)
+        assert isinstance(order, worker_messages.Job)
         try:
             what = _beside.ask(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
         except (RunError, LaneDied):
@@ -215,7 +216,7 @@ def receive(bot: bytes, data: bytes) -> None:
     with TemporaryDirectory(prefix="referee-") as folder:
         archive = Path(folder, "bot.zip")
         archive.write_bytes(data)
-        bundle.installed(msgspec.msgpack.decode(bot, type=Entry), archive)
+        bot_archives.installed(msgspec.msgpack.decode(bot, type=Entry), archive)
 
 
 def _answer(data: bytes) -> Answer:
@@ -230,7 +231,7 @@ def _answer(data: bytes) -> Answer:
 class _Given(NamedTuple):
     """A job that is out."""
 
-    job: wire.Job
+    job: worker_messages.Job
     future: Any
     able: frozenset[str]
     """The workers that may play it."""
@@ -256,7 +257,7 @@ class ClusterCrew(Crew):
         self,
         connect: Callable[[], Any],
         client: Any,
-        contest: wire.Contest,
+        contest: worker_messages.Contest,
         plan: Plan,
         folder: Path,
         address: str,
@@ -268,7 +269,7 @@ class ClusterCrew(Crew):
         self.lanes = 0
         self._connect = connect
         self._client = client
-        self._contest = wire.encode(msgspec.structs.replace(contest, programs=()))
+        self._contest = worker_messages.encode(msgspec.structs.replace(contest, programs=()))
         self._entries = {entry.ident: entry for entry in plan.bots if not entry.absent}
         self._list = msgspec.msgpack.encode(list(self._entries.values()))
         self._folder = folder
@@ -288,17 +289,17 @@ class ClusterCrew(Crew):
     def room(self) -> int:
         return 0 if self._stopping or self._gone_since is not None else QUEUED * self.lanes - len(self._jobs)
 
-    async def give(self, job: wire.Job) -> None:
+    async def give(self, job: worker_messages.Job) -> None:
         self._submit(job)
 
-    def _submit(self, job: wire.Job, worker: str | None = None) -> None:
+    def _submit(self, job: worker_messages.Job, worker: str | None = None) -> None:
         able = [worker] if worker is not None else sorted(self._workers - self._unable.keys())
         future = self._client.submit(
             ask,
             version(),
             self._contest,
             self._list,
-            wire.encode(job),
+            worker_messages.encode(job),
             pure=False,
             retries=0,
             workers=able,
@@ -334,13 +335,13 @@ class ClusterCrew(Crew):
         if isinstance(result, Answer) and isinstance(result.what, Played):
             if result.worker in self._deliveries:
                 self._deliveries[result.worker].attempts = 0
-            self._put(wire.Played(number, result.what.games))
-            self._put(wire.Done(number, result.what.took_s, result.what.start_s))
+            self._put(worker_messages.Played(number, result.what.games))
+            self._put(worker_messages.Done(number, result.what.took_s, result.what.start_s))
         elif isinstance(result, Answer):
             self._refused(result)
             self._put(Lost(result.worker, (number,), False))
         elif isinstance(result, RunError):
-            self._put(wire.Failed(str(result)))
+            self._put(worker_messages.Failed(str(result)))
         else:
             self._put(Lost("a worker", (number,), isinstance(result, LaneDied | distributed.KilledWorker)))
 
@@ -381,7 +382,7 @@ class ClusterCrew(Crew):
             try:
                 with sending:
                     data = client.scatter(
-                        bundle.zip_path(self._folder, entry).read_bytes(), workers=[worker], hash=False
+                        bot_archives.zip_path(self._folder, entry).read_bytes(), workers=[worker], hash=False
                     )
                 bot = msgspec.msgpack.encode(entry)
                 client.submit(receive, bot, data, pure=False, retries=0, workers=[worker], priority=10).result()
@@ -411,7 +412,7 @@ class ClusterCrew(Crew):
         self.lanes = len(self._workers - self._unable.keys())
         if self._workers <= self._unable.keys():
             reasons = "\n".join(sorted(set(self._unable.values())))
-            self._put(wire.Failed(f"no worker of the cluster can play\n{reasons}"))
+            self._put(worker_messages.Failed(f"no worker of the cluster can play\n{reasons}"))
 
     async def watch(self) -> None:
         """Follows workers that come and go, and a scheduler that is gone for a while."""
@@ -434,7 +435,7 @@ class ClusterCrew(Crew):
                         del self._jobs[number]
                         self._put(Lost("the scheduler", (number,), False))
                 elif trio.current_time() - self._gone_since > RECONNECT_S:
-                    self._put(wire.Failed(f"the cluster's scheduler has been gone for {RECONNECT_S:.0f} s"))
+                    self._put(worker_messages.Failed(f"the cluster's scheduler has been gone for {RECONNECT_S:.0f} s"))
                     return
                 await self._reconnect()
             else:
@@ -542,12 +543,12 @@ def _loopback(host: str) -> bool:
 
 @asynccontextmanager
 async def open_cluster(
-    contest: wire.Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
+    contest: worker_messages.Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
 ) -> AsyncIterator[Crew]:
     """The workers of a cluster, for a run; `on_note` hears, in a line, why nothing is played. RunError if it cannot
     be reached."""
     checked_address(address, tls)
-    bundle.check_travel(plan.bots)
+    bot_archives.check_travel(plan.bots)
     make_security: Any = distributed.Security  # untyped
     make_client: Any = distributed.Client
     security: Any = None

@@ -24,7 +24,7 @@ from referee.harness.match.judge import course
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import shown_name
-from referee.harness.tournament.formats import (
+from referee.harness.tournament.formats.schedules import (
     BY_NAME_FIXED,
     FINAL,
     FIRST,

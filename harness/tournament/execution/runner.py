@@ -20,11 +20,11 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.errors import RunError
-from referee.harness.tournament import wire
-from referee.harness.tournament.crew import Crew, Lost
-from referee.harness.tournament.formats import Outcome, Slot
-from referee.harness.tournament.ledger import Book, Ledger, Line
-from referee.harness.tournament.plan import Keys, Plan
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.execution.local import Crew, Lost
+from referee.harness.tournament.formats.schedules import Outcome, Slot
+from referee.harness.tournament.model import Keys, Plan
+from referee.harness.tournament.store.ledger import Book, Ledger, Line
 
 AHEAD = 10_000
 """So many slots are known ahead, from which those of the same bots are played together."""
@@ -235,7 +235,7 @@ class Run:
                 return
             await crew.give(job)
 
-    def _job(self, length_s: float) -> wire.Job | None:
+    def _job(self, length_s: float) -> worker_messages.Job | None:
         """Games of the same bots for about so long; None if nothing is due."""
         while (table := self.queue.first(self._is_late)) is not None:
             one_s = self._took_s.get(table)
@@ -249,23 +249,23 @@ class Run:
             self._next_job += 1
             slots = {self.keys.key(slot): (number, slot) for number, slot in taken}
             self._given[self._next_job] = _Given(table, slots, len(slots))
-            return wire.Job(self._next_job, tuple(self._due(key, slot) for key, (_, slot) in slots.items()))
+            return worker_messages.Job(self._next_job, tuple(self._due(key, slot) for key, (_, slot) in slots.items()))
         return None
 
-    def _due(self, key: str, slot: Slot) -> wire.Due:
+    def _due(self, key: str, slot: Slot) -> worker_messages.Due:
         bots = tuple(self.keys.idents[bot] for bot in slot.seats)
         case, judged = None, -1
         if self.plan.format == "judged":
             guest = next(seat for seat, bot in enumerate(slot.seats) if self.plan.bots[bot].guest)
             case, judged = self.plan.bots[slot.seats[guest]].bot.removeprefix("@"), 1 - guest
-        return wire.Due(key, bots, self.keys.seed(slot), slot.stage, self.keys.map(slot), case, judged)
+        return worker_messages.Due(key, bots, self.keys.seed(slot), slot.stage, self.keys.map(slot), case, judged)
 
     # What comes back.
 
-    def _take(self, event: wire.Played | wire.Done | wire.Failed | Lost) -> None:
-        if isinstance(event, wire.Played):
+    def _take(self, event: worker_messages.Played | worker_messages.Done | worker_messages.Failed | Lost) -> None:
+        if isinstance(event, worker_messages.Played):
             self._played(event)
-        elif isinstance(event, wire.Done):
+        elif isinstance(event, worker_messages.Done):
             self._done(event)
         elif isinstance(event, Lost):
             self.progress.lost_lanes += 1
@@ -273,7 +273,7 @@ class Run:
         else:
             raise RunError(event.why)
 
-    def _played(self, event: wire.Played) -> None:
+    def _played(self, event: worker_messages.Played) -> None:
         new = []
         given = self._given.get(event.job)
         for line, member in event.games:
@@ -303,7 +303,7 @@ class Run:
             for ident in guilty:
                 self._tell_shaky(ident)
 
-    def _done(self, event: wire.Done) -> None:
+    def _done(self, event: worker_messages.Done) -> None:
         given = self._given.pop(event.job, None)
         if given is None:
             return
@@ -417,14 +417,16 @@ def forfeit(key: str, idents: Iterable[str], out: set[str], seed: int, host: str
     return msgspec.json.encode(line)
 
 
-Open = Callable[[wire.Contest], AbstractAsyncContextManager[Crew]]
+Open = Callable[[worker_messages.Contest], AbstractAsyncContextManager[Crew]]
 
 
-def contest_of(plan: Plan, programs: Iterable[wire.Program], records: str, folder: Path) -> wire.Contest:
+def contest_of(
+    plan: Plan, programs: Iterable[worker_messages.Program], records: str, folder: Path
+) -> worker_messages.Contest:
     """What lanes are told first."""
     options: dict[str, Any] = dict(plan.options)
-    stage = wire.Stage(options, plan.time, plan.limits, plan.encodings)
-    return wire.Contest(
+    stage = worker_messages.Stage(options, plan.time, plan.limits, plan.encodings)
+    return worker_messages.Contest(
         plan.game,
         dict.fromkeys(plan.stages, stage),
         tuple(programs),

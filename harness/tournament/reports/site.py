@@ -21,11 +21,12 @@ from msgspec import Struct
 from referee.games import registry
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament import ledger, table
-from referee.harness.tournament.formats import shares
-from referee.harness.tournament.ledger import Line
-from referee.harness.tournament.plan import Plan
-from referee.harness.tournament.table import Row, Standings
+from referee.harness.tournament.formats.schedules import shares
+from referee.harness.tournament.model import Plan
+from referee.harness.tournament.reports import standings
+from referee.harness.tournament.reports.standings import Row, Standings
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Line
 from referee.harness.web import page as viewer
 
 GAMES = 200
@@ -72,8 +73,8 @@ def write(
     RunError if it cannot be written.
     """
     book = ledger.read(folder)
-    found = table.standings(plan, book)
-    bots = _bots(plan, folder, table.due(plan, book))
+    found = standings.standings(plan, book)
+    bots = _bots(plan, folder, standings.due(plan, book))
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
     site = _Site(plan, folder, to, reader, found, viewed)
@@ -136,12 +137,12 @@ class _Site:
     def index(self) -> None:
         """Standings and crosstable."""
         order = [row.name for row in self.found.rows]
-        columns = table.headers(self.found)
+        columns = standings.headers(self.found)
         self._write(
             "index.html",
             "index.html",
             title=self.title,
-            summary=table.summary(self.found),
+            summary=standings.summary(self.found),
             plan=self.plan,
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
@@ -154,7 +155,7 @@ class _Site:
         return {
             "name": row.name,
             "rank": row.rank,
-            "cells": table.cells(row, columns),
+            "cells": standings.cells(row, columns),
             "ident_file": _file(row.ident),
             "bar": _bar(row),
             "cross": [_cell(row.name, other, against.get(other)) for other in order],
@@ -189,7 +190,7 @@ class _Site:
             title=f"{row.name}, {self.title}",
             standings=not alone,
             row=row,
-            elo=table.elo(row.elo),
+            elo=standings.elo(row.elo),
             opponents=opponents,
             seats=seats,
             faults=faults,
@@ -291,7 +292,7 @@ def _bar(row: Row) -> dict[str, float] | None:
     return {"low": low, "value": at(row.elo.value, 0.0), "high": high}
 
 
-def _cell(name: str, other: str, cell: table.Cell | None) -> dict[str, Any] | None:
+def _cell(name: str, other: str, cell: standings.Cell | None) -> dict[str, Any] | None:
     """A cell from red, all lost, to green, all won."""
     if cell is None or not cell.games:
         return None

@@ -14,7 +14,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from referee.games.dice import Dice, derive_seed
-from referee.harness.tournament.designs import Table, fours, in_list_order, pairings, rows, seated
+from referee.harness.tournament.formats.designs import Table, fours, in_list_order, pairings, rows, seated
 
 FIRST, FINAL = "groups", "final"
 """The two stages of `groups`, which may be played on different maps."""

@@ -4,9 +4,9 @@ import sqlite3
 from pathlib import Path
 
 from referee.harness.errors import RunError
-from referee.harness.tournament import ledger
-from referee.harness.tournament.ledger import Line
-from referee.harness.tournament.plan import Plan
+from referee.harness.tournament.model import Plan
+from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store.ledger import Line
 
 SCHEMA = """
 CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER);

@@ -12,9 +12,9 @@ from referee.harness.errors import RunError
 from referee.harness.match.series import Outcome, Series, match_of, missing, outcome
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.tournament import wire
-from referee.harness.tournament.crew import Crew, Event, Lost, open_local
-from referee.harness.tournament.run import DEATHS
+from referee.harness.tournament.execution import worker_messages
+from referee.harness.tournament.execution.local import Crew, Event, Lost, open_local
+from referee.harness.tournament.execution.runner import DEATHS
 
 LOOK_EVERY_S = 0.02
 _verdict = msgspec.json.Decoder(Verdict).decode
@@ -35,11 +35,11 @@ async def play_side_by_side(
     """
     first = series.match
     programs = [
-        wire.Program(str(place), bot.name, bot.argv, str(bot.cwd), bot.injects, bot.engine)
+        worker_messages.Program(str(place), bot.name, bot.argv, str(bot.cwd), bot.injects, bot.engine)
         for place, bot in enumerate(first.entrants)
     ]
-    stage = wire.Stage(msgspec.to_builtins(first.options), first.time, limits, tuple(first.encodings))
-    contest = wire.Contest(first.game.name, {"": stage}, tuple(programs), bots_kept=2 * len(programs))
+    stage = worker_messages.Stage(msgspec.to_builtins(first.options), first.time, limits, tuple(first.encodings))
+    contest = worker_messages.Contest(first.game.name, {"": stage}, tuple(programs), bots_kept=2 * len(programs))
     async with open_local(contest, min(lanes, series.games)) as crew:
         verdicts = await _all(series, crew, played, {verdict.seed: verdict for _, verdict in before})
     return outcome(series, [(match_of(series, number)[1], verdict) for number, verdict in enumerate(verdicts)])
@@ -56,7 +56,7 @@ async def _all(
     deaths: dict[int, int] = {}
     reported = 0
 
-    def take(event: wire.Played) -> None:
+    def take(event: worker_messages.Played) -> None:
         verdict = _verdict(event.games[0][0])
         found[event.job] = msgspec.structs.replace(verdict, again=matches[event.job][0].again)
 
@@ -74,9 +74,9 @@ async def _all(
             event: Event | None = None
             with trio.move_on_after(LOOK_EVERY_S):  # lanes that have become ready say nothing
                 event = await crew.events.receive()
-            if isinstance(event, wire.Failed):
+            if isinstance(event, worker_messages.Failed):
                 raise RunError(event.why)
-            if isinstance(event, wire.Played):
+            if isinstance(event, worker_messages.Played):
                 take(event)
             if isinstance(event, Lost):
                 waiting.extendleft(number for number in _to_repeat(event, deaths) if number not in found)
@@ -86,7 +86,7 @@ async def _all(
     finally:  # if it breaks off, later games may be complete while an earlier one is not
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while True:
-                if isinstance(event := crew.events.receive_nowait(), wire.Played):
+                if isinstance(event := crew.events.receive_nowait(), worker_messages.Played):
                     take(event)
         for number in sorted(found):
             tell(number)
@@ -102,10 +102,10 @@ def _to_repeat(lost: Lost, deaths: dict[int, int]) -> list[int]:
     return list(reversed(lost.jobs))
 
 
-def _job(series: Series, number: int) -> wire.Job:
+def _job(series: Series, number: int) -> worker_messages.Job:
     match, order = match_of(series, number)
     replay = None if match.replay is None else str(Path(match.replay).absolute())
-    due = wire.Due(
+    due = worker_messages.Due(
         str(number),
         tuple(map(str, order)),
         match.seed,
@@ -114,4 +114,4 @@ def _job(series: Series, number: int) -> wire.Job:
         bundles=match.bundles,
         again=match.again,
     )
-    return wire.Job(number, (due,))
+    return worker_messages.Job(number, (due,))

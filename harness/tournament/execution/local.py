@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
-from referee.harness.tournament import cores, wire
+from referee.harness.tournament.execution import core_locks, worker_messages
 
 QUEUED = 2
 """Jobs that a lane has at once, so that it never waits for the next."""
@@ -31,7 +31,7 @@ class Lost(Struct, frozen=True):
     """It had started; else none of them can be the cause."""
 
 
-Event = wire.Played | wire.Done | wire.Failed | Lost
+Event = worker_messages.Played | worker_messages.Done | worker_messages.Failed | Lost
 
 
 class Crew(ABC):
@@ -49,7 +49,7 @@ class Crew(ABC):
         """How many jobs can be given now."""
 
     @abstractmethod
-    async def give(self, job: wire.Job) -> None:
+    async def give(self, job: worker_messages.Job) -> None:
         """Hands a job to the lane that has the least to do."""
 
     @abstractmethod
@@ -60,7 +60,7 @@ class Crew(ABC):
 class LocalCrew(Crew):
     """Lanes on this machine. Made by `open_local`."""
 
-    def __init__(self, contest: wire.Contest, lanes: int, arguments: tuple[str, ...]) -> None:
+    def __init__(self, contest: worker_messages.Contest, lanes: int, arguments: tuple[str, ...]) -> None:
         super().__init__()
         self.contest = contest
         self.lanes = lanes
@@ -73,7 +73,7 @@ class LocalCrew(Crew):
     def room(self) -> int:
         return 0 if self._stopping else sum(QUEUED - len(lane.jobs) for lane in self._all if lane.process is not None)
 
-    async def give(self, job: wire.Job) -> None:
+    async def give(self, job: worker_messages.Job) -> None:
         lane = min((lane for lane in self._all if lane.process is not None), key=lambda lane: len(lane.jobs))
         lane.jobs.append(job.number)
         await lane.send(job)
@@ -81,7 +81,7 @@ class LocalCrew(Crew):
     async def stop(self) -> None:
         self._stopping = True
         for lane in self._all:
-            await lane.send(wire.Stop())
+            await lane.send(worker_messages.Stop())
         with trio.move_on_after(DRAIN_S):
             await self._ended.wait()
         self._scope.cancel()
@@ -105,13 +105,15 @@ class LocalCrew(Crew):
             ended = 0 if ready else ended + (code >= 0)
             killed = 0 if ready else killed + (code < 0)
             if ended == STARTS or killed == KILLS:
-                await self.tell.send(wire.Failed("a lane ends before it has begun; what it said stands above"))
+                await self.tell.send(
+                    worker_messages.Failed("a lane ends before it has begun; what it said stands above")
+                )
                 return
             await self.tell.send(Lost(lane.name, jobs, ready))
 
     async def _live(self, lane: "_Lane") -> tuple[bool, int]:
         """Starts its process and hears it to its end; whether it was ready to play, and how it ended."""
-        command = [sys.executable, "-m", "referee.harness.tournament.lane", *self.arguments]
+        command = [sys.executable, "-m", "referee.harness.tournament.execution.worker", *self.arguments]
         try:
             # A session of its own: Ctrl-C is for the driver, which lets games finish.
             process = await trio.lowlevel.open_process(command, stdin=PIPE, stdout=PIPE, start_new_session=True)
@@ -122,12 +124,12 @@ class LocalCrew(Crew):
         try:
             lane.process = process
             await lane.send(self.contest)
-            async for message in wire.messages(process.stdout):
-                report = wire.report(message)
-                if isinstance(report, wire.Ready):
+            async for message in worker_messages.messages(process.stdout):
+                report = worker_messages.report(message)
+                if isinstance(report, worker_messages.Ready):
                     ready, lane.name = True, report.lane
                     continue
-                if isinstance(report, wire.Done):
+                if isinstance(report, worker_messages.Done):
                     lane.jobs.remove(report.job)
                 await self.tell.send(report)
         except trio.BrokenResourceError:
@@ -154,23 +156,23 @@ class _Lane:
         self.jobs: list[int] = []
         self._sending = trio.Lock()  # a pipe takes one order at a time, and several tasks give some
 
-    async def send(self, order: wire.Order) -> None:
+    async def send(self, order: worker_messages.Order) -> None:
         process = self.process
         if process is None or process.stdin is None:
             return
         async with self._sending:
             try:
-                await process.stdin.send_all(wire.frame(order))
+                await process.stdin.send_all(worker_messages.frame(order))
             except (trio.BrokenResourceError, trio.ClosedResourceError):
                 pass  # it has died: the task that reads from it notices
 
 
 @asynccontextmanager
 async def open_local(
-    contest: wire.Contest, lanes: int | None = None, cores_per_lane: int = 1, pin: bool = True
+    contest: worker_messages.Contest, lanes: int | None = None, cores_per_lane: int = 1, pin: bool = True
 ) -> AsyncIterator[Crew]:
     """Lanes for a run; default: one for every physical core. When the block ends, they and their bots have ended."""
-    count = lanes or max(1, len(cores.physical()) // cores_per_lane)
+    count = lanes or max(1, len(core_locks.physical()) // cores_per_lane)
     arguments = ("--cores", str(cores_per_lane)) if pin else ("--no-pin",)
     isolation = next(iter(contest.stages.values())).limits.isolation
     # No worker is alone in its control group, so we make room for the groups of all bots.

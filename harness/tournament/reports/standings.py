@@ -15,13 +15,14 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.markdown import escaped
-from referee.harness.tournament import gate_report, rating
-from referee.harness.tournament.formats import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
-from referee.harness.tournament.ledger import Book, Game, Kind
-from referee.harness.tournament.plan import SELF, Keys, Plan, due_games, same_programs
-from referee.harness.tournament.rating import Tally
-from referee.harness.tournament.run import Results
-from referee.harness.tournament.stats import FEW, Interval, pentanomial, strength, trinomial
+from referee.harness.tournament.execution.runner import Results
+from referee.harness.tournament.formats.schedules import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
+from referee.harness.tournament.model import SELF, Keys, Plan, due_games, same_programs
+from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.statistics import rating
+from referee.harness.tournament.statistics.rating import Tally
+from referee.harness.tournament.statistics.strength import FEW, Interval, pentanomial, strength, trinomial
+from referee.harness.tournament.store.ledger import Book, Game, Kind
 
 _Orbits = tuple[list[rating.Game], list[tuple[int, ...]]]
 """Orbits that ended alike: the games of one, and of each the contents of its games."""

@@ -6,11 +6,11 @@ from itertools import islice
 
 import trio
 
-from referee.harness.tournament.crew import Crew
-from referee.harness.tournament.designs import rows
-from referee.harness.tournament.formats import Slot
+from referee.harness.tournament.execution.local import Crew
+from referee.harness.tournament.execution.runner import End, Results, Run
+from referee.harness.tournament.formats.designs import rows
+from referee.harness.tournament.formats.schedules import Slot
 from referee.harness.tournament.gate import Game
-from referee.harness.tournament.run import End, Results, Run
 
 LOOK_EVERY_S = 0.02
 

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.tournament.plan import Plan, read_plan
+from referee.harness.tournament.model import Plan, read_plan
 
 PLAN, LINES, PACKS, BOTS = "tournament.toml", "ledger", "replays", "bots"
 """What a tournament's folder holds."""

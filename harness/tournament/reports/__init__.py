@@ -1,0 +1,1 @@
+"""What people read about a tournament: standings, pages and gate reports."""

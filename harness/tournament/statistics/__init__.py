@@ -1,0 +1,1 @@
+"""Ratings, and how certain they are."""
