@@ -19,7 +19,7 @@ from itertools import dropwhile, islice, takewhile
 from typing import Any
 
 from referee.games import registry
-from referee.games.api import Game, Player, Setup, State
+from referee.games.contract import Game, Player, Setup, State
 from referee.games.dice import Dice, derive_seed
 from referee.games.quoridor import Quoridor
 

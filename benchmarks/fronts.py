@@ -27,9 +27,9 @@ import psutil
 import trio
 
 from referee.games import registry
-from referee.games.api import Player, Setup
 from referee.games.arena import Battle
 from referee.games.connectfour import ConnectFour
+from referee.games.contract import Player, Setup
 from referee.games.quoridor import Quoridor
 from referee.harness.match.judge import COURSES
 from referee.harness.servers.arena.runs import path_of

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.games import reantics
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.process.usage import cpu_clock, cpu_ns

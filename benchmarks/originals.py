@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from referee.games import registry
-from referee.games.api import Setup, State
+from referee.games.contract import Setup, State
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.programs.original_spec import Original

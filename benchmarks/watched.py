@@ -35,7 +35,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.writer import Recorder
 from referee.harness.seats.roster import Roster, open_roster
-from referee.harness.web.beside import Beside, beside
+from referee.harness.web.watch import Beside, beside
 
 ROUNDS = 20
 DRAW_AFTER = 10_000
@@ -148,7 +148,9 @@ async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> d
     async with AsyncExitStack() as stack:
         roster = await stack.enter_async_context(open_roster(Limits(isolation=OFF)))
         end = await stack.enter_async_context(beside("127.0.0.1", 0, 0))
-        (viewer,) = (each for each in psutil.Process().children() if "referee.harness.web.room" in each.cmdline())
+        (viewer,) = (
+            each for each in psutil.Process().children() if "referee.harness.web.watch_process" in each.cmdline()
+        )
         pages = Pages(end.links["watch"])
         stack.callback(pages.close)
         watched = Watched(match, roster, end, pages, folder)

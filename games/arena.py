@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from msgspec import UNSET, Meta, Struct, json
 from msgspec.structs import replace
 
-from referee.games.api import (
+from referee.games.contract import (
     NOT_YOUR_TURN,
     Call,
     Event,

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
 from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.contract import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
 from referee.games.dice import Dice
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)

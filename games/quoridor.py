@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.api import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
 from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
+from referee.games.contract import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
 from referee.games.dice import Dice
 
 BOARD_LENGTH = 9

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.metadata import entry_points
 
-from referee.games.api import Game
+from referee.games.contract import Game
 
 
 def names() -> list[str]:
@@ -22,6 +22,8 @@ def game(name: str) -> Game:
     for entry in entry_points(group="referee.games", name=name):
         found = entry.load()
         if not isinstance(found, Game):
-            raise TypeError(f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.api.Game")
+            raise TypeError(
+                f"the entry point {entry.value} gives {type(found).__name__}, not a referee.games.contract.Game"
+            )
         return found
     raise KeyError(f"unknown game {name!r}; there are {', '.join(names())}")

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, get_origin
 
 import msgspec
 
-from referee.games.api import Game, Method
+from referee.games.contract import Game, Method
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REF = "#/$defs/{name}"

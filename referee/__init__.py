@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         setup,
         verify,
     )
-    from referee.games.api import (
+    from referee.games.contract import (
         Call,
         Event,
         Fault,
@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "referee.games.api": "Call Event Fault FaultKind Game Method Notice Result Ruling Setup State TimeControl",
+    "referee.games.contract": "Call Event Fault FaultKind Game Method Notice Result Ruling Setup State TimeControl",
     "referee.games.dice": "Dice",
     "referee.harness.process.limits": "Limits",
     "referee.harness.errors": "RunError UsageError",

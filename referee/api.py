@@ -10,7 +10,7 @@ import msgspec
 import trio
 
 from referee.games import registry
-from referee.games.api import Game, Setup, State, TimeControl
+from referee.games.contract import Game, Setup, State, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match import maps, rule_options
 from referee.harness.match.play import Match, Watcher

@@ -52,7 +52,7 @@ def test_the_page_names_no_function_that_is_not_exported() -> None:
     ("imported", "absent"),
     [
         ("referee", ["trio", "rich", "cyclopts", "msgspec", "psutil"]),
-        ("referee.games.api", ["trio", "rich", "cyclopts", "psutil"]),
+        ("referee.games.contract", ["trio", "rich", "cyclopts", "psutil"]),
         ("referee.api", ["rich", "cyclopts"]),
     ],
 )

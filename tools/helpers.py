@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from referee.games import reantics, registry
-from referee.games.api import Player, Setup, State
+from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.tools import generated

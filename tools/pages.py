@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.games import registry
-from referee.games.api import Event, Game, Notice, Player, Setup, State
+from referee.games.contract import Event, Game, Notice, Player, Setup, State
 from referee.games.dice import Dice
 from referee.games.schemas import Schema, game_schema, in_words, on_the_wire, referred, time_in_words
 from referee.protocol.codec import codec

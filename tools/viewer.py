@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from referee.games import registry
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.games.schemas import describe
 from referee.tools import generated
 

@@ -14,7 +14,7 @@ from referee.games.aiarena21.rules import *
 from referee.games.aiarena21.rules import AIArena21
 from referee.games.aiarena21.types import *
 from referee.games.aiarena21.types import METHODS, Options, Situation, View
-from referee.games.api import Game, TimeControl, named
+from referee.games.contract import Game, TimeControl, named
 
 GAME = Game(
     name="aiarena21",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from referee.games.aiarena21.types import PLAY_AUCTION, PLAY_POWERUP, PLAY_TRANSPORT
-from referee.games.api import Call, Notation
+from referee.games.contract import Call, Notation
 
 _CELL = re.compile(r"(\d{1,4}),(\d{1,4})")
 _FRUIT = {"Onion": "an onion", "Strawberry": "a strawberry", "DragonFruit": "a dragon fruit"}

@@ -4,7 +4,7 @@ from referee.games.aiarena21.board import Fruit, batch_of, new_items, points_of
 from referee.games.aiarena21.fruit import heat_distance, heatmap
 from referee.games.aiarena21.rules import AIArena21
 from referee.games.aiarena21.types import View
-from referee.games.api import Setup
+from referee.games.contract import Setup
 
 
 def position(setup: Setup, view: View) -> AIArena21:

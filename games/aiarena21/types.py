@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from referee.games.api import FaultKind, Method, Standing
+from referee.games.contract import FaultKind, Method, Standing
 
 # Sections 2 to 7: the document's own names and numbers.
 FREE_CHAR, BLOCK_CHAR, SPAWN_CHAR = ".", "#", "S"

@@ -13,7 +13,7 @@ from referee.games.aibg5.rules import *
 from referee.games.aibg5.rules import AIBG5
 from referee.games.aibg5.types import *
 from referee.games.aibg5.types import METHODS, SEATS, GameState, Options, View
-from referee.games.api import Game, TimeControl, named
+from referee.games.contract import Game, TimeControl, named
 
 GAME = Game(
     name="aibg5",

@@ -31,8 +31,8 @@ from referee.games.aibg5.types import (
     Tile,
     TileType,
 )
+from referee.games.brief_text import in_brief
 from referee.games.hexgrid import HexBoard, ring
-from referee.games.words import in_brief
 
 DEFAULT_MAP = """\
               . . . . . . . . . . . . . . .

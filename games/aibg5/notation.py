@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.games.api import Call, Notation
+from referee.games.contract import Call, Notation
 
 _ACTION = re.compile(r"(move|attack),(-?\d{1,3}),(-?\d{1,3})")
 _HIT = {"PLAYER": "a player", "ASTEROID": "an asteroid", "BOSS": "the boss"}

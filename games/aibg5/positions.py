@@ -5,8 +5,8 @@ from operator import attrgetter
 from referee.games.aibg5.board import INDEX, KINDS, PATTERNS, Ship
 from referee.games.aibg5.rules import AIBG5
 from referee.games.aibg5.types import DO_ACTION, GameState, Options, View
-from referee.games.api import Player as Seat
-from referee.games.api import Setup
+from referee.games.contract import Player as Seat
+from referee.games.contract import Setup
 
 
 def from_view(view: GameState, player: Seat, options: Options, seed: int = 0) -> AIBG5:

@@ -82,11 +82,11 @@ from referee.games.aibg5.types import (
     Tile,
     View,
 )
-from referee.games.api import Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State
-from referee.games.api import Player as Seat
+from referee.games.brief_text import in_brief
+from referee.games.contract import Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State
+from referee.games.contract import Player as Seat
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, length
-from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.api import Method, Standing
+from referee.games.contract import Method, Standing
 
 # Sections 2 to 10: the document's numbers.
 SEATS = 4

@@ -4,7 +4,6 @@ Seat 0 moves first unless the option `first` says otherwise. A player is asked o
 it then is, until it ends its turn; what it may not see is in no state that it is shown.
 """
 
-from referee.games.api import Game, TimeControl, named
 from referee.games.cardgame import board, types
 from referee.games.cardgame.board import *
 from referee.games.cardgame.notation import NOTATION
@@ -14,6 +13,7 @@ from referee.games.cardgame.rules import *
 from referee.games.cardgame.rules import CardGame
 from referee.games.cardgame.types import *
 from referee.games.cardgame.types import METHODS, GameState, Options, View
+from referee.games.contract import Game, TimeControl, named
 
 GAME = Game(
     name="cardgame",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.games.api import Call, Notation
 from referee.games.cardgame.board import LABELS
 from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero
+from referee.games.contract import Call, Notation
 
 
 def _answer(call: Call, answer: Any) -> str | None:

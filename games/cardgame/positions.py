@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from referee.games.api import Player, Setup
 from referee.games.cardgame.board import DECK, Board, Placed, Side
 from referee.games.cardgame.rules import CardGame
 from referee.games.cardgame.types import HOUND, PLAY, SCAVENGER, GameState, Minion, Options, Target, View
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from referee.games.api import Event, Fault, FaultKind, Method, Player, Result, Ruling, Setup, State, draw, walkover, win
+from referee.games.brief_text import in_brief
 from referee.games.cardgame.board import (
     AIMED_SPELLS,
     COST,
@@ -63,8 +63,21 @@ from referee.games.cardgame.types import (
     Start,
     View,
 )
+from referee.games.contract import (
+    Event,
+    Fault,
+    FaultKind,
+    Method,
+    Player,
+    Result,
+    Ruling,
+    Setup,
+    State,
+    draw,
+    walkover,
+    win,
+)
 from referee.games.dice import Dice
-from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from referee.games.api import Method, Player, Standing, choice
+from referee.games.contract import Method, Player, Standing, choice
 
 # Sections 1, 3 and 5: the document's own names and numbers.
 HERO_POWER, PLACE_MINION, PLAY_SPELL, ATTACK, END_TURN = range(5)

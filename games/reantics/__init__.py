@@ -3,7 +3,7 @@
 Seat 0 is player one. Inside, every coordinate is absolute; on the wire each player sees itself on top (section 2).
 """
 
-from referee.games.api import Game, TimeControl, named
+from referee.games.contract import Game, TimeControl, named
 from referee.games.reantics import types
 from referee.games.reantics.board import *
 from referee.games.reantics.notation import NOTATION

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Player
+from referee.games.brief_text import in_brief
+from referee.games.contract import Player
 from referee.games.reantics.types import ANTHILL, BOARD_LENGTH, FOOD, GRASS, TUNNEL, Cell, Construction
-from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 

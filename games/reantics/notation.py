@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.games.api import Call, Notation
+from referee.games.contract import Call, Notation
 from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
 from referee.games.reantics.types import BUILD, END, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
 

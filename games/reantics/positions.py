@@ -5,7 +5,7 @@ from operator import attrgetter
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from referee.games.api import Player, Setup
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice, derive_seed
 from referee.games.reantics.board import FOOD_TILES, NOWHERE, OWN_SIDE, PIECES, Ground, PlacedAnt, replaced, tile_at
 from referee.games.reantics.rules import ReAntics

@@ -11,7 +11,8 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET
 
-from referee.games.api import Event, Fault, FaultKind, Method, Player, Result, Ruling, Setup, State, draw, win
+from referee.games.brief_text import in_brief
+from referee.games.contract import Event, Fault, FaultKind, Method, Player, Result, Ruling, Setup, State, draw, win
 from referee.games.dice import Dice
 from referee.games.reantics.board import (
     COORDS,
@@ -69,7 +70,6 @@ from referee.games.reantics.types import (
     RegisterWin,
     View,
 )
-from referee.games.words import in_brief
 
 _encode = msgspec.json.Encoder().encode
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.api import Method, Standing, choice
+from referee.games.contract import Method, Standing, choice
 
 # Section 1: the document's own names and numbers.
 BOARD_LENGTH = 10

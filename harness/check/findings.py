@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from referee.harness.check.places import Place
+from referee.harness.check.source_lines import Place
 
 
 class Level(StrEnum):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Finding, Level, Status
-from referee.harness.check.places import Place
+from referee.harness.check.source_lines import Place
 from referee.harness.errors import RunError
 from referee.harness.installed import installed
 from referee.harness.markdown import escaped

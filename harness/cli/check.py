@@ -10,13 +10,12 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.check import output
-from referee.harness.check.archive import bot_in
-from referee.harness.check.course import Check, Origin, check, not_built
+from referee.harness.check.checks import Check, Origin, check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
-from referee.harness.cli.again import words
-from referee.harness.cli.exits import AT_FAULT, PLAYED, SoFar
+from referee.harness.check.unpack import bot_in
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     Flag,
     LimitOptions,
@@ -28,7 +27,8 @@ from referee.harness.cli.options import (
     path_of,
 )
 from referee.harness.cli.reports.check import check as shown
-from referee.harness.cli.reports.words import printable
+from referee.harness.cli.reports.text import printable
+from referee.harness.cli.reproduce_with import words
 from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError

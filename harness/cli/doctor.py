@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from referee.harness.check.attacks import Attacked, attack_all
-from referee.harness.cli.exits import AT_FAULT, NOT_ISOLATED, PLAYED
+from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
 from referee.harness.cli.options import Flag
-from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.cli.reports.words import printable
+from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import live, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.isolation import launcher_build, plan

@@ -9,10 +9,10 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.cli.exits import AT_FAULT, PLAYED
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.person import Hands
-from referee.harness.cli.reports.words import printable
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.repro import recorded
 from referee.harness.cli.screen import Screen, building, out, print_json
 from referee.harness.cli.signals import run

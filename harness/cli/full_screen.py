@@ -18,9 +18,9 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from referee.games.api import Call
+from referee.games.contract import Call
+from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.reports.turns import SEAT_STYLES, board, differing, title, turn_text
-from referee.harness.cli.reports.words import printable, short
 from referee.harness.cli.signals import on_screen
 from referee.harness.replay.lines import Turn
 from referee.harness.replay.reader import Replay

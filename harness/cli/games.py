@@ -1,7 +1,7 @@
 """`referee games`: what can be played."""
 
 from referee.games import registry
-from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import find_game
 from referee.harness.cli.reports.games import detailed
 from referee.harness.cli.reports.games import games as report

@@ -12,15 +12,15 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.games.api import Game as Rules
+from referee.games.contract import Game as Rules
 from referee.harness.check.output import write
-from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.lanes import LaneOptions
+from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, find_game
-from referee.harness.cli.reports.words import printable
-from referee.harness.cli.requests import asked_for
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
+from referee.harness.cli.tournament_request import asked_for
+from referee.harness.cli.worker_options import LaneOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise

@@ -8,17 +8,17 @@ from typing import Any
 
 from cyclopts import App
 
-from referee.harness.cli import exits
+from referee.harness.cli import exit_codes
 
 EXIT_CODES = (
-    (str(exits.PLAYED), "played, verified, passed"),
-    (str(exits.AT_FAULT), "a fault under --strict, a replay that differs, a bot that a check refuses"),
-    (str(exits.USAGE), "what was asked for cannot be"),
-    (str(exits.FAILED), "the run itself failed"),
-    (str(exits.INCONCLUSIVE), "a cap came before the decision"),
-    (str(exits.NOT_ISOLATED), "--isolation required asked for what this machine does not have"),
-    (str(exits.NO_ROOM), "the system allows too few file descriptors"),
-    (f"{exits.BY_SIGNAL}+N", "ended by signal N"),
+    (str(exit_codes.PLAYED), "played, verified, passed"),
+    (str(exit_codes.AT_FAULT), "a fault under --strict, a replay that differs, a bot that a check refuses"),
+    (str(exit_codes.USAGE), "what was asked for cannot be"),
+    (str(exit_codes.FAILED), "the run itself failed"),
+    (str(exit_codes.INCONCLUSIVE), "a cap came before the decision"),
+    (str(exit_codes.NOT_ISOLATED), "--isolation required asked for what this machine does not have"),
+    (str(exit_codes.NO_ROOM), "the system allows too few file descriptors"),
+    (f"{exit_codes.BY_SIGNAL}+N", "ended by signal N"),
 )
 FILES = (
     ("./replays", "the records of matches"),

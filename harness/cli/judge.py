@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.cli.exits import PLAYED, SoFar
+from referee.harness.cli.exit_codes import PLAYED, SoFar
 from referee.harness.cli.options import Flag, drawn, find_game
 from referee.harness.cli.reports.judgement import judgement as report
 from referee.harness.cli.screen import building, live, out, print_json

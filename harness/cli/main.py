@@ -15,14 +15,14 @@ from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.cli.exits import BY_SIGNAL, FAILED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
+from referee.harness.cli.exit_codes import BY_SIGNAL, FAILED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
 from referee.harness.cli.help import commands, summary
 from referee.harness.cli.match import match
 from referee.harness.cli.options import UnknownOption
-from referee.harness.cli.reports.words import printable
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
-from referee.harness.cli.streams import discard, flush, prepare
+from referee.harness.cli.standard_streams import discard, flush, prepare
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
 from referee.harness.match.rule_options import option_names

@@ -8,12 +8,12 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.cli.again import words
-from referee.harness.cli.exits import AT_FAULT, PLAYED, SoFar
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn, game_of
 from referee.harness.cli.person import Hands
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
-from referee.harness.cli.reports.words import printable
+from referee.harness.cli.reproduce_with import words
 from referee.harness.cli.screen import Screen, building, err, out, print_json
 from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import find_game
 from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out

@@ -14,7 +14,7 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.games import registry
-from referee.games.api import Game, TimeControl
+from referee.games.contract import Game, TimeControl
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan

@@ -9,10 +9,10 @@ from typing import Any
 import trio
 from rich.text import Text
 
-from referee.games.api import Fault, FaultKind, Game, Player, State
+from referee.games.contract import Fault, FaultKind, Game, Player, State
 from referee.games.dice import Dice
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import board, title
-from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import err
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.answer_text import Answers, Unclear

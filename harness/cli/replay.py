@@ -8,11 +8,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.cli.exits import AT_FAULT, PLAYED
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.reports.originals import steps as original_steps
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import Window, steps
-from referee.harness.cli.reports.words import printable
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import RunError, UsageError
 from referee.harness.replay.formats import exports

@@ -7,9 +7,9 @@ from pathlib import Path
 import trio
 from rich.text import Text
 
-from referee.harness.cli.exits import AT_FAULT, PLAYED
+from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.options import Flag
-from referee.harness.cli.reports.words import as_json, cut, printable
+from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.cli.screen import building, err, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.errors import UsageError

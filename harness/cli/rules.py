@@ -3,7 +3,7 @@
 from rich.markdown import Markdown
 
 from referee.harness import rules
-from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import find_game
 from referee.harness.cli.screen import out
 

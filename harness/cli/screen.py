@@ -16,11 +16,11 @@ import trio
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
-from referee.games.api import Call, Event, State
+from referee.games.contract import Call, Event, State
+from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.reports.turns import board, title, turn
 from referee.harness.cli.reports.verdict import headline, verdict
-from referee.harness.cli.reports.words import printable, short
-from referee.harness.cli.streams import unwritable
+from referee.harness.cli.standard_streams import unwritable
 from referee.harness.match.series import Outcome, Series, outcome
 from referee.harness.match.verdict import Verdict
 

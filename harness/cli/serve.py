@@ -12,7 +12,7 @@ import trio
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run

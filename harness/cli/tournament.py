@@ -17,8 +17,7 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from referee.harness.cli.exits import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.lanes import LaneOptions, check_cluster, on_cluster
+from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
 from referee.harness.cli.options import (
     Flag,
     LimitOptions,
@@ -27,9 +26,10 @@ from referee.harness.cli.options import (
     find_game,
 )
 from referee.harness.cli.reports.standings import standings_table
-from referee.harness.cli.reports.words import printable
-from referee.harness.cli.requests import asked_for, from_file
+from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
+from referee.harness.cli.tournament_request import asked_for, from_file
+from referee.harness.cli.worker_options import LaneOptions, check_cluster, on_cluster
 from referee.harness.errors import UsageError
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.tournament import organise

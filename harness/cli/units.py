@@ -2,7 +2,7 @@
 
 import re
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.errors import UsageError
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import trio
 from rich.text import Text
 
-from referee.harness.cli.exits import PLAYED
+from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
@@ -21,7 +21,7 @@ from referee.harness.paths import REPLAYS
 from referee.harness.web import page
 
 if TYPE_CHECKING:
-    from referee.harness.web.shelf import Shelf
+    from referee.harness.web.replay_list import Shelf
 
 
 KEPT_TOKEN = "REFEREE_VIEW_TOKEN"
@@ -75,7 +75,7 @@ def lacking(what: str, error: ImportError) -> UsageError:
 def _shelf(place: Path) -> "Shelf":
     from referee.harness.tournament.store import ledger
     from referee.harness.tournament.store.replay_source import LedgerShelf
-    from referee.harness.web.shelf import shelf_of
+    from referee.harness.web.replay_list import shelf_of
 
     if place == REPLAYS and not place.exists():
         raise UsageError(f"{place}: there are no records yet; a match writes one there")

@@ -50,7 +50,7 @@ async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People |
     if not pages.watch:
         yield None
         return
-    from referee.harness.web.beside import beside
+    from referee.harness.web.watch import beside
 
     people = [index for index, entrant in enumerate(series.match.entrants) if entrant.human]
     with ExitStack() as stack:

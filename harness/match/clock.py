@@ -2,7 +2,7 @@
 
 import math
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 
 
 class Clock:

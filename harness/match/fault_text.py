@@ -1,6 +1,6 @@
 """What is told of a fault: a ruling of the engine with everything that the bot's author needs to find the cause."""
 
-from referee.games.api import FaultKind, Game, Ruling
+from referee.games.contract import FaultKind, Game, Ruling
 from referee.harness.match.verdict import ANSWER_CHARACTERS, FaultReport, detail_of
 from referee.harness.process.limits import exit_words
 from referee.harness.process.stderr import lines

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.harness.errors import UsageError
 from referee.harness.match.play import Match
 from referee.harness.match.replay_prefix import Past

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import FaultKind, Player
+from referee.games.contract import FaultKind, Player
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.play import Match, play

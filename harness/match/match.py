@@ -9,7 +9,7 @@ from typing import Any
 
 import trio
 
-from referee.games.api import Call, Event, Fault, Game, Notice, Player, Setup, TimeControl
+from referee.games.contract import Call, Event, Fault, Game, Notice, Player, Setup, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds

@@ -11,7 +11,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.games.api import (
+from referee.games.contract import (
     Call,
     Event,
     Fault,

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Call, Event
+from referee.games.contract import Call, Event
 from referee.harness.match.match import Loop
 from referee.harness.replay.lines import Opening, Origin, Step, Turn, played_again, state_hash
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Call, Fault, FaultKind
+from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Loop

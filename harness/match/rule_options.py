@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Game, Setup, State
+from referee.games.contract import Game, Setup, State
 from referee.harness.errors import UsageError
 
 

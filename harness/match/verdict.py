@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from referee.games.api import Fault, FaultKind, Result
+from referee.games.contract import Fault, FaultKind, Result
 from referee.protocol.errors import printable
 
 

@@ -21,7 +21,7 @@ import trio
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import Call, Fault, Game, Notice, Player, Setup
+from referee.games.contract import Call, Fault, Game, Notice, Player, Setup
 from referee.games.dice import Dice
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from referee.games.aibg5 import AIBG5, METHODS, DoAction, Options, from_view
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.harness.opponents._serve import Handler, UnknownMethod
 from referee.protocol.messages import Initialize

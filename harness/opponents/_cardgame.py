@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Player
 from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
@@ -25,6 +24,7 @@ from referee.games.cardgame import (
     from_view,
     ready,
 )
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.harness.opponents._serve import Handler, UnknownMethod
 from referee.protocol.messages import Initialize

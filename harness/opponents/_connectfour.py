@@ -5,7 +5,6 @@ A position is worth something only if a win lies within the depth of the search:
 
 from typing import Any
 
-from referee.games.api import Player
 from referee.games.connectfour import (
     COLUMNS,
     FALLING,
@@ -19,6 +18,7 @@ from referee.games.connectfour import (
     ConnectFour,
     landing,
 )
+from referee.games.contract import Player
 from referee.games.dice import Dice
 
 DEPTH = 9

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from referee.games import registry
-from referee.games.api import Player, Setup
 from referee.games.arena import Battle, without_opening
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents._serve import Handler, UnknownMethod
 from referee.protocol.messages import Initialize

@@ -7,7 +7,7 @@ shortest ways changes nothing, which is what makes the search cheap.
 
 from typing import Any
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall
 

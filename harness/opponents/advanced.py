@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Any
 
-from referee.games.api import Player
 from referee.games.connectfour import ConnectFour
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.games.quoridor import Quoridor
 from referee.games.tictactoe import CELLS, LINES, SYMBOLS, TicTacToe

@@ -1,7 +1,7 @@
 """`@aggressive`: all damage goes to the enemy hero, and all mana is spent."""
 
-from referee.games.api import Player
 from referee.games.cardgame import ATTACK, COST, END_TURN, HERO_POWER, PLACE_MINION, PLAY_SPELL, CardGame
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.harness.opponents._cardgame import Answer, follow, lethal
 from referee.harness.opponents._serve import Start, serve

@@ -9,9 +9,9 @@ started with the case's name as its argument.
 import sys
 from typing import Any
 
-from referee.games.api import Player
 from referee.games.arena import FLIP, Battle
 from referee.games.connectfour import ConnectFour
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.games.quoridor import WALLS, Quoridor
 from referee.games.tictactoe import CELLS, SYMBOLS, TicTacToe

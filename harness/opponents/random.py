@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Player, State
+from referee.games.contract import Player, State
 from referee.games.dice import Dice
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod, serve
 from referee.protocol.messages import Initialize

@@ -1,7 +1,7 @@
 """`@trader`: kills when it can; else it takes the action after which the boards stand best for it, while one helps."""
 
-from referee.games.api import Player
 from referee.games.cardgame import COST, END_TURN, CardGame, Side, attack_of
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.harness.opponents._cardgame import Answer, follow, lethal
 from referee.harness.opponents._serve import Start, serve

@@ -4,7 +4,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from referee.games.aibg5 import AIBG5, ASTEROID, BLACKHOLE, BOSS, CELLS, NEIGHBOURS, WORMHOLE, Cell
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, distance
 from referee.harness.opponents._aibg5 import follow

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from referee.games.api import Fault, FaultKind
+from referee.games.contract import Fault, FaultKind
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.usage import Usage
 

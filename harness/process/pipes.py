@@ -16,7 +16,7 @@ from time import clock_gettime_ns
 
 import trio
 
-from referee.games.api import Fault, FaultKind
+from referee.games.contract import Fault, FaultKind
 from referee.harness.isolation.process_tree import FLOOR, descendants, stop_all
 from referee.harness.isolation.spawner import Process
 from referee.harness.isolation.supervisor import kill

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import trio
 
-from referee.games.api import Fault, FaultKind
+from referee.games.contract import Fault, FaultKind
 from referee.harness import threads
 from referee.harness.isolation.layers.namespaces import MOST_FILES
 from referee.harness.isolation.spawner import Process

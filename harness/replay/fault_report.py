@@ -20,7 +20,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import FaultKind
+from referee.games.contract import FaultKind
 from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.verdict import FULL_REPORTS, FaultReport, more_faults

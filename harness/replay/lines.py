@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from referee.games.api import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
+from referee.games.contract import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
 from referee.harness.match.verdict import FaultReport, Seat
 from referee.harness.process.limits import Limits
 

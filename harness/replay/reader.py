@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from referee.games import registry
-from referee.games.api import Game, State
+from referee.games.contract import Game, State
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.imports import form_of
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from referee.games.api import Result, Ruling, State
+from referee.games.contract import Result, Ruling, State
 from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, detail_of
 from referee.harness.replay.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
 from referee.harness.replay.reader import Replay

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Player, State, TimeControl
+from referee.games.contract import Player, State, TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.replay.lines import Step, Turn
 from referee.harness.replay.reader import Replay

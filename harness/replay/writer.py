@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Event, Fault, Player, State
+from referee.games.contract import Event, Fault, Player, State
 from referee.harness.errors import RunError, told_to_end
 from referee.harness.paths import REPLAYS
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Game, Player, State
+from referee.games.contract import Game, Player, State
 
 MOST = 2000
 """So many legal answers are put into words; of more only the first."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from referee.games.api import Fault, FaultKind
+from referee.games.contract import Fault, FaultKind
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits

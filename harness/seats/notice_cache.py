@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from referee.games.api import Method, Notice
+from referee.games.contract import Method, Notice
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Encoding
 

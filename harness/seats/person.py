@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from types import NoneType
 from typing import Any
 
-from referee.games.api import Call, Fault, Notice, Player, State
+from referee.games.contract import Call, Fault, Notice, Player, State
 from referee.harness.seats.seat import Seat, Table, Withdrawn
 from referee.protocol.messages import Clock, Hello, Initialize
 

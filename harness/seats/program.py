@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import trio
 
-from referee.games.api import Call, Fault, FaultKind, Notice
+from referee.games.contract import Call, Fault, FaultKind, Notice
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import QUICK_S, Late, Transport
 from referee.harness.process.usage import Usage

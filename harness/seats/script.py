@@ -6,7 +6,7 @@ from types import NoneType
 from typing import Any
 
 from referee.games import registry
-from referee.games.api import Call, Fault, FaultKind, Notice
+from referee.games.contract import Call, Fault, FaultKind, Notice
 from referee.harness.errors import UsageError
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.seat import Seat, Table

@@ -14,7 +14,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
+from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
 from referee.games.dice import Dice
 from referee.harness.process.stall_clock import presence
 from referee.harness.process.usage import Usage

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import trio
 
-from referee.games.api import Call, Fault, Notice
+from referee.games.contract import Call, Fault, Notice
 from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
 from referee.harness.seats.seat import Seat, Table

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import Game, TimeControl
+from referee.games.contract import Game, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.errors import UsageError
 from referee.harness.match.judge import course

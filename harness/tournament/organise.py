@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Game, TimeControl
+from referee.games.contract import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import course
 from referee.harness.process.limits import Limits

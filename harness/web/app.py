@@ -14,10 +14,10 @@ from starlette.routing import Route
 
 from referee.harness.bell import Bell
 from referee.harness.replay.viewer_frames import Eyes
-from referee.harness.web.follow import Followed
+from referee.harness.web.growing_replay import Followed
 from referee.harness.web.guard import bearer
 from referee.harness.web.page import STATIC, is_there
-from referee.harness.web.shelf import Shelf
+from referee.harness.web.replay_list import Shelf
 
 KEPT = 6
 """So many records stay ready that nobody looks at any more."""

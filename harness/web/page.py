@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.harness.errors import RunError
 from referee.harness.paths import HOME
 from referee.harness.replay.formats.imported_frames import OriginalFramer, framer_of
@@ -19,7 +19,7 @@ from referee.harness.replay.formats.imports import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.viewer_frames import Eyes, Framer
-from referee.harness.web.shelf import FileSource
+from referee.harness.web.replay_list import FileSource
 
 STATIC = HOME / "harness" / "web" / "static"
 

@@ -17,8 +17,8 @@ from noughts import FLIP
 from teams import LIBRARIES, Team, lines, team
 
 from referee.games import registry
-from referee.games.api import Setup
 from referee.games.arena import Battle
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.match.judge import COURSES
 from referee.harness.match.play import Match, play

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Event, Player, Ruling, Setup
+from referee.games.contract import Event, Player, Ruling, Setup
 from referee.games.reantics import (
     ANTHILL,
     END,

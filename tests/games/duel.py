@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from referee.games.api import Event, Fault, FaultKind, Player, Ruling, Setup
 from referee.games.cardgame import END_TURN, MOLE, Board, CardGame, Options, Placed, Side
+from referee.games.contract import Event, Fault, FaultKind, Player, Ruling, Setup
 
 Minions = Sequence[int | Placed]
 """A bare id is a minion that arrived two turns ago, unhurt."""

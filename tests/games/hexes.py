@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from referee.games.aibg5 import AIBG5, BOSS_CELLS, CELLS, DO_ACTION, INDEX, KINDS, Options
-from referee.games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup
 from referee.games.dice import Dice, ScriptedDice
 
 Place = tuple[int, int]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from referee.games.aiarena21 import AIArena21, Cell, Ground, Options, load
-from referee.games.api import Event, Fault, Notice, Player, Ruling, Setup
+from referee.games.contract import Event, Fault, Notice, Player, Ruling, Setup
 from referee.games.dice import ScriptedDice
 
 Place = tuple[int, int]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from referee.games import registry
-from referee.games.api import Event, Fault, FaultKind, Game, Player, Setup, State
+from referee.games.contract import Event, Fault, FaultKind, Game, Player, Setup, State
 from referee.games.dice import Dice, derive_seed
 
 LONGEST = 20_000  # calls; a random match that takes more does not end

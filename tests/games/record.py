@@ -12,7 +12,7 @@ import msgspec
 from playing import moments, started
 
 from referee.games import registry
-from referee.games.api import Event, Game
+from referee.games.contract import Event, Game
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 92  # a short match of ReAntics

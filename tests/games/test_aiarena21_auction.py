@@ -20,7 +20,7 @@ from orchard import (
 )
 
 from referee.games.aiarena21 import AIArena21, Auction, PickedUp, Teleported
-from referee.games.api import Event, Fault, FaultKind
+from referee.games.contract import Event, Fault, FaultKind
 
 OPEN = "S....\n.....\n.....\n.....\n....S\n"
 CORNERS = ((0, 0), (4, 4))

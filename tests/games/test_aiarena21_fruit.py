@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from orchard import begun, shown, wait
 
 from referee.games.aiarena21 import AIArena21, Batch, Options, drawn_batch, heat_distance, heatmap, load
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 
 WORKED_MAP = ".....\n..###\n.....\n...#.\n"

@@ -7,7 +7,7 @@ import pytest
 from orchard import EXAMPLE, begun, offered, places, shown
 
 from referee.games.aiarena21 import DEFAULT_MAP, AIArena21, Cell, Ground, Options, Spawned, load
-from referee.games.api import Notice, Setup
+from referee.games.contract import Notice, Setup
 
 MAPS = Path(__file__).parents[2] / "maps" / "aiarena21"
 SIZES = {  # the table of section 2: rows, cols, free cells

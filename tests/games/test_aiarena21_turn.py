@@ -20,7 +20,7 @@ from referee.games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from referee.games.api import FATAL, Fault, FaultKind, Notice, Player, Result, Setup, TimeControl
+from referee.games.contract import FATAL, Fault, FaultKind, Notice, Player, Result, Setup, TimeControl
 
 LINE = "S" + "." * 39 + "S"
 """One long row, its ends the spawns: nobody meets."""

@@ -22,7 +22,7 @@ from hexes import (
 )
 
 from referee.games.aibg5 import CELLS, INDEX, RINGS, Action, PickedUp
-from referee.games.api import Fault, FaultKind
+from referee.games.contract import Fault, FaultKind
 
 # The checks in their order (section 5). Player 1 stands on (0,-12).
 

@@ -27,7 +27,7 @@ from referee.games.aibg5 import (
     drawn,
     load,
 )
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.hexgrid import NOWHERE
 
 MAPS = Path(__file__).parents[2] / "maps" / "aibg5"

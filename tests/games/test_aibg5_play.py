@@ -38,7 +38,7 @@ from referee.games.aibg5 import (
     drawn,
     from_view,
 )
-from referee.games.api import Fault, FaultKind, Notice, Result, Setup, TimeControl
+from referee.games.contract import Fault, FaultKind, Notice, Result, Setup, TimeControl
 from referee.games.hexgrid import distance
 
 PLAYER = (

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from referee.games import connectfour, quoridor, tictactoe
-from referee.games.api import Event, Fault, FaultKind, Game, Notice, Ruling, Setup, win
 from referee.games.arena import FLIP, FLIP_ALIAS, Battle
+from referee.games.contract import Event, Fault, FaultKind, Game, Notice, Ruling, Setup, win
 from referee.games.dice import Dice, ScriptedDice
 
 GAMES = {

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from duel import act, duel, end_turn, fresh, healths, ids, minion, refused
 
-from referee.games.api import FaultKind
 from referee.games.cardgame import (
     ALPHA,
     ARCANE_SHOT,
@@ -30,6 +29,7 @@ from referee.games.cardgame import (
     Action,
     CardGame,
 )
+from referee.games.contract import FaultKind
 from referee.games.dice import Dice
 
 # The hero power (0)

@@ -3,8 +3,8 @@
 import pytest
 from duel import act, begun, duel, end_turn, healths, late, started
 
-from referee.games.api import FATAL, Fault, FaultKind, Result, Ruling
 from referee.games.cardgame import END_TURN, HERO_POWER, MOLE, CardGame
+from referee.games.contract import FATAL, Fault, FaultKind, Result, Ruling
 
 GONE = sorted(FATAL)
 

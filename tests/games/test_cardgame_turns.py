@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 from duel import act, begun, duel, end_turn, healths, ids, minion, ready, refused, shown, started
 
-from referee.games.api import Result
 from referee.games.cardgame import (
     ALPHA,
     ARCANE_SHOT,
@@ -37,6 +36,7 @@ from referee.games.cardgame import (
     ULTRASAUR,
     CardGame,
 )
+from referee.games.contract import Result
 from referee.games.dice import Dice
 
 TABLE = """

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.games.api import Event, Notice, Player, Ruling, Setup, draw, win
 from referee.games.arena import FLIP
 from referee.games.connectfour import COLUMNS, GAME, ROWS, SIDES, ConnectFour, drawn, has_four
+from referee.games.contract import Event, Notice, Player, Ruling, Setup, draw, win
 
 RED, YELLOW = SIDES
 TOP = ROWS - 1

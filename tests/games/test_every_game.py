@@ -25,7 +25,7 @@ from playing import (
 )
 
 from referee.games import registry
-from referee.games.api import FATAL, Event, Fault, FaultKind, Game, Notice, Player, Ruling, Setup, State
+from referee.games.contract import FATAL, Event, Fault, FaultKind, Game, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice, ScriptedDice
 from referee.games.schemas import game_schema
 

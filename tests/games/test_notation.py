@@ -9,7 +9,7 @@ import pytest
 from test_every_game import reached
 
 from referee.games import registry
-from referee.games.api import Game, Notation, Setup, State
+from referee.games.contract import Game, Notation, Setup, State
 
 OURS = [registry.game(name) for name in registry.own_names()]
 every_game = pytest.mark.parametrize("game", OURS, ids=lambda game: game.name)

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.games.api import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, TimeControl, draw, win
 from referee.games.arena import FLIP, FLIP_ALIAS, battle_id
+from referee.games.contract import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, TimeControl, draw, win
 from referee.games.dice import Dice
 from referee.games.quoridor import GAME, SQUARES, WALLS, Options, Quoridor, View, from_view
 

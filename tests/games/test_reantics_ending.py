@@ -23,7 +23,7 @@ from anthills import (
     walk,
 )
 
-from referee.games.api import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
+from referee.games.contract import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
 from referee.games.reantics import GAME, REGISTER_WIN, WORKER, Options, ReAntics
 
 both_seats = pytest.mark.parametrize("seat", [0, 1])

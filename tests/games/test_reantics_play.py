@@ -19,7 +19,7 @@ from anthills import (
     walk,
 )
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.games.reantics import DRONE, R_SOLDIER, SOLDIER, UNITS, WORKER, ReAntics
 
 KINDS = "wanted 0 move an ant, 1 build an ant or 2 end the turn"

@@ -25,7 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playing import moments, plain, reached
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.games.dice import Dice, derive_seed
 from referee.games.reantics import GAME, WORKER, GetAttack, Options, ReAntics, from_view
 

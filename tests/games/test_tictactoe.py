@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.games.api import FATAL, Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
 from referee.games.arena import FLIP, FLIP_ALIAS, battle_id
+from referee.games.contract import FATAL, Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
 from referee.games.tictactoe import CELLS, LINES, Options, TicTacToe
 
 FLIPPED = {"action": FLIP}

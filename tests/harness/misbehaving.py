@@ -24,7 +24,7 @@ from msgspec import Struct
 from rich.console import Console
 from scripted import GRACE_S, HEARD, Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.cli.reports.verdict import verdict as report
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import NONE, Isolation

@@ -11,7 +11,7 @@ import psutil
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import FaultReport, Verdict

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from referee.games.aiarena21 import AIArena21, Ground, Map, Options, Player, Situation, load
-from referee.games.api import Event, Notice, Ruling, Setup
+from referee.games.contract import Event, Notice, Ruling, Setup
 from referee.harness.opponents import greedy, random
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Encoding, Initialize, Limits

@@ -21,7 +21,7 @@ from referee.games.aibg5 import (
     Ground,
     Options,
 )
-from referee.games.api import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents import random, trainer
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod

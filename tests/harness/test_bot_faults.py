@@ -13,7 +13,7 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.play import play
 from referee.harness.match.verdict import FaultReport

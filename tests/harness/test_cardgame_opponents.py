@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.games.api import Player, Setup
 from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
@@ -31,6 +30,7 @@ from referee.games.cardgame import (
     Placed,
     Side,
 )
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents import aggressive, random, trader
 from referee.harness.opponents._cardgame import Choose, lethal

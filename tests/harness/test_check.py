@@ -23,11 +23,11 @@ from defects import DEFECTS, bot
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import TimeControl
-from referee.harness.check.archive import unpack
-from referee.harness.check.course import Check, best_opponent, check
+from referee.games.contract import TimeControl
+from referee.harness.check.checks import Check, best_opponent, check
 from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
 from referee.harness.check.output import annotations, junit, sarif
+from referee.harness.check.unpack import unpack
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF

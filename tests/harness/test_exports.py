@@ -9,7 +9,7 @@ import pytest
 
 from referee.games import aiarena21, tictactoe
 from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
-from referee.games.api import Fault, FaultKind, Player, Setup
+from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
 from referee.harness.replay.formats.exports import FORMATS, export

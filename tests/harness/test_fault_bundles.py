@@ -14,7 +14,7 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.api import FaultKind, Result
+from referee.games.contract import FaultKind, Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from scripted import Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness import threads
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers.namespaces import MOST_FILES

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from referee.harness.cli.exits import NOT_ISOLATED, PLAYED
+from referee.harness.cli.exit_codes import NOT_ISOLATED, PLAYED
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 HERE = Path(__file__).parent

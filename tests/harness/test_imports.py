@@ -20,7 +20,7 @@ from referee.harness.replay.formats.imports import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.viewer_frames import patched
 from referee.harness.web.page import lines
-from referee.harness.web.shelf import Folder, shelf_of
+from referee.harness.web.replay_list import Folder, shelf_of
 
 Shown = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]
 """The views, the lines that led to them, and the last line of the data."""

@@ -25,8 +25,8 @@ import pytest
 import trio
 from scripted import HEARD, PREAMBLE, PYTHON, Arena
 
-from referee.games.api import FaultKind
-from referee.harness.cli.exits import NOT_ISOLATED
+from referee.games.contract import FaultKind
+from referee.harness.cli.exit_codes import NOT_ISOLATED
 from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.doctor import attacker

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from scripted import RIVAL, Arena
 
-from referee.games.api import Result
 from referee.games.arena import FLIP
+from referee.games.contract import Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF

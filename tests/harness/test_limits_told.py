@@ -5,7 +5,7 @@ import json
 import pytest
 from scripted import Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scripted import Arena
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.process.limits import Limits
 
 WRITES = """

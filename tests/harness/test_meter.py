@@ -14,7 +14,7 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.isolation import supervisor
 from referee.harness.process.limits import Limits
 from referee.harness.process.usage import Meter

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from scripted import PREAMBLE, Arena
 
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series

@@ -10,7 +10,7 @@ from driving import Bot
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import FaultKind
+from referee.games.contract import FaultKind
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.process.limits import Limits

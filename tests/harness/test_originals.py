@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from scripted import Arena
 
-from referee.harness.check.archive import bot_in
+from referee.harness.check.unpack import bot_in
 from referee.harness.errors import UsageError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.series import Series, play_series

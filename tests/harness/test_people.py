@@ -10,7 +10,7 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.api import Fault, FaultKind, State, TimeControl
+from referee.games.contract import Fault, FaultKind, State, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.pause import Pace

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.harness.check.places import Place, places
+from referee.harness.check.source_lines import Place, places
 
 
 @pytest.mark.parametrize(

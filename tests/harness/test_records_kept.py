@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from referee.games import registry
-from referee.games.api import Setup, State
+from referee.games.contract import Setup, State
 from referee.games.dice import Dice
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps

@@ -13,7 +13,7 @@ import trio
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import Call, Event, FaultKind, Result, State, TimeControl, draw
+from referee.games.contract import Call, Event, FaultKind, Result, State, TimeControl, draw
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF

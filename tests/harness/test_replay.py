@@ -15,7 +15,7 @@ from rich.console import Console
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import Fault, FaultKind, Result, Setup, TimeControl, win
+from referee.games.contract import Fault, FaultKind, Result, Setup, TimeControl, win
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
@@ -25,7 +25,7 @@ from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.replay.writer import Recorder
-from referee.harness.web.shelf import Folder, shelf_of
+from referee.harness.web.replay_list import Folder, shelf_of
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""

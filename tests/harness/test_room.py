@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from scripted import PREAMBLE
 
-from referee.harness.cli.exits import NO_ROOM, PLAYED
+from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
 

@@ -7,7 +7,7 @@ import pytest
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice, derive_seed
 from referee.harness.match.match import shown_limits
 from referee.harness.process.limits import Limits

@@ -8,7 +8,7 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.play import Match, play
 from referee.harness.match.series import Series, play_series

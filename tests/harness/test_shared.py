@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from referee.games import registry
-from referee.games.api import Game, Method, Setup
+from referee.games.contract import Game, Method, Setup
 from referee.games.dice import Dice
 from referee.harness.seats.notice_cache import SharedMembers
 from referee.protocol.connection import Connection

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from scripted import Arena
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.match.play import play

@@ -12,7 +12,7 @@ import pytest
 
 from referee.harness.cli.help import manual
 from referee.harness.cli.main import app
-from referee.harness.cli.reports.words import short
+from referee.harness.cli.reports.text import short
 
 REFEREE = (sys.executable, "-m", "referee.harness.cli.main")
 MATCH = ("--game", "tictactoe", "@random", "@random", "--seed", "1")

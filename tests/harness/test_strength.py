@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.games.api import Player, Setup
 from referee.games.connectfour import COLUMNS, FULL, ConnectFour, has_four, landing
 from referee.games.connectfour import GAME as CONNECT_FOUR
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.games.quoridor import ASIDE, GOALS, NOWHERE, SIDES, SQUARES, WALLS, Quoridor, from_view
 from referee.games.quoridor import GAME as QUORIDOR

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from referee.games import registry
-from referee.games.api import Game, Setup, State
+from referee.games.contract import Game, Setup, State
 from referee.harness.errors import UsageError
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.answer_text import Answers, Unclear

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from contests import course, drawing_bot, games, tournament
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.tournament.model import Entry, Keys, Plan, read_plan

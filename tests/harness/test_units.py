@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import UsageError
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from referee.games import arena, quoridor, reantics, tictactoe
-from referee.games.api import Call, Game, Notice, Player, Ruling, Setup, State
+from referee.games.contract import Call, Game, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
 from referee.harness.programs.spec import Entrant, environment
 from referee.protocol.connection import NEED_DATA, Connection, answer_decoder

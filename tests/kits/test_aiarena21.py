@@ -13,7 +13,7 @@ from kits import ENUMERATING, WriteBot, example
 from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Cell, Ground, Map, Options, Player, load
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.harness.match import maps
 from referee.harness.opponents.greedy import walks
 from referee.harness.paths import KITS

@@ -12,7 +12,7 @@ from msgspec import Struct
 from test_matches import assert_clean, matches, named
 
 from referee.games.aibg5 import AIBG5, CELLS, INDEX, KINDS, LINES, NEIGHBOURS, WORMHOLE, Cell, Options
-from referee.games.api import Player, Setup
+from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, distance, length, line, ring
 from referee.harness.match import maps

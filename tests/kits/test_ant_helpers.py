@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games import reantics, registry
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 

@@ -16,7 +16,7 @@ from driving import Bot
 from kits import SUFFIXES, need
 
 from referee.games import reantics, registry
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.programs.spec import entrant

@@ -12,7 +12,7 @@ from driving import NAMES, Bot, Rival, play, seated
 from kits import built, example, readme_bot
 
 from referee.games import aiarena21, quoridor, reantics, tictactoe
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.paths import KITS
 from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject

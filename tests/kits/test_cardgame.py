@@ -12,7 +12,6 @@ from driving import NAMES, Bot, Rival, play, rank, seated
 from kits import example
 from test_matches import assert_clean, matches, named
 
-from referee.games.api import Player, Setup, State
 from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
@@ -37,6 +36,7 @@ from referee.games.cardgame import (
     Placed,
     Side,
 )
+from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
 from referee.harness.opponents.aggressive import charge
 from referee.harness.paths import KITS

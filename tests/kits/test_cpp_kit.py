@@ -10,7 +10,7 @@ from driving import NAMES, Bot, play, reason
 from kits import built, readme_bot
 
 from referee.games import reantics, tictactoe
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.paths import KITS
 from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject

@@ -10,7 +10,7 @@ from driving import NAMES, NONSENSE, Bot, Cheat, Insists, Passive, Rival, Sly, p
 from kits import ENUMERATING, WriteBot, conformance, example
 
 from referee.games import connectfour, quoridor, reantics, tictactoe
-from referee.games.api import Game, Notice, Setup
+from referee.games.contract import Game, Notice, Setup
 from referee.protocol.messages import Encoding, ErrorObject
 
 # The wire.

@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
 from referee.games import registry, tictactoe
-from referee.games.api import Notice, Setup
+from referee.games.contract import Notice, Setup
 from referee.games.dice import Dice
 from referee.games.schemas import DIALECT, game_schema, on_the_wire
 from referee.protocol.messages import Clock, Encoding, Initialize, Limits

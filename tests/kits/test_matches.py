@@ -12,7 +12,7 @@ import pytest
 from kits import SUFFIXES, WriteBot, example, readme_bot
 
 from referee.games import registry
-from referee.games.api import FaultKind, TimeControl
+from referee.games.contract import FaultKind, TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.play import Match
 from referee.harness.match.series import Outcome, Series, play_series

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.harness.web.beside import Beside
+from referee.harness.web.watch import Beside
 
 
 @pytest.mark.trio

@@ -157,7 +157,7 @@ def test_at_a_table_whose_server_is_gone_nothing_looks_alive(tmp_path: Path, vie
         page = visited(run.links["people"], ASKED)
         watcher = visited(run.links["watch"], ".steering")
         children = psutil.Process(run.process.pid).children(recursive=True)
-        (room,) = [each for each in children if "referee.harness.web.room" in each.cmdline()]
+        (room,) = [each for each in children if "referee.harness.web.watch_process" in each.cmdline()]
         room.kill()
         for each in (page, watcher):
             each.locator(".badge", has_text=GONE).wait_for()

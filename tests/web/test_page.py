@@ -14,8 +14,8 @@ from playwright.sync_api import Browser
 
 import referee
 from referee.games import registry
-from referee.games.api import State
 from referee.games.cardgame.board import PRINTS
+from referee.games.contract import State
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.formats.exports import export

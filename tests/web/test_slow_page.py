@@ -8,11 +8,11 @@ import pytest
 import trio
 from pages import Played
 
-from referee.harness.web import follow
+from referee.harness.web import growing_replay
 from referee.harness.web.app import Rights, Viewer
-from referee.harness.web.follow import POLL_S, Followed
+from referee.harness.web.growing_replay import POLL_S, Followed
+from referee.harness.web.replay_list import FileShelf
 from referee.harness.web.server import listen, serving
-from referee.harness.web.shelf import FileShelf
 
 LINE = b"x" * 999 + b"\n"
 MANY = 100_000
@@ -95,7 +95,7 @@ def test_a_page_that_never_reads_makes_nothing_grow(played: Played) -> None:
 def test_a_record_is_not_followed_on_while_all_who_look_have_stopped_reading(
     played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follow, "AHEAD", 5)
+    monkeypatch.setattr(growing_replay, "AHEAD", 5)
     *lines, _ = played("reantics").read_bytes().splitlines(keepends=True)
     record = tmp_path / "growing.jsonl"
 

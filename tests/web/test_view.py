@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from pages import Played, Viewing, Visited
 
 from referee.games import registry
-from referee.games.api import Setup
+from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.process.limits import Limits
 from referee.harness.replay.formats.exports import export

@@ -5,8 +5,8 @@ from rich.text import Text
 
 from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Level, Status
 from referee.harness.check.output import in_full
-from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.cli.reports.words import cut, printable
+from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.reports.text import cut, printable
 
 _STATUS_STYLES = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "dim"}
 _LEVEL_STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NOTE: "bold"}

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
 from referee.harness.match import maps
 from referee.harness.match.rule_options import described

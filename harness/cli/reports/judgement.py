@@ -3,8 +3,8 @@
 from rich.console import RenderableType
 from rich.text import Text
 
-from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.cli.reports.words import cut, printable
+from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.reports.text import cut, printable
 from referee.harness.match.judge import Judgement
 
 

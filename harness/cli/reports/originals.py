@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from rich.text import Text
 
+from referee.harness.cli.reports.text import as_json, printable
 from referee.harness.cli.reports.turns import Window, coloured, title
-from referee.harness.cli.reports.words import as_json, printable
 from referee.harness.replay.formats.imported_frames import Reading
 from referee.harness.replay.formats.imports import Notice, Original
 from referee.harness.replay.simulate import Difference

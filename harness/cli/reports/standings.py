@@ -3,7 +3,7 @@
 from rich.console import Group
 from rich.text import Text
 
-from referee.harness.cli.reports.sheet import Sheet
+from referee.harness.cli.reports.rows import Sheet
 from referee.harness.tournament.reports.standings import Standings, cells, headers, summary
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from referee.games.api import Call, Fault, Game, State
-from referee.harness.cli.reports.words import as_json, cut, printable
+from referee.games.contract import Call, Fault, Game, State
+from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from referee.harness.cli.reports.sheet import Sheet
-from referee.harness.cli.reports.words import LINE_CHARACTERS, cut, printable
+from referee.harness.cli.reports.rows import Sheet
+from referee.harness.cli.reports.text import LINE_CHARACTERS, cut, printable
 from referee.harness.match.series import Outcome
 from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, more_faults, noise_report
 from referee.harness.process.limits import mebibytes

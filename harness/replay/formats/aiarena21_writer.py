@@ -16,7 +16,7 @@ from referee.games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from referee.games.api import Event, Notice
+from referee.games.contract import Event, Notice
 from referee.harness.replay.formats.replay_txt import Finish, Init, Position, Tick
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Stop, Turn
 from referee.harness.replay.reader import Replay

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats import aiarena21_reader
 

@@ -11,7 +11,7 @@ import trio
 from msgspec import Raw, Struct
 
 from referee.games.aibg5 import AIBG5, GameState
-from referee.games.api import Call, Fault, FaultKind, Notice
+from referee.games.contract import Call, Fault, FaultKind, Notice
 from referee.harness.process.stall_clock import now
 from referee.harness.seats.seat import Seat, Table
 from referee.protocol.messages import Clock, Hello, Initialize

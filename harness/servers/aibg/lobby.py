@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from referee.games import registry
 from referee.games.aibg5 import AIBG5, SEATS, Shot
-from referee.games.api import Call, Event, Notice, Player, State, TimeControl
+from referee.games.contract import Call, Event, Notice, Player, State, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.bell import Bell
 from referee.harness.match import maps, rule_options

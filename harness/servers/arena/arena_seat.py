@@ -11,8 +11,8 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.games.api import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
+from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.harness.bell import Bell
 from referee.harness.process import stall_clock
 from referee.harness.seats.seat import OutOfTurn, Seat, Table, Withdrawn, no_answer

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.servers.arena.arena_seat import RemotePlayer
 from referee.harness.servers.arena.runs import Arena, NoRoom, NotAllowed
 from referee.harness.servers.http import ON_ERROR, members, reply, until_gone

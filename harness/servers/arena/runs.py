@@ -16,7 +16,7 @@ import trio
 from msgspec import Struct, field
 
 from referee.games import registry
-from referee.games.api import Game, Player
+from referee.games.contract import Game, Player
 from referee.games.dice import derive_seed
 from referee.harness.match.judge import COURSES, Case, Course
 from referee.harness.match.play import Match, play

@@ -11,7 +11,7 @@ from uuid import uuid4
 import trio
 from starlette.applications import Starlette
 
-from referee.games.api import Fault, FaultKind, Game
+from referee.games.contract import Fault, FaultKind, Game
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Inside

@@ -11,7 +11,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.games.api import TimeControl
+from referee.games.contract import TimeControl
 from referee.harness.process.limits import Limits
 
 LENGTH_BYTES = 4

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.check.archive import unpack
+from referee.harness.check.unpack import unpack
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.supervisor import remove
 from referee.harness.process.limits import Limits

@@ -9,7 +9,7 @@ import msgspec
 
 from referee.harness.errors import RunError
 from referee.harness.tournament.store import ledger
-from referee.harness.web.shelf import MOST, Entry, Fault, Shelf, Source
+from referee.harness.web.replay_list import MOST, Entry, Fault, Shelf, Source
 
 
 class PackedSource(Source):

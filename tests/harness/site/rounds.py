@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from msgspec import Meta, Struct
 
-from referee.games.api import (
+from referee.games.contract import (
     Event,
     Fault,
     Game,

@@ -14,11 +14,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.api import FaultKind, Game, Player, TimeControl
+from referee.games.contract import FaultKind, Game, Player, TimeControl
 from referee.games.dice import derive_seed
+from referee.harness.check.engine_match import Plan, Walk, depart, pipes, reach, walk
 from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Costs, Finding, Level, Status
-from referee.harness.check.places import places
-from referee.harness.check.probe import Plan, Walk, depart, pipes, reach, walk
+from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
 from referee.harness.match.play import Match, play
 from referee.harness.match.verdict import Verdict

@@ -15,7 +15,7 @@ from typing import Any
 
 import trio
 
-from referee.games.api import Fault, FaultKind, Player, State
+from referee.games.contract import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
 from referee.harness.errors import RunError
 from referee.harness.match.pause import Pace
@@ -125,7 +125,7 @@ async def beside(bind: str, port: int, people: int) -> AsyncIterator[Beside]:
     """The viewer's process for the length of the block; pages that are open are given what is left at its end."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [sys.executable, "-m", "referee.harness.web.room", str(theirs.fileno())]
+        command = [sys.executable, "-m", "referee.harness.web.watch_process", str(theirs.fileno())]
         process = subprocess.Popen(
             command,
             pass_fds=[theirs.fileno()],

@@ -5,7 +5,7 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions
 from referee.protocol.messages import Encoding
 

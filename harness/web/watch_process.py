@@ -1,6 +1,6 @@
 """The viewer's process beside a match: the pages of who watches, and of people who play.
 
-`python -m referee.harness.web.room DESCRIPTOR`: a socket to the referee (`referee.harness.web.beside`).
+`python -m referee.harness.web.watch_process DESCRIPTOR`: a socket to the referee (`referee.harness.web.watch`).
 """
 
 import gc
@@ -19,14 +19,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from referee.games.api import Player
+from referee.games.contract import Player
 from referee.harness.replay.lines import state_hash
 from referee.harness.web import guard, server
 from referee.harness.web.app import Rights, Viewer
-from referee.harness.web.draft import Draft
-from referee.harness.web.follow import POLL_S, Followed
+from referee.harness.web.draft_turn import Draft
+from referee.harness.web.growing_replay import POLL_S, Followed
 from referee.harness.web.page import encoded
-from referee.harness.web.shelf import Entry, FileShelf
+from referee.harness.web.replay_list import Entry, FileShelf
 
 LEFT_S = 8.0
 """So long pages that are open may take to read the end."""

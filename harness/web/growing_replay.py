@@ -8,7 +8,7 @@ from time import perf_counter
 
 import trio
 
-from referee.games.api import State
+from referee.games.contract import State
 from referee.harness.bell import Bell
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.imported_frames import OriginalFramer, framer_of, read_record
@@ -17,7 +17,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
 from referee.harness.replay.viewer_frames import Eyes, Framer
 from referee.harness.web.page import Closing, about, conclusion, encoded, is_painted
-from referee.harness.web.shelf import Source
+from referee.harness.web.replay_list import Source
 
 POLL_S = 0.03
 """So often a record that grows is looked at."""

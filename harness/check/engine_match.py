@@ -10,7 +10,7 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from referee.games.api import Call, Fault, Game, Notice, Player, Setup, TimeControl
+from referee.games.contract import Call, Fault, Game, Notice, Player, Setup, TimeControl
 from referee.games.dice import derive_seed
 from referee.harness.match.match import Loop
 from referee.harness.process.limits import Limits, exit_words

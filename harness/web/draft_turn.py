@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.api import Fault, Player, State
+from referee.games.contract import Fault, Player, State
 from referee.games.dice import Dice
 from referee.harness.replay.lines import plain
 from referee.harness.seats.answer_text import MOST

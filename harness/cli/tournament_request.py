@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from referee.games.api import Game
+from referee.games.contract import Game
 from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
