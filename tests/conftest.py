@@ -13,7 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 from hypothesis import settings
+from scripted import Arena
 
+from referee.harness.isolation import launcher_build, plan
 from referee.harness.programs import toolchains
 
 # Tests, too, call the first compiler on PATH that works.
@@ -21,39 +23,13 @@ os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
 settings.register_profile("quick", max_examples=10)
 
+SITE = Path(__file__).parent / "support" / "site"
+"""Where a game of the tests is installed, so that its entry point is found."""
+
 for number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(number) is signal.SIG_IGN:
         # As under nohup. What tests start would ignore it as well; a handler is not passed on.
         signal.signal(number, lambda *_: None)
-
-LONG = {
-    *("fronts", "web", "test_adding_a_game", "test_api", "test_installation", "test_site"),
-    *(
-        "test_build",
-        "test_check",
-        "test_error_paths",
-        "test_isolation",
-        "test_judge",
-        "test_misbehaving",
-        "test_new",
-        "test_rebuild",
-        "test_sandbox",
-    ),
-    *("test_chaos", "test_floor", "test_noise", "test_opponents", "test_originals", "test_streams"),
-    "test_captured_terminals",
-    *(
-        "test_generated",
-        "test_python_kit",
-        "test_aiarena21_opponents",
-        "test_aibg5_opponents",
-        "test_cardgame_opponents",
-    ),
-    *("test_tournament_cluster", "test_tournament_guide", "test_tournament_kills", "test_tournament_lanes"),
-    *("test_tournament_noise", "test_tournament_page", "test_tournament_run", "test_gate_cli", "test_rating"),
-}
-"""Modules, and folders of them, that play whole tournaments, install, attack, or need a browser: `slow` as a whole."""
-ALONE = {"test_endurance", "test_floor", "test_meter", "test_noise", "test_tournament_noise"}
-"""Modules that hold figures to bounds, or keep all cores busy: `alone` as a whole."""
 
 
 def _strict(report: pytest.TestReport | pytest.CollectReport) -> None:
@@ -102,12 +78,7 @@ def _room(lock: Path, alone: bool) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what is slow as a whole. Those that run alone come last: until then nobody waits."""
-    for item in items:
-        if LONG & {item.path.stem, item.path.parent.name}:
-            item.add_marker(pytest.mark.slow)
-        if item.path.stem in ALONE:
-            item.add_marker(pytest.mark.alone)
+    """Puts tests that run alone last: until then no worker waits."""
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
 
 
@@ -132,3 +103,27 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     for child in set(us.children()) - before:
         warnings.warn(f"{request.node.nodeid} left {child}", stacklevel=1)
+
+
+@pytest.fixture
+def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
+    """A place for matches; the scratch folders of their bots lie in it, which marks their processes."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.syspath_prepend(str(SITE))
+    others = set(psutil.Process().children())
+    yield Arena(tmp_path)
+    left = set(psutil.Process().children()) - others
+    for child in left:
+        child.kill()  # what a failed test left must not fail the next
+    psutil.wait_procs(left, timeout=5)
+
+
+@pytest.fixture
+def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Isolation as on a machine that lacks some layers; the parameter names them, with commas."""
+    monkeypatch.setenv(launcher_build.WITHOUT, request.param)
+    plan.found.cache_clear()
+    assert not ("namespaces" in request.param and plan.found().namespaces)
+    assert not ("landlock" in request.param and plan.found().landlock)
+    yield
+    plan.found.cache_clear()

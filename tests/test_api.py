@@ -17,6 +17,8 @@ import pytest
 import referee
 from referee import api
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parent.parent / "docs" / "api.md"
 
 

@@ -19,6 +19,8 @@ from referee.games import registry
 from referee.harness.new import write as new
 from referee.tools.toolchains import missing
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "viewer"]
 """The folders that an installation is made of."""

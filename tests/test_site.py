@@ -19,6 +19,8 @@ from referee.harness.cli.main import main
 from referee.tools.site import pages
 from referee.tools.toolchains import works
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 BOTS = Path(__file__).parent / "written_from_pages"
 

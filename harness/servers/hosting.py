@@ -13,7 +13,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.seats.seat import Seat
-from referee.harness.servers.arena import routes
+from referee.harness.servers.arena import arena_routes
 from referee.harness.servers.arena.arena_seat import Compat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings
 from referee.harness.servers.arena.workers import Crew
@@ -43,8 +43,8 @@ async def open_arena(
     async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         crew = crew or Crew()
         arena = Arena(roster, seats, nursery, terms, settings, crew)
-        crew.worker_of, crew.on_run = routes.places(arena), arena.taken
-        app, others = routes.app(arena, test), crew if crew.of > 1 else None
+        crew.worker_of, crew.on_run = arena_routes.places(arena), arena.taken
+        app, others = arena_routes.app(arena, test), crew if crew.of > 1 else None
         async with serving(app, bind, names, arrived, others) as address, crew.working():
             yield address, arena
 
@@ -61,12 +61,14 @@ async def open_aibg(
 
     `replays` is the folder of the records, one a game; `seed` what the seeds of all games are derived from.
     """
-    from referee.harness.servers.aibg import routes  # tokens and passwords take 11 MiB, which the Arena does without
+    from referee.harness.servers.aibg import (
+        aibg_routes,  # tokens and passwords take 11 MiB, which the Arena does without
+    )
     from referee.harness.servers.aibg.lobby import Rooms
 
     async with _hosting() as (roster, seats, nursery), arrivals() as arrived:
         rooms = Rooms(roster, seats, nursery, replays, seed)
-        async with serving(routes.app(rooms, keeper), bind, names, arrived) as address:
+        async with serving(aibg_routes.app(rooms, keeper), bind, names, arrived) as address:
             yield address, rooms
 
 

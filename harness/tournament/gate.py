@@ -12,8 +12,8 @@ from enum import StrEnum
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.statistics import strength
-from referee.harness.tournament.statistics.strength import Bounds, Strength
+from referee.harness.tournament.statistics.score import Bounds, Strength, expected, llr, orbits
+from referee.harness.tournament.statistics.score import strength as strength_of
 
 LOOK_EVERY = 8
 """Orbits from one look at the likelihood ratio to the next: a look too many is a chance too many to err."""
@@ -66,7 +66,7 @@ class Terms(Struct, frozen=True):
         """The bounds as mean scores of an orbit, 0 … 1; of Elo or points."""
         if self.unit is Unit.POINTS:
             return 0.5 + self.low / 100, 0.5 + self.high / 100
-        return strength.expected(self.low), strength.expected(self.high)
+        return expected(self.low), expected(self.high)
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -161,7 +161,7 @@ class Gate:
 
     def strength(self) -> Strength | None:
         """What the orbits that count say of the new bot; None before the first."""
-        return strength.strength(strength.orbits(self.seats, self.seats, self.counts)) if self.orbits else None
+        return strength_of(orbits(self.seats, self.seats, self.counts)) if self.orbits else None
 
     def _count(self, games: Sequence[Game]) -> None:
         steps, share = 0, 0.0
@@ -199,8 +199,8 @@ class Gate:
             if self.wealth[1] >= -math.log(terms.beta):
                 return Decision.REJECTED
         elif self.orbits % LOOK_EVERY == 0 or self.games + self.seats > terms.max_games:
-            sample = strength.orbits(self.seats, self.seats, self.counts)
-            self.llr = strength.llr(sample, Bounds(terms.low, terms.high, terms.unit is Unit.NELO))
+            sample = orbits(self.seats, self.seats, self.counts)
+            self.llr = llr(sample, Bounds(terms.low, terms.high, terms.unit is Unit.NELO))
             rejected, accepted = terms.limits
             if self.llr >= accepted:
                 return Decision.ACCEPTED

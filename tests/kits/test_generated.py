@@ -25,6 +25,8 @@ from referee.tools.pages import page_files
 from referee.tools.schemas import dump, schema_files
 from referee.tools.viewer import viewer_files
 
+pytestmark = pytest.mark.slow
+
 GAMES = registry.own_names()
 COORD = Pair("Coord", ("x", "y"))
 

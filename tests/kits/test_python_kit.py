@@ -17,6 +17,8 @@ from kits import WriteBot
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject, Hello
 
+pytestmark = pytest.mark.slow
+
 KIT = KITS / "python"
 StartBot = Callable[[str], Bot]
 

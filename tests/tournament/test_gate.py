@@ -12,7 +12,7 @@ import pytest
 from referee.harness.errors import UsageError
 from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked, report
 from referee.harness.tournament.reports.gate_report import junit, lines, markdown, warnings
-from referee.harness.tournament.statistics.strength import Bounds, expected, llr, pentanomial
+from referee.harness.tournament.statistics.score import Bounds, expected, llr, pentanomial
 
 ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
 

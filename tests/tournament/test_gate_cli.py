@@ -14,6 +14,8 @@ import pytest
 
 from referee.harness.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., tuple[int, str, str]]
 TICTACTOE = ("--game", "tictactoe", "--seed", "3", "--jobs", "2", "--no-pin")
 

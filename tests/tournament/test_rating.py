@@ -8,7 +8,9 @@ import pytest
 from simulated import field, in_elo, orbit, tournament
 
 from referee.harness.tournament.statistics.rating import ELO, Game, Tally, Weight, rate
-from referee.harness.tournament.statistics.strength import elo, expected
+from referee.harness.tournament.statistics.score import elo, expected
+
+pytestmark = pytest.mark.slow
 
 WON, LOST, DRAWN = (1, 2), (2, 1), (1, 1)
 Ranks = tuple[int, int]

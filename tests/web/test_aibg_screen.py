@@ -15,6 +15,8 @@ from pages import Visited
 
 from referee.harness.servers.users import add_user
 
+pytestmark = pytest.mark.slow
+
 PASSWORD = "a password of everybody"
 
 

@@ -17,6 +17,8 @@ from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
+pytestmark = pytest.mark.slow
+
 SHOWN = """number => new Promise((done) => {
   const texts = (half, path) => [...half.querySelectorAll(path)].map((each) => each.textContent);
   const read = () => ({

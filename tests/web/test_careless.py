@@ -13,6 +13,8 @@ from pages import Played, Visited
 from playwright.sync_api import Page
 from test_live import turns, watched
 
+pytestmark = pytest.mark.slow
+
 ASKED = ".desk:not(.waiting)"
 GONE = "the server does not answer"
 

@@ -12,6 +12,8 @@ from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import page as page_of
 
+pytestmark = pytest.mark.slow
+
 DEAD = """
 import sys
 sys.stderr.write("import error: no module foo\\n")

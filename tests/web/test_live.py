@@ -20,6 +20,8 @@ from referee.games import registry
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 
+pytestmark = pytest.mark.slow
+
 SHORT = {
     "aibg5": ["--rounds", "2"],
     "aiarena21": ["--turns", "4"],

@@ -12,6 +12,8 @@ from test_live import watched
 
 from referee.games import registry
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
 

@@ -12,6 +12,8 @@ import pytest
 import referee
 from referee.harness.web import notebook, page
 
+pytestmark = pytest.mark.slow
+
 CELLS = (
     "import referee\nreferee.play('tictactoe', ['@random', '@random'], seed=5, replay='match.jsonl')",
     "referee.read_replay('match.jsonl')",

@@ -25,6 +25,8 @@ from referee.harness.replay.viewer_frames import frames
 from referee.harness.web.page import is_painted, lines
 from referee.harness.web.page import page as page_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("game", registry.names())
 def test_a_match_is_stepped_to_its_end(game: str, paged: Played, played: Played, opened: Opened) -> None:

@@ -26,6 +26,8 @@ from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, new_token, redirect_file
 from referee.harness.web.server import Bounds, Others, heard_at, listen, serving
 
+pytestmark = pytest.mark.slow
+
 TOKEN = new_token()
 SLOW_S = 1.4
 

@@ -14,6 +14,8 @@ from referee.harness.web.growing_replay import POLL_S, Followed
 from referee.harness.web.replay_list import FileShelf
 from referee.harness.web.server import listen, serving
 
+pytestmark = pytest.mark.slow
+
 LINE = b"x" * 999 + b"\n"
 MANY = 100_000
 """Lines of a long match: 100 MB. All are the same object."""

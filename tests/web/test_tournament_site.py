@@ -11,6 +11,8 @@ from referee.games import registry
 from referee.harness.paths import KITS
 from referee.tools.toolchains import missing
 
+pytestmark = pytest.mark.slow
+
 LANGUAGES = ("c", "cpp", "go", "java", "javascript", "python", "rust")
 SHORT = {"aibg5": ["--rounds", "8"], "aiarena21": ["--turns", "20"], "reantics": ["--draw-after", "30"]}
 """Enough for a page: whole contests are played elsewhere."""

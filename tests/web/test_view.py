@@ -30,6 +30,8 @@ from referee.harness.tournament.store import replay_source
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.replay_source import LedgerShelf
 
+pytestmark = pytest.mark.slow
+
 
 class Growing(Recorder):
     """A match of random play at ReAntics that is recorded turn by turn, as the test has it."""

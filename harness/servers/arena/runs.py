@@ -1,6 +1,6 @@
 """The Arena's runs: battles that a coordinator orders for a team, judged and paid as `referee judge` does.
 
-Rules and interface: tictactoe.md, part C. The requests stand in `referee.harness.servers.arena.routes`.
+Rules and interface: tictactoe.md, part C. The requests stand in `referee.harness.servers.arena.arena_routes`.
 """
 
 import logging

@@ -16,9 +16,9 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.roster import Inside
 from referee.harness.seats.seat import Seat, Table
+from referee.harness.servers.arena.arena_routes import playing
 from referee.harness.servers.arena.arena_seat import Compat, RemotePlayer, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
-from referee.harness.servers.arena.routes import playing
 from referee.harness.servers.arena.runs import REPLY_S, path_of
 from referee.harness.servers.hosting import arrivals
 from referee.harness.servers.http import ON_ERROR, serving

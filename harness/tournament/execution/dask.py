@@ -29,7 +29,7 @@ import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.isolation import plan
+from referee.harness.isolation.plan import unmet
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import Crew, Lost
 from referee.harness.tournament.model import Entry, Plan
@@ -125,7 +125,7 @@ class _Beside:
         order = worker_messages.order(contest)
         assert isinstance(order, worker_messages.Contest)
         limits = next(iter(order.stages.values())).limits
-        if lines := plan.unmet(limits.isolation):
+        if lines := unmet(limits.isolation):
             return Unable({"": "; ".join(lines)})
         ready, failed = [], {}
         for entry in entries:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
-from referee.harness.tournament.statistics.strength import Interval, Strength
+from referee.harness.tournament.statistics.score import Interval, Strength
 
 FAILED = "the run failed"
 """In place of a decision."""

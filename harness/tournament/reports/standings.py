@@ -21,7 +21,7 @@ from referee.harness.tournament.model import SELF, Keys, Plan, due_games, same_p
 from referee.harness.tournament.reports import gate_report
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Tally
-from referee.harness.tournament.statistics.strength import FEW, Interval, pentanomial, strength, trinomial
+from referee.harness.tournament.statistics.score import FEW, Interval, pentanomial, strength, trinomial
 from referee.harness.tournament.store.ledger import Book, Game, Kind
 
 _Orbits = tuple[list[rating.Game], list[tuple[int, ...]]]

@@ -13,7 +13,7 @@ from operator import mul
 
 from msgspec import Struct
 
-from referee.harness.tournament.statistics.strength import FEW, TAIL, Interval, Z
+from referee.harness.tournament.statistics.score import FEW, TAIL, Interval, Z
 
 ELO = 400 / math.log(10)
 """Elo of one unit of the natural logarithm of the odds."""

@@ -1,0 +1,643 @@
+"""The gate for submissions: correct bots pass, and a defect is refused by its name."""
+
+import json
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import msgspec
+import pytest
+import xmlschema
+import yaml
+from defects import DEFECTS, bot
+from scripted import Arena
+
+from referee.games import registry
+from referee.games.contract import TimeControl
+from referee.harness.check.checks import Check, best_opponent, check
+from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
+from referee.harness.check.output import annotations, junit, sarif
+from referee.harness.check.unpack import unpack
+from referee.harness.cli.main import main
+from referee.harness.errors import UsageError
+from referee.harness.isolation.plan import OFF
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant, entrant
+from referee.tools.toolchains import works
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "starter_kits"
+SCHEMAS = Path(__file__).parents[1] / "support" / "schemas"
+LIMITS = Limits(startup_s=1.0, memory_bytes=100 << 20, isolation=OFF)
+GENEROUS = Limits(startup_s=20.0)
+LUCKY = "import random\ndef choose(): return cell(random.SystemRandom().choice(free))"
+SEEDED = "import random\ndef choose(): return cell(random.Random(seed + len(free)).choice(free))"
+
+
+async def run(program: Entrant, limits: Limits = LIMITS, name: str = "tictactoe", **more: Any) -> CheckReport:
+    game = registry.game(name)
+    return await check(Check(game, program, 7, game.options(), limits, TimeControl(per_call_s=1.0), **more))
+
+
+def found(report: CheckReport) -> list[Finding]:
+    return [finding for check in report.checks for finding in check.findings]
+
+
+def statuses(report: CheckReport) -> dict[str, Status]:
+    return {check.rule: check.status for check in report.checks}
+
+
+# Correct bots.
+
+
+@pytest.mark.trio
+async def test_a_correct_bot_passes_every_rule_that_applies(arena: Arena) -> None:
+    report = await run(arena.bot(bot("")), LIMITS)
+    assert (report.passed, found(report)) == (True, [])
+    assert list(statuses(report)) == list(RULES)
+    skipped = [rule for rule, status in statuses(report).items() if status is Status.SKIPPED]
+    assert skipped == ["greets-msgpack"]
+    assert report.program == "seeded"
+    assert report.costs is not None
+    assert 0 < report.costs.median_s <= report.costs.max_s < 1.0 == report.costs.limit_s
+    assert 1 << 20 < report.costs.peak_memory_bytes < 100 << 20 == report.costs.memory_bytes
+    assert arena.alive() == []
+
+
+@pytest.mark.slow
+@pytest.mark.trio
+@pytest.mark.parametrize("game", ["quoridor", "reantics"])
+async def test_a_bot_of_both_encodings_is_tried_in_both(arena: Arena, game: str) -> None:
+    report = await run(entrant("@random"), GENEROUS, game)
+    assert [finding.text for finding in found(report) if finding.level is not Level.NOTE] == []
+    assert statuses(report)["greets-msgpack"] is Status.PASSED
+    assert {check.rule: check.note for check in report.checks}["chunked-pipes"] == "in msgpack and json"
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("name", ["my_cardgame", "my_quoridor", "reantics", "tictactoe"])
+async def test_the_kits_examples_pass(arena: Arena, name: str) -> None:
+    report = await run(entrant(str(EXAMPLES / "python/examples" / name)), GENEROUS, name.removeprefix("my_"))
+    assert [finding.text for finding in found(report) if finding.level is not Level.NOTE] == []
+
+
+@pytest.mark.trio
+@pytest.mark.slow
+async def test_a_compiled_example_passes(arena: Arena) -> None:
+    if not (works("cmake") and works("g++")):
+        pytest.skip("cmake and g++ are not on this machine")
+    report = await run(entrant(str(EXAMPLES / "cpp/examples/tictactoe")), GENEROUS)
+    assert [finding.text for finding in found(report)] == []
+    assert statuses(report)["greets-msgpack"] is Status.PASSED
+
+
+@pytest.mark.trio
+async def test_a_correct_bot_passes_under_chaos(arena: Arena) -> None:
+    report = await run(arena.bot(bot("")), chaos=True)
+    assert (report.passed, found(report)) == (True, [])
+
+
+def test_the_best_opponent_is_the_last_that_takes_every_seat() -> None:
+    assert best_opponent("tictactoe") == best_opponent("quoridor") == "advanced"
+    assert best_opponent("chess") is None
+
+
+# Defects.
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("defect", list(DEFECTS))
+async def test_a_seeded_defect_is_refused_by_its_name(arena: Arena, defect: str) -> None:
+    body, rule, words = DEFECTS[defect]
+    report = await run(arena.bot(bot(body)))
+    assert not report.passed
+    assert statuses(report)[rule] is Status.FAILED
+    errors = [finding for finding in found(report) if finding.level is Level.ERROR]
+    assert any(finding.rule == rule and words in finding.text for finding in errors), errors
+    assert arena.alive() == []
+
+
+@pytest.mark.trio
+async def test_a_finding_names_the_call_and_has_the_last_words(arena: Arena) -> None:
+    report = await run(arena.bot(bot(DEFECTS["crash on seat 1"][0])))
+    (finding,) = found(report)
+    assert finding.where == "seat 1, call 1 play, json"
+    assert finding.last_words == ("no plan for X",)
+    assert "crash: ended by itself, exit code 3" in finding.text
+
+
+@pytest.mark.trio
+async def test_a_finding_names_the_section_of_the_rules_or_of_the_protocol(arena: Arena) -> None:
+    (illegal,) = found(await run(arena.bot(bot(DEFECTS["illegal at seat 1"][0]))))
+    assert illegal.section == "tictactoe.md, A4"
+    (wrong,) = found(await run(arena.bot(bot(DEFECTS["wrong id"][0]))))
+    assert wrong.section == RULES[wrong.rule].section
+
+
+@pytest.mark.trio
+async def test_what_a_bot_answers_is_not_blamed_on_its_greeting(tmp_path: Path) -> None:
+    """Also not when the first call, in the first of two encodings, is where it fails."""
+    mine = "class Mine(TicTacToeBot):\n    def play(self, id): return 1 / 0\nrun(Mine)\n"
+    source = f"from referee_kit.tictactoe import *\n{mine}"
+    (tmp_path / "mine.py").write_text(source)
+    (finding,) = found(await run(entrant(str(tmp_path / "mine.py")), GENEROUS))
+    assert (finding.rule, finding.level) == ("answers-every-call", Level.ERROR)
+    assert finding.text == "error: answered error -32000: division by zero"
+
+
+@pytest.mark.trio
+async def test_what_follows_from_a_defect_is_not_tried(arena: Arena) -> None:
+    report = await run(arena.bot(bot(DEFECTS["wrong id"][0])))
+    assert len(found(report)) == 1
+    assert statuses(report)["plays-random"] is Status.SKIPPED
+    assert {check.note for check in report.checks if check.rule == "every-seat"} == {
+        "not tried: what is found above comes first"
+    }
+
+
+@pytest.mark.trio
+async def test_luck_without_a_seed_is_a_warning(arena: Arena) -> None:
+    report = await run(arena.bot(bot(LUCKY)))
+    assert report.passed
+    assert [(finding.rule, finding.level) for finding in found(report)] == [("repeatable", Level.WARNING)]
+    assert "one seed, two games, and not the same answers: call " in found(report)[0].text
+
+
+@pytest.mark.trio
+async def test_luck_from_the_seed_is_a_note(arena: Arena) -> None:
+    report = await run(arena.bot(bot(SEEDED)))
+    assert report.passed
+    assert [(finding.rule, finding.level) for finding in found(report)] == [("repeatable", Level.NOTE)]
+
+
+@pytest.mark.trio
+async def test_more_than_half_of_a_limit_is_a_warning(arena: Arena) -> None:
+    slow = "def choose():\n    if seat: time.sleep(0.55 * (not os.path.exists('slept'))); open('slept', 'w')"
+    report = await run(arena.bot(bot(f"hog = b'x' * (60 << 20)\n{slow}\n    return cell(free[0])")))
+    assert [(finding.rule, finding.level) for finding in found(report)] == [
+        ("time-limit", Level.WARNING),
+        ("memory-limit", Level.WARNING),
+    ]
+    assert "its slowest call, play, took 0.5" in found(report)[0].text
+
+
+# Files for other programs.
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[CheckReport]:
+    """One that passed, one with a warning, one that was refused with words that no XML can hold."""
+    last_words = ("a bell \a, an escape \x1b[31m & <markup> ]]>", "half a character \udcff")
+    refusal = Finding("every-seat", Level.ERROR, 'wrote "x\x00y"', 1, 3, "play", "json", last_words)
+    warning = Finding("repeatable", Level.WARNING, "not the same answers: 50%, or\nmore")
+
+    def report(passed: bool, *findings: Finding) -> CheckReport:
+        checks = []
+        for rule in RULES:
+            mine = tuple(finding for finding in findings if finding.rule == rule)
+            failed = any(finding.level is Level.ERROR for finding in mine)
+            checks.append(
+                {"rule": rule, "status": "failed" if failed else "passed", "duration_s": 1234.5, "findings": mine}
+            )
+        checks[2]["status"] = "skipped"
+        plain = {"game": "tictactoe", "seed": 7, "name": "b\x02t", "program": None, "passed": passed, "costs": None}
+        return msgspec.convert({**plain, "checks": checks}, CheckReport)
+
+    return [report(True), report(True, warning), report(False, refusal, warning)]
+
+
+def test_the_junit_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
+    schema = xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd")
+    for report in reports:
+        schema.validate(junit(report).decode())
+    suite = ElementTree.fromstring(junit(reports[2]))[0]
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": str(len(RULES)),
+        "failures": "1",
+        "errors": "0",
+        "skipped": "1",
+    }
+    (failed,) = suite.findall("testcase[failure]")
+    assert failed.get("name") == "every-seat"
+    assert "seat 1, call 3 play, json: wrote" in (failed.findtext("failure") or "")
+
+
+def test_under_strict_a_warning_is_a_failure_in_the_junit_file(reports: list[CheckReport]) -> None:
+    assert len(ElementTree.fromstring(junit(reports[1])).findall(".//failure")) == 0
+    assert len(ElementTree.fromstring(junit(reports[1], strict=True)).findall(".//failure")) == 1
+
+
+def test_the_sarif_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
+    schema = json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text())
+    validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
+    logs = [json.loads(sarif(report, "bots/my bot")) for report in reports]
+    for log in logs:
+        assert [error.message for error in validator.iter_errors(log)] == []
+    (run,) = logs[2]["runs"]
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
+        ("every-seat", "error"),
+        ("repeatable", "warning"),
+    ]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(RULES)
+
+
+def test_an_annotation_is_one_line_whatever_it_holds(reports: list[CheckReport]) -> None:
+    error, warning = annotations(reports[2])
+    assert error.startswith("::error title=every-seat (b")
+    assert warning.startswith("::warning title=repeatable (b")
+    assert "50%25, or%0Amore" in warning
+    assert "\n" not in error + warning
+
+
+# The command.
+
+
+@pytest.fixture
+def command(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """`referee check` of a bot in the arena's folder: exit code, standard output and error."""
+    monkeypatch.chdir(arena.folder)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    for name, body in (("correct", ""), ("lucky", LUCKY), ("faulty", DEFECTS["wrong id"][0])):
+        arena.bot(bot(body), name=name)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = main(["check", *argv, "--game", "tictactoe", "--seed", "7"])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def test_a_bot_that_passes_exits_with_0_and_says_what_was_tried(command: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, err = command("correct.py")
+    assert (code, err) == (0, "")
+    assert all(rule in out for rule in RULES)
+    assert out.splitlines()[0] == "tictactoe: correct is checked, seed 7"
+    assert out.splitlines()[-1] == "passed: nothing found"
+
+
+def test_a_refused_bot_exits_with_1_and_leaves_its_files(command: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, _ = command("faulty.py", "--junit", "out/junit.xml", "--sarif", "out/check.sarif")
+    assert code == 1
+    assert "an answer with id 6, but the open call has id 1" in out
+    assert "what to do: try that call alone; print what the bot thinks to standard error (SPEC.md 9-11)" in out
+    assert out.splitlines()[-1] == "refused: 1 error, 13 rules not tried before that is mended"
+    xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd").validate("out/junit.xml")
+    jsonschema.validate(
+        json.loads(Path("out/check.sarif").read_text()), json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text())
+    )
+
+
+def test_a_warning_refuses_under_strict_only(command: Callable[..., tuple[int, str, str]]) -> None:
+    assert command("lucky.py")[0] == 0
+    code, out, _ = command("lucky.py", "--strict", "--json")
+    assert code == 1
+    assert out.count("\n") == 1
+    report = json.loads(out)
+    assert report["passed"] is True
+    assert [check["findings"][0]["level"] for check in report["checks"] if check["findings"]] == ["warning"]
+
+
+def test_a_bot_is_checked_under_the_options_and_limits_of_its_competition(
+    arena: Arena, command: Callable[..., tuple[int, str, str]]
+) -> None:
+    particular = """
+plain = begin
+def begin(params):
+    if params["options"]["flip"] != "auto" or params["limits"]["cpu_ms"] != 5000:
+        sys.exit(7)
+    plain(params)
+"""
+    arena.bot(bot(particular), name="particular")
+    assert command("particular.py", "--set", "flip=auto", "--cpu", "5s")[0] == 0
+    assert command("particular.py", "--set", "flip=auto")[0] == 1
+    assert command("particular.py", "--set", "flip=never")[0] == 2
+    assert command("particular.py", "--map", "1")[2] == "referee: --map 1: tictactoe has no maps\n"
+
+
+def test_on_github_the_findings_are_annotations(
+    command: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    _, _, err = command("faulty.py")
+    assert err.startswith(
+        "::error title=answers-every-call (faulty)::seat 0, call 1 play, json: protocol: an answer with id 6"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "words"),
+    [
+        (("nobody.py",), 2, "no bot at 'nobody.py'"),
+        (("@nobody",), 2, "unknown opponent '@nobody'"),
+        (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
+        (("correct.py", "--startup", "none"), 2, "that needs a limit"),
+    ],
+)
+def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
+    command: Callable[..., tuple[int, str, str]], argv: tuple[str, ...], code: int, words: str
+) -> None:
+    returned, out, err = command(*argv)
+    assert (returned, out) == (code, "")
+    assert words in err
+
+
+def test_a_report_that_cannot_be_written_does_not_take_the_check_with_it(
+    command: Callable[..., tuple[int, str, str]],
+) -> None:
+    code, out, err = command("correct.py", "--junit", "/dev/null/junit.xml")
+    assert (code, err) == (3, "referee: /dev/null/junit.xml cannot be written: File exists\n")
+    assert "passed" in out
+    code, out, _ = command("correct.py", "--junit", "/dev/null/junit.xml", "--json")
+    assert (code, json.loads(out)["reached"]["passed"]) == (3, True)
+
+
+@pytest.mark.parametrize("build", ["referee-nocc bot.c", "sh ./build.sh"])
+def test_a_machine_that_lacks_the_compiler_of_a_build_refuses_nobody(
+    command: Callable[..., tuple[int, str, str]], build: str
+) -> None:
+    Path("strange").mkdir()
+    Path("strange/build.sh").write_text("referee-nocc bot.c\n")
+    Path("strange/bot.toml").write_text(f'run = ["./bot"]\nbuild = "{build}"\n')
+    wanted = (3, "", "referee: strange: the build needs referee-nocc, which is not on this machine\n")
+    assert command("strange") == wanted
+    Path("strange/bot.toml").write_text('run = ["./bot"]\nbuild = "./buidl.sh"\n')
+    assert command("strange")[0] == 1  # a file of its own that is not there
+
+
+def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[..., tuple[int, str, str]]) -> None:
+    Path("broken").mkdir()
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "exit 9"\n')
+    assert "error builds: the build failed with exit code 9" in command("broken")[1]
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "true"\n')
+    code, out, _ = command("broken")
+    assert (code, "error builds: run names './bot', which is no program here" in out) == (1, True)
+    Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "sleep 60"\n')
+    code, out, _ = command("broken", "--build-time", "200ms")
+    assert code == 1
+    assert "error builds: the build did not end within 0.2 s" in out
+
+
+# A zip file.
+
+
+def archived(path: Path, *members: tuple[str, str, int]) -> Path:
+    """A zip file of members (name, content, mode)."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content, mode in members:
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            file.writestr(info, content)
+    return path
+
+
+PLAIN, PROGRAM = stat.S_IFREG | 0o644, stat.S_IFREG | 0o4755
+
+
+@pytest.mark.parametrize("top", ["", "my-bot/"])
+def test_a_zip_file_is_checked_like_its_folder(command: Callable[..., tuple[int, str, str]], top: str) -> None:
+    program = f"#!{sys.executable} -ISB\n{bot('')}"
+    toml = 'run = ["./start"]\nname = "zipped"\n'
+    archived(
+        Path("bot.zip"),
+        (f"{top}bot.toml", toml, PLAIN),
+        (f"{top}start", program, PROGRAM),
+        ("__MACOSX/._start", "", PLAIN),
+    )
+    code, out, err = command("bot.zip")
+    assert (code, err) == (0, "")
+    assert out.startswith("tictactoe: zipped is checked")
+
+
+@pytest.mark.parametrize(
+    ("members", "words"),
+    [
+        ([("../evil", "", PLAIN)], "'../evil' leads outside"),
+        ([("a/../../evil", "", PLAIN)], "leads outside"),
+        ([("/etc/evil", "", PLAIN)], "'/etc/evil' leads outside"),
+        ([("C:\\evil", "", PLAIN)], "leads outside"),
+        ([("passwd", "/etc/passwd", stat.S_IFLNK | 0o777)], "'passwd' is a link"),
+        ([("pipe", "", stat.S_IFIFO | 0o644)], "'pipe' is neither a file nor a folder"),
+        ([("disk", "", stat.S_IFBLK | 0o644)], "'disk' is neither a file nor a folder"),
+        ([("a", "1", PLAIN), ("./a", "2", PLAIN)], "'./a' is there twice"),
+        ([("a", "1", PLAIN), ("a/b", "2", PLAIN)], "'a' is there as a file and as a folder"),
+        ([("a/b/c", "1", PLAIN), ("a/b", "2", PLAIN)], "'a/b' is there as a file and as a folder"),
+        ([("mine\\bot.toml", "", PLAIN)], "mine\\bot.toml has a backslash; the folders of a zip file are parted by /"),
+        ([("x" * 300, "", PLAIN)], "cannot be unpacked"),
+        ([(f"{n}", "", PLAIN) for n in range(21)], "holds 21 files; 20 are allowed"),
+        ([("zeros", "0" * 10_001, PLAIN)], "unpacks to 10,001 bytes; 10,000 are allowed"),
+    ],
+)
+def test_a_zip_file_that_would_do_harm_is_refused(
+    tmp_path: Path, members: list[tuple[str, str, int]], words: str
+) -> None:
+    archive, folder = archived(tmp_path / "bot.zip", *members), tmp_path / "inside"
+    folder.mkdir()
+    with pytest.raises(UsageError) as refusal:
+        unpack(archive, folder, max_bytes=10_000, max_files=20)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert {path.name for path in tmp_path.iterdir()} == {"bot.zip", "inside"}
+
+
+def test_exactly_what_is_allowed_is_unpacked(tmp_path: Path) -> None:
+    members = [(f"{n}", "0" * 500, PROGRAM if n == 0 else PLAIN) for n in range(20)]
+    archive, folder = archived(tmp_path / "bot.zip", *members), tmp_path / "inside"
+    folder.mkdir()
+    assert unpack(archive, folder, max_bytes=10_000, max_files=20) == folder
+    assert len(list(folder.iterdir())) == 20
+    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in ("0", "1")] == [0o755, 0o644]  # no set-uid
+
+
+def test_a_zip_file_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
+    archive, folder = archived(tmp_path / "bot.zip", ("zeros", "0" * 50_000, PLAIN)), tmp_path / "inside"
+    folder.mkdir()
+    content = archive.read_bytes().replace((50_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    archive.write_bytes(content)
+    with pytest.raises(UsageError, match=r"cannot be unpacked|more than it says"):
+        unpack(archive, folder, max_bytes=10_000, max_files=20)
+
+
+def test_a_zip_without_a_bot_file_is_told_by_its_own_name(command: Callable[..., tuple[int, str, str]]) -> None:
+    with zipfile.ZipFile("bot.zip", "w") as archive:
+        archive.writestr("mine/bot.py", "print('hello')")
+    said = "referee: bot.zip: holds no bot.toml, which says how to build and run the bot\n"
+    assert command("bot.zip")[::2] == (2, said)
+    with zipfile.ZipFile("bot.zip", "a") as archive:
+        archive.writestr("mine/inner/bot.toml", "")
+    said = "referee: bot.zip: holds mine/inner/bot.toml; bot.toml belongs at the top, or into the only folder that is"
+    assert command("bot.zip")[2].startswith(said)
+
+
+def test_what_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:
+    Path("bot.zip").write_bytes(b"PK\x03\x04 and so on")
+    code, _, err = command("bot.zip")
+    assert code == 2
+    assert "bot.zip: cannot be unpacked: File is not a zip file" in err
+
+
+# Bots that do not compile.
+
+BROKEN = {
+    "c": ("bot.c", "int main(void) {\n  return x;\n}\n", None, "gcc"),
+    "cpp": ("bot.cpp", "int main() {\n  return x;\n}\n", None, "g++"),
+    "go": ("bot.go", "package main\nfunc main() { x() }\n", None, "go"),
+    "rust": ("src/main.rs", "fn main() {\n  x();\n}\n", "rustc src/main.rs -o bot", "rustc"),
+    "java": ("src/MyBot.java", "class MyBot {\n  int x\n}\n", "javac -d out src/MyBot.java", "javac"),
+    "java, one file": ("MyBot.java", "class MyBot {\n  int x\n}\n", None, "javac"),
+    "python": ("bot.py", "import sys\ndef f(:\n", None, "python3"),
+    "typescript": ("bot.ts", "const a = 1;\nconst b: string = 2;\n", None, "node"),
+}
+
+
+@pytest.mark.parametrize(
+    "language", [*list(BROKEN)[:-1], pytest.param("typescript", marks=[pytest.mark.kits, pytest.mark.slow])]
+)
+def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_report(
+    language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, source, build, compiler = BROKEN[language]
+    if not works(compiler):
+        pytest.skip(f"{compiler} is not on this machine")
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    path = tmp_path / "bots" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(source)
+    bot = f"bots/{file}"
+    if build is not None:
+        (tmp_path / "bots" / "bot.toml").write_text(f'build = "{build}"\nrun = ["./bot"]\n')
+        bot = "bots"
+    assert main(["check", bot, "--game", "tictactoe", "--seed", "4", "--junit", "j.xml", "--sarif", "s.json"]) == 1
+    out, err = capsys.readouterr()
+    rule = "starts" if language == "python" else "builds"
+    assert f"again: referee check {bot} --game tictactoe --seed 4 --only {rule}" in out
+    assert f"::error file=bots/{file},line=2," in err
+    log = json.loads(Path("s.json").read_text())
+    jsonschema.validate(log, json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text()))
+    (result,) = log["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], place["artifactLocation"]["uri"]) == (rule, f"bots/{file}")
+    assert place["region"]["startLine"] == 2
+    xmlschema.validate("j.xml", str(SCHEMAS / "junit-10.xsd"))
+    failure = ElementTree.parse("j.xml").getroot().find(f".//testcase[@name='{rule}']/failure")
+    assert failure is not None and Path(file).name in (failure.text or "")
+    assert "refused" in Path("GITHUB_STEP_SUMMARY").read_text()
+    assert Path("GITHUB_OUTPUT").read_text().startswith("passed=false\nerrors=1\n")
+
+
+def test_the_command_of_a_finding_finds_it_again(command: Callable[..., tuple[int, str, str]]) -> None:
+    """Pasted as it is printed, for a rule of our own games and for a whole match."""
+    code, out, _ = command("faulty.py", "--call-time", "900ms")
+    (again,) = {line.split("again: ")[1] for line in out.splitlines() if "again: " in line}
+    assert again == "referee check faulty.py --game tictactoe --call-time 900ms --seed 7 --only answers-every-call"
+    assert main(shlex.split(again)[1:]) == code == 1
+
+
+# The action.
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "told"),
+    [
+        ({}, [0, 1], "::error title=answers-every-call (bot)::"),
+        ({"bot": "@advanced", "against": "@random", "bounds": "elo 0 100"}, [0, 0, 0], "accepted"),
+        (
+            {"bot": "@random", "against": "Old=@advanced", "bounds": "points 0 10"},
+            [0, 0, 1],
+            "::error title=referee gate::",
+        ),
+        ({"bot": "@random", "against": "@baseline", "max-minutes": "0.001"}, [0, 0, 4], "inconclusive"),
+        (
+            {"bot": "@random", "against": "@baseline", "max-minutes": "0.001", "allow-inconclusive": "true"},
+            [0, 0, 0],
+            "",
+        ),
+    ],
+    ids=["refused", "accepted", "rejected", "inconclusive", "inconclusive and allowed"],
+)
+def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str], wanted: list[int], told: str) -> None:
+    """As a runner would: its `run` steps in bash, with the inputs that its `env` names, in a Python of its own.
+
+    Nothing is fetched: this Python's packages are at hand there, and pip is told to take no others.
+    """
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert action["runs"]["using"] == "composite"
+    copy, work = tmp_path / "action", tmp_path / "work"
+    for name in ("harness", "games", "protocol", "referee"):
+        shutil.copytree(
+            ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=name == "referee"
+        )
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    work.mkdir()
+    (work / "bot.py").write_text(bot(DEFECTS["wrong id"][0]))
+    venv.create(tmp_path / "python", symlinks=True)
+    (site,) = (tmp_path / "python").glob("lib/*/site-packages")
+    packages = next(path for path in sys.path if path.endswith("site-packages"))
+    (site / "ours.pth").write_text(packages)
+    for name in ("msgspec", "msgpack"):  # built-in opponents see the Python that runs them, and nothing beside it
+        shutil.copytree(Path(packages, name), site / name)
+    inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()}
+    inputs |= {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"} | given
+    env = {
+        "PATH": f"{tmp_path / 'python/bin'}:{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_ACTION_PATH": str(copy),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "PIP_NO_DEPS": "1",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # that is how pip spells it
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    codes, output = [], ""
+    for step in action["runs"]["steps"]:
+        if "run" not in step or (step.get("if") == "inputs.against != ''" and not inputs["against"]):
+            continue
+        assert step["shell"] == "bash"
+        assert "${{" not in step["run"]  # an input in a script could be a command
+        own = {key: filled(value, inputs) for key, value in step.get("env", {}).items()}
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", step["run"]],
+            cwd=work,
+            env=env | own,
+            capture_output=True,
+            text=True,
+        )
+        codes.append(done.returncode)
+        output += done.stdout + done.stderr
+    assert codes == wanted, output
+    assert told in output
+    assert f'failures="{int(wanted == [0, 1])}"' in (work / "junit.xml").read_text()
+    if inputs["against"]:
+        summary = (tmp_path / "summary.md").read_text()
+        shown = given["bot"].replace("@", "\\@")  # as it is, GitHub would call somebody of that name
+        assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the check's comes first"
+        assert summary.endswith((work / "gate.md").read_text())
+        assert " at Tic\\-tac\\-toe: " in summary
+
+
+def filled(value: str, inputs: dict[str, str]) -> str:
+    """A value of `env` with the inputs in their places."""
+    for name, given in inputs.items():
+        value = value.replace(f"${{{{ inputs.{name} }}}}", given)
+    assert "${{" not in value
+    return value

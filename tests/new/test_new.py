@@ -1,0 +1,334 @@
+"""`referee new`: what is written for every language and game, and what is refused."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from collections.abc import Callable
+from importlib import metadata
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from referee.games import registry
+from referee.harness.cli.main import main
+from referee.harness.installed import installed
+from referee.harness.new import write as new
+from referee.harness.paths import KITS
+from referee.tools.toolchains import TOOLCHAINS
+
+pytestmark = pytest.mark.slow
+
+ROOT = KITS.parent
+BOTS = [(lang, game) for lang, kit in new.kits().items() for game in new.games(lang, kit)]
+MARKERS = r"@(game|title|language|needs|main|class|match|test|packages|referee)@"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line in an empty folder: exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv: str) -> tuple[int, str, str]:
+        code = main(argv)
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+def files(folder: Path) -> dict[str, str]:
+    """The text of every file, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+
+
+# What is written.
+
+
+def test_every_language_has_bots_for_these_games_at_least() -> None:
+    languages = {"c", "cpp", "go", "java", "javascript", "python", "rust"}
+    assert {(lang, game) for lang in languages for game in ("quoridor", "reantics", "tictactoe")} <= set(BOTS)
+
+
+@pytest.mark.parametrize(("lang", "game"), BOTS)
+def test_a_new_bot_has_all_its_files(lang: str, game: str, tmp_path: Path) -> None:
+    new.write(registry.game(game), lang, tmp_path / "bot")
+    written = files(tmp_path / "bot")
+    kit = new.kits()[lang]
+    assert tomllib.loads(written["bot.toml"])["run"]
+    assert f"A bot for {registry.game(game).title}, in {kit.name}" in written["README.md"]
+    assert len(written["README.md"].splitlines()) <= 12
+    assert any("test" in Path(path).name.lower() for path in written if not path.endswith(".jsonl"))
+    for path, text in written.items():
+        assert re.search(MARKERS, text) is None, path
+    (template,) = (KITS / lang).glob(next(iter(kit.bot.values()))[0].replace("@game@", game))
+    assert template.read_text("utf-8") in written.values()
+
+
+@pytest.mark.parametrize(("lang", "game"), BOTS)
+def test_every_file_of_the_kit_says_first_where_it_came_from(lang: str, game: str, tmp_path: Path) -> None:
+    new.write(registry.game(game), lang, tmp_path / "bot")
+    version, origins = metadata.version("referee"), set()
+    for path, text in files(tmp_path / "bot").items():
+        first, _, rest = text.partition("\n\n")
+        origin = re.search(rf" From Referee {re.escape(version)}, (starter_kits/\S+) \(MIT licence\)", first)
+        if origin is not None:
+            assert (ROOT / origin[1]).read_text("utf-8") == rest, path
+            origins.add(ROOT / origin[1])
+    kit = new.kits()[lang]
+    patterns = chain(*kit.kit.values(), *kit.also.get(game, {}).values())
+    assert origins == {file for pattern in patterns for file in (KITS / lang).glob(pattern.replace("@game@", game))}
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_first_call_is_a_conversation_that_a_bot_can_answer(game: str) -> None:
+    frames = [json.loads(line) for line in new.first_call(registry.game(game)).splitlines()]
+    assert (frames[0]["method"], frames[0]["params"]["game"]) == ("initialize", game)
+    assert (frames[-2]["id"], frames[-1]["method"]) == (1, "exit")
+    assert all("id" not in frame for frame in frames[1:-2])
+    done = subprocess.run(
+        [sys.executable, "-m", "referee.harness.opponents.random"],
+        cwd=ROOT,
+        input=new.first_call(registry.game(game)),
+        capture_output=True,
+        timeout=30,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["id"] for answer in answers if "result" in answer] == [0, 1], done.stderr
+    assert done.returncode == 0
+
+
+def test_without_a_game_it_lists_what_there_is(run: Run) -> None:
+    code, out, _ = run("new")
+    assert code == 0
+    rows = [line.split() for line in out.splitlines()[1:-1]]
+    assert [(lang, game) for lang, *games in rows for game in games] == BOTS
+
+
+def test_the_folder_is_named_by_game_and_language_unless_another_is_given(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for given, made in (((), "my_tictactoe_python"), (("a/b",), "a/b"), (("empty",), "empty")):
+        code, out, _ = run("new", "tictactoe", "--lang", "python", *given)
+        assert code == 0
+        assert out.splitlines()[-1] == f"referee --game tictactoe {made} @random"
+        assert (tmp_path / made / "bot.py").is_file()
+
+
+def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> None:
+    run("new", "tictactoe", "--lang", "python", "bot")
+    with zipfile.ZipFile("bot.zip", "w") as archive:
+        for path in sorted(Path("bot").rglob("*")):
+            archive.write(path)
+    code, out, _ = run("check", "bot.zip", "--game", "tictactoe")
+    assert (code, out.splitlines()[-1].split(":")[0]) == (0, "passed")
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_first_match_is_the_same_in_print_and_in_the_readme_and_soon_over(run: Run, game: str) -> None:
+    _, out, _ = run("new", game, "--lang", "python", "bot")
+    command = out.splitlines()[-1]
+    assert f"    {command.replace(' bot ', ' . ')}\n" in Path("bot/README.md").read_text("utf-8")
+    started = time.monotonic()
+    code, out, err = run(*shlex.split(command)[1:], "--strict")
+    assert (code, err) == (0, ""), out
+    assert time.monotonic() - started < 60
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["tictactoe"], "new tictactoe: needs --lang; there are c, cpp, "),
+        (["tictactoe", "--lang", "cobol"], "no starter kit for 'cobol'; there are c, cpp, "),
+        (["chess", "--lang", "python"], "unknown game 'chess'; there are aiarena21, "),
+    ],
+)
+def test_what_there_is_not_is_refused_in_one_line_with_what_there_is(run: Run, argv: list[str], words: str) -> None:
+    code, out, err = run("new", *argv)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"referee: {words}")
+    assert err.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+def test_a_game_that_a_kit_has_no_template_for_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = tmp_path / "kits" / "python"
+    shutil.copytree(KITS / "python" / "examples" / "my_quoridor", kit / "examples" / "my_quoridor")
+    shutil.copy(KITS / "python" / "new.toml", kit)
+    monkeypatch.setattr(new, "KITS", kit.parent)
+    code, _, err = run("new", "tictactoe", "--lang", "python")
+    assert (code, err) == (2, "referee: the Python kit has no bot to begin with for tictactoe; it has quoridor\n")
+
+
+@pytest.mark.parametrize("taken", ["bot/notes.txt", "bot"])
+def test_nothing_is_written_over(run: Run, tmp_path: Path, taken: str) -> None:
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("mine")
+    code, _, err = run("new", "tictactoe", "--lang", "python", "bot")
+    assert (code, err) == (2, "referee: bot is there already; nothing is written over\n")
+    assert files(tmp_path) == {taken: "mine"}
+
+
+def test_a_folder_that_cannot_be_made_is_a_failed_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = run("new", "tictactoe", "--lang", "python", "file/bot")
+    assert code == 3
+    assert err.startswith("referee: file/bot cannot be written: ")
+
+
+def test_an_installation_without_kits_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new, "KITS", tmp_path)
+    code, _, err = run("new")
+    assert code == 3
+    assert err.startswith("referee: this installation of the referee has no starter kits: ")
+
+
+# One place for each truth.
+
+
+def test_a_java_bot_stands_on_the_libraries_of_the_kit() -> None:
+    def libraries(pom: Path) -> set[tuple[str, ...]]:
+        space = {"": "http://maven.apache.org/POM/4.0.0"}
+        found = ElementTree.parse(pom).getroot().iterfind("./dependencies/dependency", space)
+        every = [tuple(str(member.text) for member in dependency) for dependency in found]
+        return {library for library in every if library[-1] != "test"}
+
+    assert libraries(KITS / "java" / "new" / "pom.xml") == libraries(KITS / "java" / "pom.xml") != set()
+
+
+def test_a_typescript_bot_stands_on_the_libraries_of_the_kit() -> None:
+    kit, bot = KITS / "javascript", KITS / "javascript" / "new"
+    ours = json.loads((kit / "package.json").read_text())
+    assert json.loads((bot / "referee-kit" / "package.json").read_text())["dependencies"] == ours["dependencies"]
+    assert json.loads((bot / "package.json").read_text())["devDependencies"] == ours["devDependencies"]
+
+    def pinned(lock: Path) -> dict[str, str]:
+        packages = json.loads(lock.read_text())["packages"]
+        return {name: package["integrity"] for name, package in packages.items() if "integrity" in package}
+
+    assert pinned(bot / "package-lock.json") == pinned(kit / "package-lock.json") != {}
+    assert "http" not in (bot / "package-lock.json").read_text()
+
+
+@pytest.mark.parametrize("lang", sorted({*new.kits()} & {*TOOLCHAINS}))
+def test_the_packages_that_a_workflow_installs_are_those_of_the_toolchain(lang: str) -> None:
+    toolchain = TOOLCHAINS[lang]
+    needed = toolchain.programs | toolchain.headers | toolchain.test_programs | toolchain.test_headers
+    assert set(new.kits()[lang].packages) <= set(needed.values())
+
+
+# The workflow.
+
+PINNED = "referee @ git+https://example.org/referee@abc123"
+
+
+@pytest.mark.parametrize("lang", list(new.kits()))
+def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> None:
+    """What it installs stands in it: no variable has to be set before the first push."""
+    assert new.write(registry.game("tictactoe"), lang, tmp_path / "bot", PINNED)
+    text = (tmp_path / "bot" / ".github" / "workflows" / "check.yml").read_text()
+    assert "${{" not in text and "env" not in text
+    scripts = [step["run"] for step in yaml.safe_load(text)["jobs"]["check"]["steps"] if "run" in step]
+    assert f"python -m pip install --quiet '{PINNED}'" in scripts
+    packages = new.kits()[lang].packages
+    assert [script.split(" -qqy ")[1].split() for script in scripts if "apt-get" in script] == [packages][
+        : len(packages)
+    ]
+    assert scripts[-2:] == ["referee check . --game tictactoe --junit check.xml", new.kits()[lang].test]
+
+
+def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
+    """As a runner would; what pip would install is here."""
+    bot = tmp_path / "bot"
+    new.write(registry.game("tictactoe"), "python", bot, "referee")
+    workflow = yaml.safe_load((bot / ".github" / "workflows" / "check.yml").read_text())
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path), "PIP_NO_INDEX": "1"}
+    for script in [step["run"] for step in workflow["jobs"]["check"]["steps"] if "run" in step]:
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=bot, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert 'failures="0"' in (bot / "check.xml").read_text()
+
+
+def test_without_an_address_there_is_no_workflow_that_could_not_be_green(run: Run, tmp_path: Path) -> None:
+    """This referee was installed from a folder whose commit no origin has."""
+    code, out, _ = run("new", "tictactoe", "--lang", "python", "a")
+    known = new.requirement(installed())
+    assert code == 0
+    assert ("--referee names one" in out) is not bool(known)
+    assert (tmp_path / "a" / ".github").exists() is bool(known)
+    assert run("new", "tictactoe", "b", "--lang", "python", "--referee", "referee==1.0")[0] == 0
+    assert "'referee==1.0'" in (tmp_path / "b" / ".github" / "workflows" / "check.yml").read_text()
+    assert run("new", "tictactoe", "c", "--lang", "python", "--referee", "x'; rm -rf ~")[0] == 2
+
+
+def test_a_checkout_is_named_by_its_commit_if_its_origin_has_it(tmp_path: Path) -> None:
+    def git(*words: str, folder: str = "here") -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        done = subprocess.run(["git", "-C", str(tmp_path / folder), *who, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    (tmp_path / "here").mkdir()
+    git("init", "--quiet", "--bare", "../there.git")
+    git("init", "--quiet")
+    git("commit", "--quiet", "--allow-empty", "-m", "first")
+    assert new.checkout(tmp_path / "here") == "", "there is no origin"
+    git("remote", "add", "origin", "../there.git")
+    git("push", "--quiet", "origin", "HEAD")
+    git("remote", "set-url", "origin", "git@example.org:us/referee.git")
+    commit = git("rev-parse", "HEAD")
+    assert new.checkout(tmp_path / "here") == f"git+https://example.org/us/referee.git@{commit}"
+    git("commit", "--quiet", "--allow-empty", "-m", "second")
+    assert new.checkout(tmp_path / "here") == "", "nobody else has that commit"
+    assert new.checkout(tmp_path) == ""
+
+
+@pytest.mark.parametrize(
+    ("record", "wanted"),
+    [
+        (None, "referee==1.2"),
+        ({"url": "file:///no/such/referee", "dir_info": {"editable": True}}, ""),
+        ({"url": "https://example.org/referee.whl", "archive_info": {}}, "referee @ https://example.org/referee.whl"),
+        (
+            {"url": "https://example.org/referee", "vcs_info": {"vcs": "git", "commit_id": "abc123"}},
+            "referee @ git+https://example.org/referee@abc123",
+        ),
+    ],
+)
+def test_the_workflow_installs_the_referee_from_where_it_came_from(
+    record: dict[str, object] | None, wanted: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "referee-1.2.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    if record is not None:
+        (folder / "direct_url.json").write_text(json.dumps(record))
+    assert new.requirement(metadata.Distribution.at(folder)) == wanted
+
+
+def test_a_build_in_the_working_folder_is_not_taken_for_the_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = new.requirement(installed())
+    built = tmp_path / "referee.egg-info"
+    built.mkdir()
+    (built / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert metadata.version("referee") == "1.2", "it is found first"
+    assert new.requirement(installed()) == before

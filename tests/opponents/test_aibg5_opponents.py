@@ -1,0 +1,217 @@
+"""The built-in opponents at AIBG 5.0: what they answer to a position, and whole matches without a fault."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.games.aibg5 import (
+    AIBG5,
+    ASTEROID,
+    BLACKHOLE,
+    BOSS,
+    BOSS_CELLS,
+    CELLS,
+    DO_ACTION,
+    EMPTY,
+    INDEX,
+    RINGS,
+    WORMHOLE,
+    Ground,
+    Options,
+)
+from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup
+from referee.games.dice import Dice
+from referee.harness.opponents import random, trainer
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.harness.opponents.trainer import first_step, hunt, nearest, step_cost
+from referee.protocol.messages import Encoding, Initialize, Limits
+
+pytestmark = pytest.mark.slow
+
+RANDOM, TRAINER = random.GAMES["aibg5"], trainer.GAMES["aibg5"]
+NAMES = ("one", "two", "three", "four")
+Place = tuple[int, int]
+
+
+def bare() -> str:
+    """A map file with nothing but the boss."""
+    rows: dict[int, list[dict[str, Any]]] = {}
+    for cell, (q, r) in enumerate(CELLS):
+        kind = ("FULL", "BOSS") if cell in BOSS_CELLS else ("NORMAL", "NONE")
+        rows.setdefault(r, []).append({"q": q, "r": r, "type": kind[0], "entity": kind[1]})
+    return json.dumps(list(rows.values()))
+
+
+BARE = bare()
+
+
+def position(at: dict[int, Place], tiles: dict[Place, int] | None = None) -> AIBG5:
+    """Players by seat, the others on their starts; no items."""
+    state = AIBG5(Setup(1, NAMES, Options(map=BARE)))
+    for cell in range(len(CELLS)):
+        if RINGS[cell] > 1:
+            state.kinds[cell] = EMPTY
+    for place, kind in (tiles or {}).items():
+        state.kinds[INDEX[place]] = kind
+        if kind == ASTEROID:
+            state.asteroids[INDEX[place]] = 350
+    for seat, place in at.items():
+        state.ships[seat].at = INDEX[place]
+    state.on = {ship.at: seat for seat, ship in enumerate(state.ships)}
+    return state
+
+
+def hunted(at: dict[int, Place], tiles: dict[Place, int] | None = None, seat: int = 0, trap: int = 0) -> str:
+    state = position(at, tiles)
+    state.ships[seat].trap = trap
+    state.awaited = {seat: DO_ACTION}
+    answer = hunt(state, seat, Dice(1))
+    assert state.check(seat, answer) is None
+    return str(answer["action"])
+
+
+# @trainer
+
+
+def test_trainer_shoots_at_a_player_at_most_three_cells_away() -> None:
+    assert hunted({0: (-7, -3), 1: (-4, -3)}) == "attack,-4,-3"
+    assert hunted({0: (-7, -3), 1: (-3, -3)}) == "move,-6,-3"
+
+
+def test_trainer_takes_the_nearest_other_player_and_of_several_the_first() -> None:
+    state = position({0: (-7, 0), 1: (-9, 0), 2: (-5, 0), 3: (-4, 0)})
+    assert [nearest(state, seat) for seat in range(4)] == [1, 0, 3, 2]
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_trainer_never_takes_itself(seat: int) -> None:
+    state = position({})
+    assert nearest(state, seat) != seat
+
+
+def test_trainer_shoots_an_asteroid_that_is_on_the_cheapest_way() -> None:
+    wall = {(-9, r): ASTEROID for r in range(-5, 15)}
+    assert hunted({0: (-10, 2), 1: (-6, 2)}, wall) == "attack,-9,2"
+
+
+def test_trainer_goes_round_what_costs_more_than_the_way_round() -> None:
+    assert hunted({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): ASTEROID}) in ("move,-10,3", "move,-9,1")
+    assert hunted({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): BLACKHOLE}) in ("move,-10,3", "move,-9,1")
+
+
+def test_trainer_enters_a_black_hole_only_where_the_way_round_is_longer() -> None:
+    wall = {(-9, r): ASTEROID for r in range(-5, 15)} | {(-9, 2): BLACKHOLE}
+    assert hunted({0: (-10, 2), 1: (-6, 2)}, wall) == "move,-9,2"
+
+
+def test_trainer_does_not_shoot_into_a_hole_or_a_wormhole_that_is_in_between() -> None:
+    assert hunted({0: (-8, 2), 1: (-6, 2)}, {(-7, 2): BLACKHOLE}).startswith("move,")
+
+
+def test_trainer_in_a_black_hole_says_something() -> None:
+    assert hunted({0: (-7, 0), 1: (-3, 0)}, {(-7, 0): BLACKHOLE}, trap=2) == ""
+
+
+def test_trainer_that_cannot_get_anywhere_does_anything_legal() -> None:
+    """It does not walk through wormholes, but they may be all that it has."""
+    ring = [(-8, 0), (-9, 1), (-10, 1), (-10, 0), (-9, -1), (-8, -1)]
+    state = position({0: (-9, 0), 1: (-4, 0)}, dict.fromkeys(ring, WORMHOLE))
+    state.ground = Ground(state.ground.kinds, {INDEX[place]: number // 2 for number, place in enumerate(ring)})
+    state.awaited = {0: DO_ACTION}
+    assert hunt(state, 0, Dice(1)) in list(state.legal(0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "health", "level", "cost"),
+    [
+        (EMPTY, 0, 1, 1),
+        (BLACKHOLE, 0, 1, 3),
+        (ASTEROID, 350, 1, 4),
+        (ASTEROID, 300, 1, 3),
+        (ASTEROID, 50, 1, 2),
+        (ASTEROID, 350, 2, 3),
+        (ASTEROID, 350, 5, 2),
+    ],
+)
+def test_a_step_costs_one_two_more_for_a_hole_and_the_shots_that_an_asteroid_takes(
+    kind: int, health: int, level: int, cost: int
+) -> None:
+    state = position({}, {(0, 9): kind})
+    state.asteroids[INDEX[0, 9]] = health
+    state.ships[0].level = level
+    assert step_cost(state, 0, INDEX[0, 9]) == cost
+
+
+@pytest.mark.parametrize("kind", [WORMHOLE, BOSS])
+def test_trainer_goes_round_a_wormhole_and_the_boss(kind: int) -> None:
+    state = position({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): kind})
+    step = first_step(state, 0, INDEX[-6, 2])
+    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+
+
+def test_trainer_goes_round_other_players() -> None:
+    state = position({0: (-10, 2), 1: (-6, 2), 2: (-9, 2)})
+    step = first_step(state, 0, INDEX[-6, 2])
+    assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
+
+
+def test_trainer_hunts_nobody_who_is_out() -> None:
+    state = position({0: (-10, 2), 1: (-9, 2)})
+    state.apply({seat: Fault(FaultKind.TIMEOUT, "late") if seat == 1 else {} for seat in range(4)})
+    assert nearest(state, 0) == 2
+
+
+# Whole matches
+
+
+def match(starts: tuple[Start, ...], options: Options, seed: int) -> tuple[AIBG5, list[Event]]:
+    """A whole match, its parameters through JSON as over the pipes."""
+    state = AIBG5(Setup(seed, NAMES, options))
+    bots = [seated(start, seat, options, seed + seat) for seat, start in enumerate(starts)]
+    events = state.opening()
+    while state.awaited:
+        answers = {}
+        for call in state.calls():
+            params = msgspec.json.decode(msgspec.json.encode(call.params))
+            answers[call.player] = bots[call.player](call.method.name, params)
+        events += state.apply(answers)
+    return state, events
+
+
+def seated(start: Start, seat: int, options: Options, seed: int = 1) -> Handler:
+    plain = msgspec.json.decode(msgspec.json.encode(options))
+    return start(Initialize(1, "aibg5", plain, seat, NAMES, tuple(Encoding), Limits(10_000), seed))
+
+
+@pytest.mark.parametrize(
+    "starts", [(RANDOM,) * 4, (TRAINER,) * 4, (TRAINER, RANDOM, TRAINER, RANDOM)], ids=["random", "trainer", "both"]
+)
+def test_no_answer_of_theirs_is_ever_at_fault(starts: tuple[Start, ...]) -> None:
+    for seed in range(2):
+        state, events = match(starts, Options(rounds=60), seed)
+        assert not [event for event in events if isinstance(event, Ruling)]
+        assert state.result is not None and state.result.reason == "rounds"
+
+
+@pytest.mark.parametrize("seat", range(4))
+def test_trainer_beats_three_randoms_from_every_seat(seat: int) -> None:
+    starts = tuple([TRAINER if number == seat else RANDOM for number in range(4)])
+    state, events = match(starts, Options(rounds=150), seed=1)
+    kills = [event.params for event in events if isinstance(event, Notice) and event.method == "died"]
+    assert sum(kill.by == seat + 1 for kill in kills) >= 3
+    assert state.result is not None and state.result.ranks[seat] == 1
+
+
+def test_random_follows_its_seed() -> None:
+    def places(seed: int) -> list[int]:
+        return [ship.at for ship in match((RANDOM,) * 4, Options(rounds=10), seed)[0].ships]
+
+    assert places(3) == places(3) != places(4)
+
+
+@pytest.mark.parametrize("start", [RANDOM, TRAINER])
+def test_a_function_that_they_do_not_know_is_said_so(start: Start) -> None:
+    with pytest.raises(UnknownMethod):
+        seated(start, 0, Options())("surprise", {})

@@ -1,0 +1,227 @@
+"""The built-in opponents at the card game: what they answer to a position, and whole games without a fault."""
+
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.games.cardgame import (
+    ARCANE_SHOT,
+    ATTACK,
+    COBRA,
+    DEADLY_SHOT,
+    END_TURN,
+    FIREBALL,
+    HATCHLING,
+    HERO_POWER,
+    HIGHMANE,
+    KILL_COMMAND,
+    MOLE,
+    PLACE_MINION,
+    PLAY_SPELL,
+    RAPTOR,
+    RHINO,
+    SNAPJAW,
+    TIMBER_WOLF,
+    ULTRASAUR,
+    CardGame,
+    Options,
+    Placed,
+    Side,
+)
+from referee.games.contract import Player, Setup
+from referee.games.dice import Dice
+from referee.harness.opponents import aggressive, random, trader
+from referee.harness.opponents._cardgame import Choose, lethal
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
+from referee.protocol.messages import Encoding, Initialize, Limits
+
+pytestmark = pytest.mark.slow
+
+RANDOM, AGGRESSIVE, TRADER = random.GAMES["cardgame"], aggressive.GAMES["cardgame"], trader.GAMES["cardgame"]
+NAMES = ("one", "two")
+
+
+def seated(start: Start, seat: int, seed: int = 1) -> Handler:
+    options = {"first": 0, "timeouts": 3}
+    return start(Initialize(1, "cardgame", options, seat, NAMES, tuple(Encoding), Limits(10_000), seed))
+
+
+def match(starts: tuple[Start, Start], seed: int) -> tuple[CardGame, list[Any]]:
+    """A whole game, its parameters through JSON as over the pipes: no answer is at fault. Also gives the answers."""
+    state = CardGame(Setup(seed, NAMES, Options()))
+    bots = [seated(start, seat, 2 * seed + seat) for seat, start in enumerate(starts)]
+    answered = []
+    while state.awaited:
+        answers = {}
+        for call in state.calls():
+            params = msgspec.json.decode(msgspec.json.encode(call.params))
+            answers[call.player] = bots[call.player](call.method.name, params)
+        assert state.apply(answers) == []
+        answered.append(answers)
+    return state, answered
+
+
+def wins(start: Start, rival: Start, games: int) -> int:
+    """Of that many games, every other one in the other seat."""
+    won = 0
+    for seed in range(games):
+        seat = seed % 2
+        state, _ = match((start, rival) if seat == 0 else (rival, start), seed)
+        assert state.result is not None
+        won += state.result.ranks[seat] == 1
+    return won
+
+
+@pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
+def test_no_answer_of_theirs_is_ever_at_fault(start: Start) -> None:
+    actions = set()
+    for seed in range(8):
+        state, answered = match((start, start), seed)
+        assert state.result is not None
+        actions |= {answer[0] for answers in answered[1:-1] for answer in answers.values()}
+    assert actions == {HERO_POWER, PLACE_MINION, PLAY_SPELL, ATTACK, END_TURN}
+
+
+def test_trader_beats_random_in_95_of_100_games() -> None:
+    assert wins(TRADER, RANDOM, 100) >= 95
+
+
+def test_aggressive_beats_random_in_90_of_100_games_and_trader_beats_aggressive() -> None:
+    assert wins(AGGRESSIVE, RANDOM, 100) >= 90
+    assert wins(TRADER, AGGRESSIVE, 50) >= 30
+
+
+def test_random_follows_its_seed() -> None:
+    assert match((RANDOM, RANDOM), 3)[1] == match((RANDOM, RANDOM), 3)[1] != match((RANDOM, RANDOM), 4)[1]
+
+
+@pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
+def test_start_and_end_are_answered_with_null_and_an_unknown_function_is_said_so(start: Start) -> None:
+    handle = seated(start, 0)
+    assert handle("start", {}) is None
+    assert handle("end", {"victory": True}) is None
+    with pytest.raises(UnknownMethod):
+        handle("surprise", {})
+
+
+# What they think.
+
+
+def duel(
+    hand: tuple[int, ...] = (),
+    board: tuple[int, ...] = (),
+    enemies: tuple[int, ...] = (),
+    mana: int = 10,
+    enemy_health: int = 30,
+    power_used: bool = False,
+) -> CardGame:
+    """Seat 0 is asked to play; the minions have been there for two turns."""
+    state = CardGame(Setup(1, NAMES, Options()))
+    state.apply({0: None, 1: None})
+    own, rival = [tuple([Placed(card, turns_in_play=2) for card in row]) for row in (board, enemies)]
+    state.sides = (
+        Side((MOLE,), hand, (), own, 30, mana, mana, power_used),
+        Side((MOLE,), (), (), rival, enemy_health),
+    )
+    return state
+
+
+def answer(choose: Choose, state: CardGame, player: Player = 0) -> Any:
+    chosen = choose(state, player, Dice(1))
+    assert state.check(player, chosen) is None
+    return chosen
+
+
+BOTH = pytest.mark.parametrize("choose", [aggressive.charge, trader.trade])
+
+
+@pytest.mark.parametrize(
+    ("state", "health"),
+    [
+        (duel(power_used=True, board=(RAPTOR, SNAPJAW)), 5),
+        (duel(power_used=True, board=(RAPTOR, TIMBER_WOLF)), 5),
+        (duel(mana=2), 2),
+        (duel((FIREBALL, ARCANE_SHOT), mana=8), 10),
+        (duel((FIREBALL, ARCANE_SHOT), mana=7), 8),
+        (duel((KILL_COMMAND,), mana=3), 3),
+        (duel((KILL_COMMAND,), (MOLE,), mana=5), 8),
+        (duel((FIREBALL, KILL_COMMAND, ARCANE_SHOT), (MOLE, COBRA), mana=9), 16),
+    ],
+)
+def test_lethal_counts_attacks_auras_spells_and_the_power_as_far_as_the_mana_goes(state: CardGame, health: int) -> None:
+    """At one health more there is no such turn; at that health the turn is played to its end and wins."""
+    state.sides[1].health = health + 1
+    assert lethal(state, 0) is None
+    state.sides[1].health = health
+    while state.result is None:
+        action = lethal(state, 0)
+        assert action is not None
+        state.apply({0: action})
+    assert state.result.reason == "hero_dead"
+    assert list(state.result.ranks) == [1, 2]
+
+
+@BOTH
+def test_they_kill_when_they_can_whatever_stands_there(choose: Choose) -> None:
+    state = duel((HIGHMANE, FIREBALL), (MOLE,), (RAPTOR, HIGHMANE), enemy_health=9)
+    for _ in range(3):
+        state.apply({0: answer(choose, state)})
+    assert state.result is not None
+    assert state.result.ranks == (1, 2)
+
+
+def test_aggressive_places_the_dearest_minion_then_casts_attacks_and_uses_the_power_all_at_the_hero() -> None:
+    state = duel((MOLE, RHINO, FIREBALL), (SNAPJAW,), (RAPTOR, HATCHLING), mana=12)
+    played = []
+    while list(state.awaited) == [0]:
+        played.append(answer(aggressive.charge, state))
+        state.apply({0: played[-1]})
+    assert played == [
+        [PLACE_MINION, [1]],
+        [PLACE_MINION, [0]],
+        [PLAY_SPELL, [0, 0]],
+        [ATTACK, [1, 0]],
+        [ATTACK, [2, 0]],
+        [ATTACK, [3, 0]],
+        [HERO_POWER, []],
+        [END_TURN, []],
+    ]
+
+
+def test_trader_takes_the_trade_that_it_survives() -> None:
+    assert answer(trader.trade, duel((), (SNAPJAW,), (COBRA, HATCHLING, RAPTOR), mana=0)) == [ATTACK, [1, 3]]
+
+
+def test_trader_does_not_throw_a_dear_minion_away() -> None:
+    """The Cobra would destroy it; the hero takes the blow instead."""
+    assert answer(trader.trade, duel((), (ULTRASAUR,), (COBRA,), mana=0)) == [ATTACK, [1, 0]]
+
+
+def test_trader_gives_a_cobra_for_the_dearest_enemy() -> None:
+    assert answer(trader.trade, duel((), (COBRA,), (MOLE, ULTRASAUR), mana=0)) == [ATTACK, [1, 2]]
+
+
+def test_trader_spends_its_mana() -> None:
+    state = duel((MOLE, RAPTOR, SNAPJAW), mana=9)
+    while list(state.awaited) == [0]:
+        state.apply({0: answer(trader.trade, state)})
+    assert state.sides[0].hand == ()
+    assert state.sides[0].mana == 0, "the power took the rest"
+
+
+def test_trader_shoots_what_is_dear_and_keeps_the_shot_where_nothing_stands() -> None:
+    assert answer(trader.trade, duel((DEADLY_SHOT,), (), (ULTRASAUR,), mana=3)) == [PLAY_SPELL, [0]]
+    assert answer(trader.trade, duel((FIREBALL,), (), (), mana=4, power_used=True)) == [END_TURN, []]
+
+
+@pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
+def test_the_hero_power_is_remembered_until_the_turn_ends(start: Start) -> None:
+    """The state does not show it: asked with the same state again, nobody answers it twice in a turn."""
+    params = {"state": msgspec.to_builtins(duel(mana=4).view(0))}
+    handle = seated(start, 0)
+    answered = [handle("play", params)[0] for _ in range(60)]
+    assert answered.count(HERO_POWER) >= 15
+    for earlier, later in pairwise(answered):
+        assert (earlier, later) != (HERO_POWER, HERO_POWER)

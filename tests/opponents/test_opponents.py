@@ -1,0 +1,137 @@
+"""The built-in opponents: they play every game, follow their seed, and answer for what they cannot do."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from driving import Bot
+from scripted import Arena
+
+from referee.games import registry
+from referee.games.contract import FaultKind
+from referee.harness.isolation.plan import OFF
+from referee.harness.match.series import Outcome, Series, play_series
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrant
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import verify
+from referee.protocol.messages import Encoding, ErrorObject
+
+pytestmark = pytest.mark.slow
+
+RANDOM = entrant("@random")
+OURS = registry.own_names()
+
+
+@pytest.fixture(params=list(Encoding))
+def encoding(request: pytest.FixtureRequest) -> Encoding:
+    return Encoding(request.param)
+
+
+async def randoms(arena: Arena, game: str, encoding: Encoding, seed: int, games: int) -> Outcome:
+    """A series of `@random` against itself, with records that verify."""
+    bots = [msgspec.structs.replace(RANDOM, name=name) for name in "abcd"[: registry.game(game).seats[0]]]
+    match = arena.match(*bots, game=game, seed=seed, encodings=(encoding,), **registry.game(game).short)
+    outcome = await play_series(Series(match, games, swap=True), Limits(isolation=OFF))
+    for verdict in outcome.matches:
+        assert verify(Replay(Path(str(verdict.replay)))) == verdict.result
+    return outcome
+
+
+def answers(outcome: Outcome) -> list[list[Any]]:
+    """What was answered in each match."""
+    lines = [Path(str(verdict.replay)).read_bytes().splitlines()[2:-1] for verdict in outcome.matches]
+    return [[msgspec.json.decode(line).get("answers") for line in match] for match in lines]
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", OURS)
+async def test_random_plays_series_of_every_game_in_either_encoding(
+    arena: Arena, game: str, encoding: Encoding
+) -> None:
+    """Both processes serve all matches: each greeting after the first is in the encoding in force."""
+    outcome = await randoms(arena, game, encoding, seed=1, games=5)
+    for verdict in outcome.matches:
+        assert verdict.faults == ()
+        assert [(seat.encoding, seat.program, seat.stderr) for seat in verdict.seats] == [
+            (encoding, "random", None)
+        ] * len(verdict.seats)
+    assert len({str(match) for match in answers(outcome)}) == 5
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", OURS)
+async def test_the_same_seed_gives_the_same_matches_in_both_encodings_and_another_seed_others(
+    arena: Arena, game: str
+) -> None:
+    first = answers(await randoms(arena, game, Encoding.JSON, seed=7, games=2))
+    assert answers(await randoms(arena, game, Encoding.MSGPACK, seed=7, games=2)) == first
+    assert answers(await randoms(arena, game, Encoding.JSON, seed=8, games=2)) != first
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("flip", ["manual", "auto"])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("call(); os._exit(3)", FaultKind.CRASH),
+        ("write(frame(call()['id'], error={'code': 1, 'message': 'no'})); call()", FaultKind.ERROR),
+        ("throw('what?'); call()", FaultKind.ILLEGAL),
+        ("throw({'action': 5, 'position': {}, 'youAre': [], 'player': 7, 'id': None}); call()", FaultKind.ILLEGAL),
+    ],
+)
+async def test_random_follows_a_match_that_a_rivals_fault_ends(
+    arena: Arena, body: str, kind: FaultKind, flip: str
+) -> None:
+    """Whatever the rival does, it wins in both seats without a word of its own."""
+    rival = arena.bot(f"greet(); {body}")
+    match = arena.match(RANDOM, rival, flip=flip)
+    outcome = await play_series(Series(match, 2, swap=True), Limits(isolation=OFF))
+    for verdict, seat in zip(outcome.matches, (0, 1), strict=True):
+        assert verdict.result.ranks[seat] == 1
+        assert [(fault.player, fault.kind) for fault in verdict.faults] == [(1 - seat, kind)]
+        assert verdict.seats[seat].stderr is None
+
+
+# What it cannot do.
+
+
+@pytest.mark.parametrize("name", ["random", "baseline", "advanced", "C_AI_DUP", "C_AI_TELEPORT"])
+def test_a_game_that_an_opponent_does_not_know_is_refused(name: str, encoding: Encoding, tmp_path: Path) -> None:
+    with Bot(entrant(f"@{name}"), encoding, tmp_path / "log") as bot:
+        refusal = bot.initialize("connect4")
+        assert isinstance(refusal, ErrorObject)
+        assert refusal.code == -32000
+        assert re.fullmatch(rf"@{name} plays .*, not connect4", refusal.message)
+
+
+@pytest.mark.parametrize("game", OURS)
+def test_an_unknown_method_is_an_error_and_an_unknown_notification_nothing(
+    game: str, encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(RANDOM, encoding, tmp_path / "log") as bot:
+        assert bot.initialize(game).encoding is encoding
+        bot.notify("surprise", {"player": "X"})
+        assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
+        assert bot.exit() == 0
+        assert bot.said() == ""
+
+
+def test_a_failure_is_an_error_with_its_trace_on_standard_error_and_the_opponent_serves_on(
+    encoding: Encoding, tmp_path: Path
+) -> None:
+    with Bot(RANDOM, encoding, tmp_path / "log") as bot:
+        bot.initialize("reantics")
+        failure = bot.call("getMove", {"currentState": {"phase": "three"}})
+        assert isinstance(failure, ErrorObject)
+        assert (failure.code, failure.message) == (-32000, "Expected `int`, got `str` - at `$.phase`")
+        assert "Traceback (most recent call last):\n" in bot.said()
+        bot.notify("registerWin", {})
+        assert bot.call("registerWin", {"hasWon": True}) is None
+        bot.initialize("tictactoe")
+        bot.notify("event", {"player": "Z"})
+        assert bot.call("play", {"id": "battle"})["action"] == "putSymbol"
+        assert "ValueError: tuple.index(x): x not in tuple\n" in bot.said()
+        assert bot.close_input() == 0

@@ -1,0 +1,203 @@
+"""A clock that charges the bot and not the machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from scripted import PREAMBLE, Arena
+
+from referee.games.contract import FaultKind, TimeControl
+from referee.harness.errors import RunError
+from referee.harness.isolation.plan import OFF
+from referee.harness.match.series import Series, play_series
+from referee.harness.process.core_wait import Thread, between
+from referee.harness.process.limits import Limits, OnNoise
+from referee.harness.replay.lines import Stop
+from referee.harness.replay.writer import Recorder
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
+BURN = """
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until: pass
+"""
+CALL = TimeControl(per_call_s=0.1)
+
+
+@contextmanager
+def burners(count: int) -> Iterator[None]:
+    """So many processes that want a core all the time; none is a child of ours, so that none counts as left behind.
+
+    Each has a session of its own: Linux shares the cores out among sessions first.
+    """
+    burner = "import os; os.setsid()\nwhile True: pass"
+    start = f"for n in $(seq $2); do $1 -I -S -c '{burner}' </dev/null >/dev/null 2>&1 & echo $!; done"
+    command = ["/bin/sh", "-c", start, "sh", sys.executable, str(count)]
+    pids = list(map(int, subprocess.run(command, capture_output=True, check=True).stdout.split()))
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+
+
+def rounds(arena: Arena, bot_s: float, rival_s: float, count: int) -> tuple[str, str]:
+    """Bots that burn so much CPU time in each of so many calls."""
+    return tuple(  # type: ignore[return-value]
+        f"{BURN}greet()\nfor _ in range({count}): asked = call(); burn({seconds}); answer(asked, '{hand}')\n"
+        "answer(call(), None); call()"
+        for seconds, hand in ((bot_s, "rock"), (rival_s, "rock"))
+    )
+
+
+@pytest.mark.trio
+async def test_a_bot_loses_no_call_to_a_busy_machine_and_one_that_burns_too_much_loses_each(arena: Arena) -> None:
+    """16 processes want the cores. One bot needs 5 ms of CPU time for a call, the other 150 ms; the limit is 100 ms."""
+    honest, burner = rounds(arena, 0.005, 0.15, 6)
+    entrants = arena.bot(honest, name="honest"), arena.bot(burner, name="burner")
+    match = arena.match(*entrants, game="rounds", rounds=6, turns=True, time=CALL)
+    with burners(16):
+        verdict = await arena.play(match, Limits(startup_s=60.0, on_noise=OnNoise.FORGIVE), granted_s=60.0)
+    throws = [fault for fault in verdict.faults if fault.method == "throw"]
+    assert [fault.player for fault in throws] == [1] * 6
+    assert {fault.kind for fault in throws} == {FaultKind.TIMEOUT}
+
+
+@pytest.mark.trio
+async def test_what_a_bot_waited_for_a_core_is_in_verdict_and_record(arena: Arena) -> None:
+    slow, quick = rounds(arena, 0.03, 0.0, 3)
+    entrants = arena.bot(slow, name="slow"), arena.bot(quick, name="quick")
+    match = arena.match(*entrants, game="rounds", rounds=3, turns=True, time=TimeControl(per_call_s=30.0))
+    with burners(8):
+        verdict = await arena.play(match, Limits(startup_s=60.0), granted_s=60.0)
+    seat = verdict.seats[0]
+    assert 0 < seat.waited_s <= seat.wall_s
+    turns = [json.loads(line) for line in (arena.folder / "match.jsonl").read_bytes().splitlines()]
+    assert any("0" in turn.get("waited_us", {}) for turn in turns)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("late", "played"), [("burn(5)", 4), ("time.sleep(5)", 1)], ids=["busy", "idle"])
+async def test_a_match_is_played_again_where_a_late_bot_had_no_core(arena: Arena, late: str, played: int) -> None:
+    """Three times at most. Of a second one that computes gets some 0.11 s, with 16 others at two cores."""
+    greeted = arena.folder / "greeted"
+    note = f"open('{greeted}', 'a').write('x')"
+    body = f"{BURN}greet(); {note}; asked = call(); {late}; answer(asked, cell('C'))"
+    match = arena.match(arena.bot(body), arena.bot("greet(); call()", name="rival"), time=TimeControl(per_call_s=1.0))
+    limits = Limits(startup_s=60.0, on_noise=OnNoise.REPLAY, isolation=OFF)
+    with burners(16):
+        outcome = await play_series(Series(match), limits)
+    plays = len(greeted.read_text())
+    assert min(2, played) <= plays <= played, (
+        "a game in which it gets a core after all, or its own work is too much, counts"
+    )
+    assert outcome.noise is not None
+    if plays == played:
+        noisy = int(played > 1)
+        assert (outcome.noise.calls, outcome.noise.faults) == (1, 1)
+        assert (outcome.noise.noisy_calls, outcome.noise.noisy_faults) == (noisy, noisy)
+
+
+@pytest.mark.trio
+async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay(arena: Arena) -> None:
+    """The bot computes too long in its first match only, and 16 processes take the cores from it."""
+    played = arena.folder / "played"
+    body = f"{BURN}greet(); asked = call(); again = os.path.exists('{played}'); open('{played}', 'a').write('x')\n"
+    body += "again or burn(5); answer(asked, cell('NW')); put('W'); put('SW'); call()"
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    match = arena.match(arena.bot(body), rival, time=TimeControl(per_call_s=1.0))
+    limits = Limits(startup_s=60.0, on_noise=OnNoise.REPLAY, isolation=OFF)
+    with burners(16):
+        outcome = await play_series(Series(msgspec.structs.replace(match, bundles=True)), limits)
+    (verdict,) = outcome.matches
+    told = {Path(fault.bundle).name for fault in verdict.faults if fault.bundle is not None}
+    assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told
+
+
+def test_one_thread_that_waited_counts_and_not_the_sum() -> None:
+    before = {1: Thread(10, 20), 2: Thread(0, 0)}
+    after = {1: Thread(10 + 3_000_000, 20 + 7_000_000), 2: Thread(5_000_000, 1_000_000), 3: Thread(0, 9_000_000)}
+    assert between(before, True, after) == (0.005, 0.009)
+    assert between(before, False, after) == (0.005, 0.007), "a thread that may be older is not counted"
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("pause", [False, True])
+async def test_a_bot_that_computes_while_its_rival_thinks_is_measured_or_stopped(arena: Arena, pause: bool) -> None:
+    burnt = f"burn(0.25); open('{arena.folder}/burnt', 'a').write('x')"
+    thinker = arena.bot(f"{BURN}greet(); put('NW'); {burnt}; put('W'); {burnt}; put('SW'); call()")
+    body = f"""
+greet()
+for number, place in enumerate("CE"):
+    asked, until = call(), time.monotonic() + {0.4 if pause else 4.5}
+    while time.monotonic() < until:  # it thinks until the other has burnt enough, as long as that may take here
+        if os.path.exists("{arena.folder}/burnt") and os.path.getsize("{arena.folder}/burnt") > number: break
+        time.sleep(0.01)
+    answer(asked, cell(place))
+call()
+"""
+    match = arena.match(thinker, arena.bot(body, name="rival"))
+    verdict = await arena.play(match, Limits(pause=pause), granted_s=8.0)
+    assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+    if pause:
+        assert verdict.seats[0].off_turn_cpu_s < 0.2
+    else:
+        assert verdict.seats[0].off_turn_cpu_s > 0.25
+
+
+def test_a_referee_that_was_stopped_charges_nobody_and_says_so(tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        PREAMBLE + "greet(); asked = call(); os.write(2, b'asked\\n'); time.sleep(0.2)\n"
+        "answer(asked, cell('NW'))\nfor c in ('W', 'SW'): put(c)\ncall()"
+    )
+    rival = tmp_path / "rival.py"
+    rival.write_text(PREAMBLE + "greet(); put('C'); put('E'); call()")
+    command = [
+        sys.executable,
+        "-m",
+        "referee.harness.cli.main",
+        "--game",
+        "tictactoe",
+        "--call-time",
+        "600ms",
+        "--json",
+    ]
+    command += ["--replay", str(tmp_path / "match.jsonl"), str(bot), str(rival)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=tmp_path, start_new_session=True) as referee:
+        while not (tmp_path / "match.seat0.stderr").exists():
+            time.sleep(0.005)
+        os.kill(referee.pid, signal.SIGSTOP)
+        time.sleep(2.0)
+        os.kill(referee.pid, signal.SIGCONT)
+        out, _ = referee.communicate(timeout=60)
+    verdict = json.loads(out)["matches"][0]
+    assert verdict["faults"] == []
+    assert verdict["away_s"] > 1.5
+    assert verdict["seats"][0]["wall_s"] < 0.6
+
+
+@pytest.mark.trio
+async def test_a_record_that_a_bot_removes_is_noticed(arena: Arena) -> None:
+    bot = arena.bot(
+        f"greet(); os.unlink({str(arena.folder / 'match.jsonl')!r}); put('NW'); put('W'); put('SW'); call()"
+    )
+    rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
+    with pytest.raises(RunError, match="was changed by somebody else while the match was played"):
+        await arena.play(arena.match(bot, rival))
+
+
+def test_a_record_that_is_cut_short_while_it_is_written_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="was changed by somebody else"), Recorder(tmp_path / "match.jsonl") as recorder:
+        for _ in range(300):
+            recorder.write(Stop("told to", [], ""))
+        os.truncate(tmp_path / "match.jsonl", 0)

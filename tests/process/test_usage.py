@@ -1,0 +1,152 @@
+"""What a bot's processes use: how it is read, and that nobody waits for the reading."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psutil
+import pytest
+import trio
+from scripted import Arena
+
+from referee.games.contract import FaultKind, TimeControl
+from referee.harness.isolation import supervisor
+from referee.harness.process.limits import Limits
+from referee.harness.process.usage import Meter
+
+pytestmark = pytest.mark.alone
+
+SHARING = """
+held = b'x' * (200 << 20)
+workers = []
+for _ in range(200):
+    workers.append(os.fork())
+    if workers[-1] == 0:
+        signal.pause()
+"""
+
+
+@contextmanager
+def tree(source: str) -> Iterator[tuple[int, int]]:
+    """A Python program that has run `source` and waits, with all that it has started, and a process above it: both
+    pids, its own first. What else the tests have started, such as a browser, is not below that one."""
+    code = f"import os, signal, sys\npid = os.getpid()\n{source}\nprint(pid, flush=True); signal.pause()"
+    command = ["sh", "-c", '"$@"; :', "sh", sys.executable, "-I", "-S", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as above:
+        assert above.stdout is not None
+        try:
+            yield int(above.stdout.readline()), above.pid
+        finally:
+            os.killpg(above.pid, 9)
+
+
+@pytest.mark.trio
+async def test_a_tree_of_200_processes_that_share_200_mib_is_read_beside_the_clocks_loop() -> None:
+    """The loop's own CPU time between two turns of it is looked at, so that a busy machine fails nobody."""
+    longest_s = 0.0
+
+    async def beat() -> None:
+        nonlocal longest_s
+        while True:
+            before = time.thread_time()
+            await trio.sleep(0.001)
+            longest_s = max(longest_s, time.thread_time() - before)
+
+    with tree(SHARING) as pids:
+        meter = Meter(*pids)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(beat)
+            await meter.read()
+            await meter.read()
+            nursery.cancel_scope.cancel()
+    assert meter.usage.processes == 201
+    assert 200 << 20 < meter.usage.memory_bytes < 600 << 20, "pages that all of them share count once"
+    assert longest_s < 0.02, "it was 0.2 to 0.5 s when it was read on the loop"
+
+
+@pytest.mark.trio
+async def test_a_tree_that_has_used_no_time_rests_until_one_of_its_processes_does() -> None:
+    with tree("signal.signal(signal.SIGUSR1, lambda *_: signal.pause()); child = os.fork()") as pids:
+        meter = Meter(*pids)
+        assert not meter.rests(), "it was never read"
+        while not meter.rests():  # the child is on its way to its own pause
+            assert (await meter.read()).processes <= 2
+        assert meter.usage.processes == 2
+        (child,) = psutil.Process(pids[0]).children()
+        child.send_signal(signal.SIGUSR1)
+        while meter.rests():
+            await trio.sleep(0.001)
+        await meter.read()
+        meter.start_match()
+        assert not meter.rests(), "what a match has used is counted from its beginning"
+
+
+@pytest.mark.trio
+async def test_the_rival_of_a_bot_with_200_children_loses_no_call(arena: Arena) -> None:
+    forker = arena.bot(
+        f"greet(); throw('rock')\n{SHARING}for _ in range(9): throw('rock')\nanswer(call(), None); call()"
+    )
+    body = "greet()\nfor _ in range(10): asked = call(); time.sleep(0.03); answer(asked, 'paper')\n"
+    rival = arena.bot(f"{body}answer(call(), None); call()", name="rival")
+    match = arena.match(forker, rival, game="rounds", rounds=10, turns=True, time=TimeControl(per_call_s=0.3))
+    verdict = await arena.play(match, Limits(memory_bytes=None), granted_s=6.0)
+    assert [fault for fault in verdict.faults if fault.player == 1] == []
+
+
+@pytest.mark.trio
+async def test_a_glance_at_a_tree_that_is_too_large_for_it_leaves_the_last_reading() -> None:
+    with tree(SHARING) as pids:
+        meter = Meter(*pids)
+        before = time.thread_time()
+        assert meter.glance().processes == 0
+        assert time.thread_time() - before < 0.02
+        await meter.read()
+        assert meter.glance().processes == 201
+
+
+@pytest.mark.trio
+async def test_what_a_short_lived_bot_held_last_is_its_peak(arena: Arena) -> None:
+    """It lives for less than the time between two readings; the kernel tells whoever waits for its end."""
+    duel = await arena.duel("held = b'x' * (100 << 20); os._exit(3)")
+    assert duel.fault.kind is FaultKind.CRASH
+    assert 100 << 20 < duel.verdict.seats[0].peak_memory_bytes < 130 << 20
+
+
+@pytest.mark.trio
+async def test_a_short_lived_bot_that_held_too_much_is_a_memory_fault(arena: Arena) -> None:
+    duel = await arena.duel("held = b'x' * (100 << 20); os._exit(3)", Limits(memory_bytes=64 << 20))
+    assert duel.fault.kind is FaultKind.MEMORY
+    assert duel.fault.detail.endswith(" MiB of memory; the limit is 64.0 MiB")
+
+
+def test_without_the_kernels_lists_of_children_the_same_processes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tree("for _ in range(2): os.fork()") as (pid, _):
+        while len(supervisor.descendants(pid)) < 3:
+            time.sleep(0.001)
+        parents_first = supervisor.descendants(pid)
+        monkeypatch.setattr(supervisor, "CHILDREN_FILES", False)
+        assert sorted(supervisor.descendants(pid)) == sorted(parents_first)
+        assert len(parents_first) == 3
+        assert not set(parents_first[:1]) & set(supervisor.descendants(pid, spared=parents_first[:1]))
+
+
+@pytest.mark.trio
+async def test_without_the_kernels_lists_of_children_psutil_finds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.harness.isolation.process_tree.CHILDREN_FILES", False)
+    with tree("os.fork()") as pids:
+        meter = Meter(*pids)
+        assert (await meter.read()).processes == 1 + len(psutil.Process(pids[0]).children(recursive=True))
+
+
+def test_a_referee_that_went_without_reading_what_was_said_is_gone_and_no_error() -> None:
+    """The kernel tells of that by another word than the end of the stream."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        supervisor.say(ours.fileno(), {"rests": True})
+        theirs.close()
+        assert supervisor.receive(ours) == (None, [])

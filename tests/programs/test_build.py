@@ -1,0 +1,582 @@
+"""The builds of bots: where they are made, when again, and what is left when one is over."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from referee.harness.errors import RunError, UsageError
+from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation.plan import Isolation
+from referee.harness.paths import KITS
+from referee.harness.process.limits import Limits
+from referee.harness.programs import archive, build, build_cache, languages, toolchains
+from referee.harness.programs.spec import Entrant, entrant
+from referee.tools import toolchains as packages
+
+pytestmark = pytest.mark.slow
+
+BACKGROUND = "sleep 77 & echo $! > {}; "
+COUNTED = "echo made >> {}; cp source built"
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache for one test."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "referee" / "builds"
+
+
+def bot(folder: Path, build: str, run: str = "['sh', '-c', 'exit']", more: str = "") -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / "bot.toml").write_text(f"run = {run}\nbuild = '''{build}'''\n{more}\n")
+    return str(folder)
+
+
+def lives(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def until(holds: Callable[[], bool], within_s: float = 10) -> None:
+    started = time.monotonic()
+    while not holds():
+        assert time.monotonic() - started < within_s
+        time.sleep(0.01)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# Its end.
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_a_build_is_over_with_its_command_and_leaves_no_process(tmp_path: Path, code: int) -> None:
+    """Whatever it has left in the background still holds its output."""
+    started = time.monotonic()
+    spec = bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} echo built; exit {code}")
+    if code == 0:
+        entrant(spec)
+    else:
+        with pytest.raises(RunError, match=r"the build failed with exit code 3\nbuilt"):
+            entrant(spec)
+    assert time.monotonic() - started < 5
+    left = int((tmp_path / "pid").read_text())
+    until(lambda: not lives(left))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_build_ends_with_the_referee(tmp_path: Path, number: signal.Signals) -> None:
+    spec = bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} wait")
+    command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", spec, "@random"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as run:
+        until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"), 20)
+        run.send_signal(number)
+        run.communicate(timeout=20)
+    assert run.returncode != 0
+    left = int((tmp_path / "pid").read_text())
+    until(lambda: not lives(left))
+
+
+def test_a_daemon_that_a_build_starts_ends_with_it(tmp_path: Path) -> None:
+    """Of another session and another parent, so that neither a group nor a tree names it."""
+    daemon = f"(setsid sh -c 'echo $$ > {tmp_path}/pid; exec sleep 77' >/dev/null 2>&1 &)"
+    entrant(bot(tmp_path / "bot", f"{daemon}; until test -s {tmp_path}/pid; do sleep 0.01; done"))
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
+def test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either(tmp_path: Path) -> None:
+    kill = "set -- $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; kill -9 $@"
+    with pytest.raises(RunError, match="it has ended the supervisor above it"):
+        entrant(bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} {kill}; sleep 77"))
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
+INTERRUPTED = """
+import signal, sys, time
+from pathlib import Path
+from referee.harness.seats import builds
+
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGALRM, interrupt)
+began = time.monotonic()
+builds.run(["/bin/sh", "-c", "true"], Path("."), "bot", {})
+whole_s = time.monotonic() - began
+for number in range(16):
+    signal.setitimer(signal.ITIMER_REAL, 0.0005 + whole_s * number / 13)
+    try:
+        builds.run(["/bin/sh", "-c", "exec sleep 77.125"], Path("."), "bot", {})
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_signal_at_any_moment_of_a_build_ends_it(tmp_path: Path) -> None:
+    """Also between the start of a process and our learning its number."""
+
+    def builds_alive() -> list[psutil.Process]:
+        return [child for child in here.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], **pipes, text=True) as run:  # type: ignore[call-overload]
+        here = psutil.Process(run.pid)
+        assert [run.stdout.readline() for _ in range(16)] == ["interrupted\n"] * 16
+        until(lambda: not builds_alive(), 5)
+        assert not [each for each in psutil.process_iter(["cmdline"]) if "77.125" in (each.info["cmdline"] or [])]
+        run.stdin.close()
+
+
+# Its limits.
+
+
+@pytest.mark.parametrize(
+    ("build", "limits", "words"),
+    [
+        ("sleep 77", Limits(build_s=1.5), "did not end within 1.5 s, which is its limit; --build-time sets another"),
+        (
+            f"exec {sys.executable} -c 'import time; held = b\"x\" * (1 << 28); time.sleep(77)'",
+            Limits(build_memory_bytes=64 << 20),
+            "wanted more than 64.0 MiB of memory, which is its limit; --build-memory sets another",
+        ),
+        (
+            "for n in 1 2 3 4 5 6 7 8 9; do sleep 77 & done; wait",
+            Limits(build_processes=8),
+            "ran more than 8 processes at once, which is its limit; --build-processes sets another",
+        ),
+    ],
+    ids=["time", "memory", "processes"],
+)
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_a_build_that_passes_a_limit_is_ended_and_told(
+    tmp_path: Path, build: str, limits: Limits, words: str, mode: str
+) -> None:
+    limits = msgspec.structs.replace(limits, isolation=Isolation(mode))
+    spec = bot(tmp_path / "bot", f"echo $$ > {tmp_path}/pid; {build}")
+    with pytest.raises(RunError, match=re.escape(words)):
+        entrant(spec, limits=limits)
+    assert not lives(int((tmp_path / "pid").read_text()))
+
+
+def test_a_build_may_be_cut_off_from_the_network(tmp_path: Path) -> None:
+    if plan.found().namespaces not in ("own", "user"):
+        pytest.skip("nothing here makes namespaces: `referee doctor` tells what to do")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        build = f"{sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'"
+        entrant(bot(tmp_path / "bot", build))
+        (tmp_path / "bot" / "changed").touch()
+        with pytest.raises(RunError, match="refused"):
+            entrant(str(tmp_path / "bot"), limits=Limits(build_network=False, isolation=Isolation()))
+
+
+def test_of_a_build_that_prints_without_end_little_is_kept(tmp_path: Path) -> None:
+    """Its beginning with the first error, and its end; it fills neither memory nor disk."""
+    lines = "seq 1000000; echo 'bot.c:1: error: no'; seq 1000000"
+    with pytest.raises(RunError) as failure:
+        entrant(bot(tmp_path / "bot", f"echo 'bot.c:1: error: first'; {lines}; exit 1"))
+    assert "bot.c:1: error: first\n1\n2\n" in str(failure.value)
+    assert len(str(failure.value)) < 1000
+
+
+# Its place.
+
+
+def counted(tmp_path: Path, **more: str) -> str:
+    """A bot whose build writes a line into `log` and copies `source`."""
+    folder = tmp_path / "bot"
+    spec = bot(folder, COUNTED.format(tmp_path / "log"), run="['./built']", **more)
+    (folder / "source").write_text("#!/bin/sh\necho 1\n")
+    (folder / "source").chmod(0o755)
+    return spec
+
+
+def times(tmp_path: Path) -> int:
+    """How often it was built."""
+    return len((tmp_path / "log").read_text().splitlines())
+
+
+def says(program: Entrant) -> str:
+    return subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_nothing_is_written_into_a_bots_folder(tmp_path: Path) -> None:
+    spec = counted(tmp_path)
+    before = files(tmp_path / "bot")
+    program = entrant(spec)
+    assert files(tmp_path / "bot") == before
+    assert program.cwd.is_relative_to(build_cache.root())
+    assert (says(program), program.name) == ("1", "bot")
+
+
+def test_a_bot_that_is_not_built_runs_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text("run = ['sh']")
+    assert entrant(str(tmp_path)).cwd == tmp_path
+
+
+def test_what_tools_make_and_what_is_excluded_does_not_belong_to_a_bot(tmp_path: Path) -> None:
+    spec = counted(tmp_path, more="exclude = ['data/*.bin', 'notes']")
+    entrant(spec)
+    for path in ("build/x", "target/x", ".git/x", "deep/node_modules/x", "__pycache__/x", "notes/x", "data/1.bin"):
+        (tmp_path / "bot" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "bot" / path).write_text("x")
+    program = entrant(spec)
+    assert times(tmp_path) == 1
+    assert files(program.cwd).keys() == {"bot.toml", "source", "built"}
+
+
+def test_a_bot_may_be_built_of_what_lies_beside_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "all" / "lib").mkdir(parents=True)
+    (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho far\n")
+    spec = bot(tmp_path / "all" / "bot", "cp ../lib/words built; chmod +x built", "['./built']", "bundle = '..'")
+    program = entrant(spec)
+    assert says(program) == "far"
+    (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho farther\n")
+    assert says(entrant(spec)) == "farther"
+
+
+def test_a_bundle_that_does_not_hold_the_bot_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"bot\.toml: bundle is '\.\./other'; it takes this folder or one that holds"):
+        entrant(bot(tmp_path / "bot", "true", more="bundle = '../other'"))
+
+
+def test_a_compilers_words_name_the_authors_own_file(tmp_path: Path) -> None:
+    spec = bot(tmp_path / "bot", 'echo "$PWD/bot.c:3: error: no"; exit 1')
+    with pytest.raises(RunError) as failure:
+        entrant(spec)
+    assert f"\n{tmp_path}/bot/bot.c:3: error: no" in str(failure.value)
+
+
+def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(RunError, match=r"cannot be written \(Not a directory\); set XDG_CACHE_HOME$"):
+        entrant(counted(tmp_path))
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert launcher_build.compiled() is None
+    assert launcher_build.obstacle() == f"the cache {tmp_path}/file/referee cannot be written (Not a directory)"
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
+def test_the_launcher_is_compiled_again_when_the_cache_is_cleaned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    program = launcher_build.compiled()
+    try:
+        launcher_build._command.cache_clear()
+        assert launcher_build.command() == (str(program),)
+        shutil.rmtree(tmp_path / "referee")
+        assert launcher_build.command() == (str(program),)
+        assert program is not None and program.exists()
+    finally:
+        launcher_build._command.cache_clear()  # other tests have another cache
+
+
+# When it is made again.
+
+
+def test_a_folder_is_built_again_when_its_content_changes_and_only_then(tmp_path: Path) -> None:
+    spec, source = counted(tmp_path), tmp_path / "bot" / "source"
+    entrant(spec)
+    os.utime(source, (1, 1))
+    entrant(spec)
+    assert times(tmp_path) == 1
+    source.write_text("#!/bin/sh\necho 2\n")
+    os.utime(source, (1, 1))  # older than what was made of it
+    assert says(entrant(spec)) == "2"
+    assert times(tmp_path) == 2
+    source.chmod(0o700)  # that is still executable by its owner
+    entrant(spec)
+    assert times(tmp_path) == 2
+
+
+def test_a_copied_and_a_moved_folder_need_no_build(tmp_path: Path) -> None:
+    spec = counted(tmp_path)
+    entrant(spec)
+    shutil.copytree(spec, tmp_path / "copy")
+    shutil.move(spec, tmp_path / "moved")
+    assert entrant(str(tmp_path / "copy")).argv == entrant(str(tmp_path / "moved")).argv
+    assert times(tmp_path) == 1
+
+
+def test_a_failed_build_is_tried_again(tmp_path: Path) -> None:
+    spec = bot(tmp_path / "bot", f"echo made >> {tmp_path}/log; test -e {tmp_path}/mended")
+    for _ in range(2):
+        with pytest.raises(RunError, match="the build failed"):
+            entrant(spec)
+    (tmp_path / "mended").touch()
+    entrant(spec)
+    entrant(spec)
+    assert times(tmp_path) == 3
+
+
+def test_a_build_that_was_killed_begins_afresh(tmp_path: Path, own_cache: Path) -> None:
+    """What it left half-made is never taken for made."""
+    build = f"test ! -e half || exit 5; echo x > half; test -e {tmp_path}/go || exec sleep 77"
+    spec = bot(tmp_path / "bot", build)
+    script = f"from referee.harness.programs.spec import entrant; entrant({spec!r})"
+    with subprocess.Popen([sys.executable, "-c", script]) as run:
+        until(lambda: any(own_cache.glob("*/work/half")), 20)
+        run.kill()
+    (tmp_path / "go").touch()
+    entrant(spec)
+
+
+def test_another_compiler_builds_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compiler(version: str) -> None:
+        gcc.write_text(f'#!/bin/sh\n# {version}\ntest "$1" = --version && echo {version} || cp "$0" built\n')
+        gcc.chmod(0o755)
+        toolchains._identities.cache_clear()
+
+    gcc = tmp_path / "bin" / "gcc"
+    gcc.parent.mkdir()
+    monkeypatch.setenv("PATH", f"{gcc.parent}:{os.environ['PATH']}")
+    compiler("gcc 1")
+    spec = bot(tmp_path / "bot", f"echo made >> {tmp_path}/log; gcc bot.c", "['./built']")
+    (tmp_path / "bot" / "bot.c").write_text("")
+    entrant(spec)
+    entrant(spec)
+    assert times(tmp_path) == 1
+    compiler("gcc 1.0.1")
+    entrant(spec)
+    assert times(tmp_path) == 2
+
+
+def test_what_the_last_build_made_is_there_for_the_next(tmp_path: Path) -> None:
+    """So that make, cargo and npm build only what has changed."""
+    spec = bot(tmp_path / "bot", f"ls > {tmp_path}/seen; touch made")
+    (tmp_path / "bot" / "old").touch()
+    entrant(spec)
+    (tmp_path / "bot" / "old").unlink()
+    (tmp_path / "bot" / "new").touch()
+    entrant(spec)
+    assert (tmp_path / "seen").read_text().split() == ["bot.toml", "made", "new"]
+
+
+def test_runs_side_by_side_build_once_and_all_of_them_play(tmp_path: Path) -> None:
+    spec = bot(
+        tmp_path / "bot", f"echo made >> {tmp_path}/log; sleep 0.5; echo exit > built; chmod +x built", "['./built']"
+    )
+    script = f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).argv[0])"
+    runs = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = {run.communicate(timeout=30)[0] for run in runs}
+    assert (len(said), times(tmp_path)) == (1, 1)
+    assert Path(said.pop().strip()).is_file()
+
+
+def test_builds_that_nobody_uses_are_removed_and_others_are_not(tmp_path: Path, own_cache: Path) -> None:
+    spec = counted(tmp_path)
+    script = (
+        f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).cwd, flush=True)\n"
+        "import sys; sys.stdin.read()"
+    )
+
+    def trees() -> int:
+        return len(list(own_cache.glob("*/tree")))
+
+    for number in range(3):  # each of a process that has ended
+        (tmp_path / "bot" / "source").write_text(f"#!/bin/sh\necho {number}\n")
+        subprocess.run([sys.executable, "-c", script], stdin=subprocess.DEVNULL, check=True, timeout=30)
+        assert trees() == 1
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], **pipes, text=True) as user:  # type: ignore[call-overload]
+        used = Path(user.stdout.readline().strip())
+        (tmp_path / "bot" / "source").write_text("#!/bin/sh\necho last\n")
+        entrant(spec)
+        assert used.is_dir()
+        user.stdin.close()
+
+
+# A source file.
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+
+
+@needs_gcc
+def test_a_source_file_is_compiled_outside_of_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "bot.c").write_text('#include "words.h"\n#include <stdio.h>\nint main(void) { puts(WORDS); }')
+    (folder / "words.h").write_text('#define WORDS "one"')
+    folder.chmod(0o555)
+    before = files(folder)
+    program = entrant(str(folder / "bot.c"))
+    assert (says(program), files(folder)) == ("one", before)
+    assert program.cwd == folder
+    folder.chmod(0o755)
+    (folder / "words.h").write_text('#define WORDS "two"')
+    os.utime(folder / "words.h", (1, 1))
+    assert says(entrant(str(folder / "bot.c"))) == "two"
+    (folder / "words.h").unlink()
+    with pytest.raises(RunError, match=r"words\.h"):
+        entrant(str(folder / "bot.c"))
+
+
+@needs_gcc
+def test_a_source_file_is_compiled_again_for_another_compiler_or_its_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "bot.c"
+    source.write_text("int main(void) { return 0; }")
+    first = entrant(str(source)).argv
+    os.utime(source, (1, 1))
+    assert entrant(str(source)).argv == first
+    monkeypatch.setenv("CFLAGS", "-O3")
+    assert entrant(str(source)).argv != first
+
+
+# The identity of a bot.
+
+
+def test_the_identity_of_a_bot_is_its_paths_executable_bits_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "bot.py").write_text("print()")
+    (tmp_path / "run").write_text("#!/bin/sh\n")
+    (tmp_path / "run").chmod(0o755)
+    found = archive.read(tmp_path)
+    assert [file.line for file in found.files] == [
+        "a/bot.py - 525d513313416cf187f44fa87e1753ee6d11552c22097537ddc32b4ed34fa68f",
+        "run x a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf",
+    ]
+
+
+def test_a_change_of_name_bit_or_content_is_another_bot_and_nothing_else_is(tmp_path: Path) -> None:
+    bots = [tmp_path / "one", tmp_path / "two"]
+    for folder in bots:
+        folder.mkdir()
+        (folder / "bot.py").write_text("print()")
+    one, two = bots
+    (two / "build").mkdir()
+    (two / "build" / "x").touch()
+    os.utime(two / "bot.py", (1, 1))
+    first = archive.read(one).identity
+    assert archive.read(two).identity == first
+    (two / "bot.py").chmod(0o755)
+    assert archive.read(two).identity != first
+    (two / "bot.py").chmod(0o644)
+    (two / "bot.py").rename(two / "bot2.py")
+    assert archive.read(two).identity != first
+    (two / "bot2.py").rename(two / "bot.py")
+    assert archive.read(two).identity == first
+    (two / "bot.py").write_text("print( )")
+    assert archive.read(two).identity != first
+
+
+# Programs that are there and do not work.
+
+
+def test_a_compiler_that_cannot_tell_its_version_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rustup's `cargo` and `rustc` without a toolchain."""
+    for name in ("cargo", "rustc"):
+        (tmp_path / name).write_text("#!/bin/sh\necho error: no default toolchain >&2; exit 1\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "bot.rs").write_text("fn main() {}")
+    with pytest.raises(RunError, match=r"^bot\.rs needs rustc; .*/rustc is there, but does not tell its version"):
+        entrant(str(tmp_path / "bot.rs"))
+
+
+def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cargo").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "rustc").write_text("#!/bin/sh\necho rustc 1.99\n")
+    for name in ("cargo", "rustc"):
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    packages.works.cache_clear()
+    try:
+        assert list(packages.missing("rust")) == ["cargo"]
+    finally:
+        packages.works.cache_clear()
+
+
+@pytest.fixture
+def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with a `cargo` and a `node` that work. On PATH, one with a `cargo` and a `node` that do not is first."""
+    for folder, text in (("broken", "exit 1"), ("good", 'test "$1" = --version && echo 1.0 || echo made > built')):
+        for name in ("cargo", "rustc", "node"):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / name).write_text(f"#!/bin/sh\n{text}\n")
+            (tmp_path / folder / name).chmod(0o755)
+    (tmp_path / "broken" / "tool").write_text("#!/bin/sh\n")
+    (tmp_path / "broken" / "tool").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/broken:{tmp_path}/good:/usr/bin:/bin")
+    packages.works.cache_clear()
+    yield tmp_path / "good"
+    packages.works.cache_clear()
+
+
+def test_a_build_finds_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+    """And every other program of a folder that is passed over."""
+    spec = bot(tmp_path / "bot", "cargo build && tool && command -v rustc > compiler")
+    (tmp_path / "bot" / "main.rs").touch()
+    made = entrant(spec).cwd
+    assert (made / "built").read_text() == "made\n"
+    assert (made / "compiler").read_text() == f"{broken_first}/rustc\n"
+
+
+def test_a_bot_runs_by_the_first_program_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+    (tmp_path / "bot.toml").write_text("run = ['node', 'bot.js']")
+    (tmp_path / "bot.js").touch()
+    assert entrant(str(tmp_path)).argv[0] == str(broken_first / "node")
+    assert entrant(str(tmp_path / "bot.js")).argv[0] == str(broken_first / "node")
+
+
+def test_tests_need_what_builds_need(broken_first: Path) -> None:
+    assert packages.missing("rust") == {}
+    for name in ("cargo", "rustc", "node"):
+        assert packages.find(name) == toolchains.find(name) == str(broken_first / name)
+
+
+def test_a_kits_examples_and_its_library_are_built_in_one_copy() -> None:
+    for settings in KITS.glob("*/examples/*/bot.toml"):
+        bot = tomllib.loads(settings.read_text("utf-8"))
+        if "build" in bot:
+            assert (bot["bundle"], bot["exclude"]) == ("../..", list(languages.NOT_BUILT)), settings
+
+
+def test_a_build_sees_the_settings_of_tools_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "hidden-1")
+    monkeypatch.setenv("aws_secret_access_key", "hidden-2")
+    monkeypatch.setenv("CARGO_REGISTRY_TOKEN", "hidden-3")
+    monkeypatch.setenv("DISPLAY", "hidden-4")  # what nobody needs to build anything
+    monkeypatch.setenv("CARGO_HOME", "/shown")
+    (tmp_path / "bot.toml").write_text('build = "env; exit 1"\nrun = ["true"]')
+    with pytest.raises(RunError) as failure:
+        entrant(str(tmp_path))
+    shown = str(failure.value)
+    assert "hidden" not in shown
+    build.run(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", {})
+    seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
+    assert (seen["PATH"], seen["CARGO_HOME"]) == (os.environ["PATH"], "/shown")
+    assert seen.keys().isdisjoint({"GITHUB_TOKEN", "aws_secret_access_key", "CARGO_REGISTRY_TOKEN", "DISPLAY"})

@@ -1,0 +1,410 @@
+"""A real cluster of Dask on this machine: workers die in the middle, bots are built where they play."""
+
+import json
+import os
+import platform
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from contests import DRAWS, command, course, environment, games, tournament
+from defects import bot
+
+from referee.harness.isolation import plan
+
+pytestmark = pytest.mark.slow
+
+distributed = pytest.importorskip("distributed")
+
+
+SLOW = "plain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\n"
+
+
+def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
+    """A bot that is built: what it plays with is made by its build."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "source.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
+    (folder / name / "bot.toml").write_text(
+        f'name = "{name}"\nbuild = "mkdir -p build && cp source.py build/bot.py"\n'
+        f'run = ["{sys.executable}", "-I", "-S", "-B", "build/bot.py"]\n'
+    )
+    return folder / name
+
+
+class Cluster:
+    """A scheduler and workers, each a process of this machine with a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.log = (folder / "cluster.log").open("wb")
+        self.port = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A scheduler, at the port of the one before it if there was one."""
+        file = self.folder / "scheduler.json"
+        file.unlink(missing_ok=True)
+        self.scheduler = self._start(
+            "scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--no-dashboard",
+            "--scheduler-file",
+            str(file),
+        )
+        self.address = self._address(file)
+        self.port = int(self.address.rpartition(":")[2])
+
+    def worker(self, name: str, *options: str, without: str = "") -> "subprocess.Popen[bytes]":
+        """Another worker, as on a machine of its own, perhaps one without some layers of isolation."""
+        own = self.folder / name
+        own.mkdir(exist_ok=True)
+        worker = self._start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0",
+            "--death-timeout", "20", "--local-directory", str(own), *options, name=name, without=without,
+        )  # fmt: skip
+        self.workers.append(worker)
+        return worker
+
+    def close(self) -> None:
+        """Returns when all is gone, also what they have started: that ends by itself."""
+        running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]
+        below = [child for process in running for child in process.children(recursive=True)]
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+        self.log.close()
+        _, alive = psutil.wait_procs(below, timeout=20)
+        assert not alive
+
+    def _start(self, *arguments: str, name: str = "scheduler", without: str = "") -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_" + arguments[0], *arguments[1:]],
+            env=environment(self.folder)
+            | {"XDG_CACHE_HOME": str(self.folder / name / "cache"), "REFEREE_WITHOUT": without},
+            stdout=self.log,
+            stderr=self.log,
+        )
+        self.processes.append(process)
+        return process
+
+    def _address(self, file: Path) -> str:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if file.exists() and file.read_text().endswith("}"):
+                return str(json.loads(file.read_text())["address"])
+            time.sleep(0.05)
+        raise AssertionError((self.folder / "cluster.log").read_text())
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    made = Cluster(tmp_path)
+    yield made
+    made.close()
+
+
+def wait_for_lines(folder: Path, count: int, driver: "subprocess.Popen[bytes]") -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and driver.poll() is None:
+        if sum(file.read_bytes().count(b"\n") for file in folder.glob("ledger/*.jsonl")) > count:
+            return
+        time.sleep(random.uniform(0.02, 0.05))
+
+
+@pytest.mark.timeout(280)
+def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_killed(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "600", "--seed", "5"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "here", "--jobs", "1")
+    first = cluster.worker("first")
+    cluster.worker("second")
+    there = tmp_path / "there"
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command(*start, "--ledger", there, "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        wait_for_lines(there, 60, driver)
+        children = psutil.Process(first.pid).children(recursive=True)
+        first.kill()  # with its lane in the middle of a job
+        wait_for_lines(there, 200, driver)
+        cluster.scheduler.kill()
+        cluster.scheduler.wait()
+        cluster.begin()
+        cluster.worker("third")
+        assert driver.wait(200) == 0, (tmp_path / "log").read_text() + (tmp_path / "cluster.log").read_text()
+    expected, found = games(tmp_path / "here"), games(there)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive, "its lane and bots have ended with the worker"
+
+
+@pytest.mark.parametrize("when", ["builds", "plays"])
+def test_games_of_workers_that_are_all_gone_are_played_by_those_that_come(
+    cluster: Cluster, tmp_path: Path, when: str
+) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
+    if when == "builds":
+        file = bots[0] / "bot.toml"
+        stuck = "case $PWD in */first/cache/*) touch began; sleep 100;; esac; mkdir -p"
+        file.write_text(file.read_text().replace("mkdir -p", stuck))
+    there = tmp_path / "there"
+    first = cluster.worker("first")
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command("--game", "tictactoe", *bots, "--games", "60", "--ledger", there, "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        if when == "plays":
+            wait_for_lines(there, 4, driver)
+        else:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.glob("first/cache/referee/builds/*/tree/began")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        first.kill()
+        cluster.worker("second")
+        assert driver.wait(120) == 0, (tmp_path / "log").read_text()
+    assert len(games(there)) == 60
+
+
+def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
+    """Its games take longer than it waits for them."""
+    slow = SLOW.replace("0.01", "4")
+    bots = [folder_bot(tmp_path / "bots", name, salt, slow) for salt, name in enumerate(("ann", "bob"))]
+    cluster.worker("first")
+    with (tmp_path / "log").open("wb") as log:
+        driver = subprocess.Popen(
+            command("--game", "tictactoe", *bots, "--games", "4", "--ledger", "t", "--cluster", cluster.address),
+            cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.DEVNULL, stderr=log,
+        )  # fmt: skip
+        cluster.processes.append(driver)
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("first/cache/referee/builds/*.used")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(3)
+        driver.send_signal(signal.SIGINT)
+        assert driver.wait(30) == 130
+    assert (tmp_path / "log").read_text() == "interrupted: `referee tournament --resume --ledger t` goes on\n"
+
+
+@pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])
+def test_beyond_this_machine_only_certificates_are_taken(address: str, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, 1) for name in ("ann", "bob")]
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", address, code=2)
+    assert "--cluster" in said and ("tls" in said)
+
+
+def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").touch()
+    start = ["--game", "tictactoe", "@random", "@random", "--cluster", "tls://192.0.2.7:8786", "--tls-ca", "ca.pem"]
+    said = tournament(tmp_path, *start, code=2)
+    assert "needs --tls-ca, --tls-cert and --tls-key" in said
+    assert not (tmp_path / "tournaments").exists(), "the mended command is not told that there is a tournament already"
+    said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
+    assert said.endswith("--tls-cert no.pem: there is no such file\n")
+
+
+def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """Each looks for itself: that the driver has it keeps nobody apart there."""
+    if plan.unmet(plan.isolation("required:privileges")):
+        pytest.skip("this machine has no seccomp")
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    cluster.worker("open", without="seccomp")
+    start = ["--game", "tictactoe", *bots, "--isolation", "required:privileges", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: privileges ({plan.GUARANTEES['privileges']}) is not kept here: none" in said
+    assert not games(tmp_path / "t")
+
+
+def unable_to_unpack(cluster: Cluster, name: str) -> None:
+    """A worker on which no bot can be unpacked, as on a full disk."""
+    bundles = cluster.folder / name / "cache" / "referee" / "bundles"
+    bundles.parent.mkdir(parents=True)
+    bundles.write_text("no folder")
+    cluster.worker(name)
+
+
+def test_a_run_ends_if_no_worker_can_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    unable_to_unpack(cluster, "full")
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.5", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: worker tcp://127.0.0.1:" in said
+    assert "3 deliveries of bots failed: " in said and "cannot be unpacked" in said
+
+
+def test_other_workers_play_the_games_of_one_that_cannot_unpack_the_bots(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    unable_to_unpack(cluster, "full")
+    cluster.worker("empty")
+    start = ["--game", "tictactoe", *bots, "--games", "60", "--max-minutes", "1", "--cluster", cluster.address]
+    done = subprocess.run(
+        command(*start, "--ledger", tmp_path / "t"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(games(tmp_path / "t")) == 60
+    assert done.stderr.count("this worker gets no more games") <= 1, "it need not be asked before all is played"
+
+
+def test_a_run_ends_if_no_worker_can_start_a_process_for_its_games(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("import sys\nsys.executable = '/nowhere/python'\n")
+    cluster.worker("broken", "--preload", str(tmp_path / "broken.py"))
+    start = ["--game", "tictactoe", "@random", "@random", "--max-minutes", "0.5", "--cluster", cluster.address]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
+    assert "no worker of the cluster can play" in said
+    assert f"{platform.node()}: FileNotFoundError: " in said
+
+
+def test_a_large_bot_does_not_travel_inside_a_task(cluster: Cluster, tmp_path: Path) -> None:
+    """Dask warns of a task of more than 10 MB: the scheduler keeps it whole."""
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    (bots[0] / "weights").write_bytes(random.Random(1).randbytes(12_000_000))
+    cluster.worker("first")
+    start = ["--game", "tictactoe", *bots, "--games", "4", "--cluster", cluster.address]
+    done = subprocess.run(
+        command(*start, "--ledger", tmp_path / "t"),
+        cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0 and done.stderr == ""
+    assert len(games(tmp_path / "t")) == 4
+
+
+def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.01", "--ledger", tmp_path / "t"]
+    tournament(tmp_path, *start, "--cluster", cluster.address, code=4)  # nobody has come to play
+    for file in (tmp_path / "t" / "bots").iterdir():
+        file.unlink()
+        os.mkfifo(file)  # reading it takes until somebody writes
+    cluster.worker("first")
+    resume = command("--resume", "--ledger", tmp_path / "t", "--max-minutes", "0.1", "--cluster", cluster.address)
+    assert subprocess.run(resume, cwd=tmp_path, env=environment(tmp_path), timeout=60).returncode == 4
+
+
+def test_the_settings_on_the_page_reach_the_workers(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    cluster.worker("default")
+    for name, value in re.findall(r"^export (\w+)=(\w+)$", page, re.MULTILINE):
+        monkeypatch.setenv(name, value)
+    cluster.worker("set")
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+        profiled = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
+    assert sorted(profiled.values()) == [False, True]
+
+
+def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    start = ["--game", "tictactoe", *bots, "--max-minutes", "0.25", "--ledger", tmp_path / "t"]
+    said = tournament(tmp_path, *start, "--cluster", cluster.address, code=4)
+    assert said.count(f"no worker has come to {cluster.address}; waiting") == 1
+
+
+def test_a_command_line_does_not_travel(cluster: Cluster, tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)
+    assert "bob" in said and "cmd:" in said
+    assert not list(tmp_path.glob("tournaments/*")), "the mended command is not told that there is a tournament already"
+
+
+def test_where_nobody_listens_no_folder_is_left(tmp_path: Path) -> None:
+    bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
+    with socket.socket() as nobody:  # bound, so that nobody else takes it, and not listening
+        nobody.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+        said = tournament(tmp_path, "--game", "tictactoe", *bots, "--ledger", "t", "--cluster", address, code=3)
+    assert said == f"referee: the cluster at {address} cannot be reached: [Errno 111] Connection refused\n"
+    assert not (tmp_path / "t").exists()
+
+
+def some(pids: list[int], dice: random.Random) -> None:
+    """Kills one of them, if there is any."""
+    if pids:
+        try:
+            os.kill(dice.choice(pids), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """Driver, scheduler, workers and their lanes, at random moments; whatever is gone is started again."""
+    dice, kills, done = random.Random(3), int(os.environ.get("REFEREE_KILLS", "10")), 0
+    bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "100", "--seed", "5"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "here")
+    there = tmp_path / "there"
+    arguments = [*start, "--ledger", there, "--cluster", cluster.address]
+    deadline = time.monotonic() + 900
+    for name in ("w0", "w1"):
+        cluster.worker(name)
+    while True:
+        with (tmp_path / "log").open("ab") as log:
+            driver = subprocess.Popen(
+                command(*arguments), cwd=tmp_path, env=environment(tmp_path), stdout=log, stderr=log
+            )
+        cluster.processes.append(driver)
+        while driver.poll() is None and time.monotonic() < deadline:
+            try:
+                driver.wait(dice.uniform(0.5, 3.0))
+            except subprocess.TimeoutExpired:
+                pass
+            if done >= kills or not (there / "ledger").exists():
+                continue
+            what = dice.random()
+            done += 1
+            if what < 0.25:
+                driver.kill()
+            elif what < 0.4:
+                cluster.scheduler.kill()
+            elif what < 0.7:
+                some([worker.pid for worker in cluster.workers if worker.poll() is None], dice)
+            else:
+                some([lane for worker in cluster.workers if worker.poll() is None for lane in lanes(worker.pid)], dice)
+            if cluster.scheduler.poll() is not None:
+                cluster.begin()
+                for worker in cluster.workers:
+                    worker.kill()
+                    worker.wait()
+            for number in range(2 - sum(worker.poll() is None for worker in cluster.workers)):
+                cluster.worker(f"w{done}-{number}")
+        code = driver.wait(60)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in (tmp_path / "log").read_text())
+        arguments = ["--resume", "--ledger", there, "--cluster", cluster.address]
+    print(f"{done} kills")
+    assert done >= kills // 2
+    expected, found = games(tmp_path / "here"), games(there)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+
+
+def lanes(worker: int) -> list[int]:
+    """The lanes beside a worker."""
+    try:
+        return [child.pid for child in psutil.Process(worker).children()]
+    except psutil.NoSuchProcess:
+        return []

@@ -1,0 +1,128 @@
+"""Whatever is killed, at whatever moment: no finished game is lost, none is played twice, and the table is the same."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from contests import command, course, drawing_bot, environment, games, table, tournament
+
+from referee.harness.tournament.execution import worker
+from referee.harness.tournament.store import ledger
+
+pytestmark = pytest.mark.slow
+
+
+def lanes_of(driver: int) -> list[psutil.Process]:
+    """The lanes of a tournament that is being played."""
+    try:
+        return [
+            child
+            for child in psutil.Process(driver).children()
+            if "referee.harness.tournament.execution.worker" in _line(child)
+        ]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _line(process: psutil.Process) -> str:
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kills: int, seed: int) -> int:
+    """Plays a tournament to its end while driver and lanes are killed; how many were."""
+    dice = random.Random(seed)
+    done = 0
+    arguments = start
+    deadline = time.monotonic() + 240 + kills
+    while True:
+        with (folder / "log").open("ab") as log:
+            driver = subprocess.Popen(command(*arguments), cwd=folder, env=environment(folder), stdout=log, stderr=log)
+        if (contest / "tournament.toml").exists():
+            arguments = ["--resume", "--ledger", contest]
+        try:
+            while driver.poll() is None and done < kills and time.monotonic() < deadline:
+                _wait(driver, dice.uniform(0.0, 0.4))
+                lanes = lanes_of(driver.pid)
+                if lanes and dice.random() < 0.7:
+                    dice.choice(lanes).kill()
+                    done += 1
+                elif (contest / "tournament.toml").exists() and lanes:
+                    os.kill(driver.pid, signal.SIGKILL)
+                    done += 1
+                    break
+            code = driver.wait(240)
+        finally:
+            driver.kill()
+            driver.wait()
+        if (contest / "tournament.toml").exists():
+            arguments = ["--resume", "--ledger", contest]
+        if code == 0:
+            return done
+        said = (folder / "log").read_text()
+        # Whoever kills three lanes at one game makes it look like the cause: the run says so and ends.
+        assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in said), said
+        _all_gone(folder)
+
+
+def _wait(driver: "subprocess.Popen[bytes]", seconds: float) -> None:
+    try:
+        driver.wait(seconds)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def _all_gone(folder: Path) -> None:
+    """Lanes of a killed driver end by themselves, with their bots."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        left = [process for process in psutil.process_iter() if str(folder) in _line(process)]
+        if not left:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"still there: {[_line(process) for process in left]}")
+
+
+SLOW = """
+import time
+plain = choose
+def choose():
+    time.sleep(0.004)
+    return plain()
+"""
+"""So that there are games to be killed in."""
+
+
+def check(tmp_path: Path, games_each: int, kills: int) -> int:
+    bots = [drawing_bot(tmp_path, name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
+    start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", str(games_each), "--seed", "5", "--jobs", "2"]
+    quiet, disturbed = tmp_path / "quiet", tmp_path / "disturbed"
+    tournament(tmp_path, *start, "--ledger", quiet)
+    done = killed_and_resumed(tmp_path, [*start, "--ledger", disturbed], disturbed, kills, seed=games_each)
+    expected, found = games(quiet), games(disturbed)
+    assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
+    assert len(found) == 3 * games_each
+    keys = [line.k for _, line in ledger.every_line(disturbed)]
+    assert len(keys) == len(set(keys))
+    assert table(quiet) == table(disturbed)
+    for file, line in ledger.counted_lines(disturbed):
+        record = ledger.record(disturbed, file, line)
+        assert record is not None and worker.content(record.splitlines()) == line.a
+    return done
+
+
+def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path) -> None:
+    assert check(tmp_path, games_each=200, kills=20) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_two_hundred_kills_change_nothing(tmp_path: Path) -> None:
+    assert check(tmp_path, games_each=700, kills=200) == 200

@@ -1,0 +1,607 @@
+"""The command line of tournaments: what is asked for is played, once, and every way to end is told."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+from contests import DRAWS, command, course, drawing_bot, environment, games, table, tournament
+from defects import bot
+
+from referee.games.dice import derive_seed
+from referee.harness.match import maps
+from referee.harness.tournament.model import read_plan
+from referee.harness.tournament.store import ledger
+
+pytestmark = pytest.mark.slow
+
+CRASHES = "def choose():\n    os._exit(3)\n"
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> list[str]:
+    return [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob", "cid"))]
+
+
+def started(folder: Path, *arguments: str | Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command(*arguments), cwd=folder, env=environment(folder),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def wait_for_games(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if (folder / "ledger").exists() and ledger.read(folder).count >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError("no games")
+
+
+def test_one_lane_and_two_lanes_and_two_shards_play_the_same_games(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots, "--games", "6", "--seed", "3"]
+    tournament(tmp_path, *start, "--ledger", tmp_path / "one", "--jobs", "1")
+    tournament(tmp_path, *start, "--ledger", tmp_path / "two", "--jobs", "2", "--no-pin")
+    for part in ("1", "2"):
+        tournament(tmp_path, *start, "--ledger", tmp_path / f"part{part}", "--shard", f"{part}/2")
+    tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "part1", tmp_path / "part2")
+    one = {key: course(line) for key, line in games(tmp_path / "one").items()}
+    assert len(one) == 18 and len({line[1] for line in one.values()}) == 9  # a seed an orbit
+    for name in ("two", "whole"):
+        assert {key: course(line) for key, line in games(tmp_path / name).items()} == one
+    assert all(0 < len(games(tmp_path / f"part{part}")) < 18 for part in ("1", "2"))
+
+
+def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2], "--games", "2"]
+    tournament(tmp_path, *start, "--seed", "3", "--ledger", tmp_path / "one")
+    tournament(tmp_path, *start, "--seed", "4", "--ledger", tmp_path / "other")
+    tournament(tmp_path, *start, "--seed", "3", "--call-time", "3s", "--ledger", tmp_path / "slow")
+    tournament(tmp_path, *start, bots[2], "--seed", "3", "--ledger", tmp_path / "more")
+    for name, words in (
+        ("other", "its seed is 4, not 3"),
+        ("slow", "it is played under other options, maps, times, limits or rules"),
+        ("more", "it has cid@"),
+    ):
+        said = tournament(tmp_path, "merge", tmp_path / "one", tmp_path / name, code=2)
+        assert words in said and "is part of another tournament than" in said
+    assert len(games(tmp_path / "one")) == 2
+    tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "one", tmp_path / "other", code=2)
+    assert not (tmp_path / "whole").exists()
+
+
+def test_a_name_that_a_submission_gives_itself_harms_no_table(tmp_path: Path) -> None:
+    """A terminal obeys none of it, it is one line, and it has an end. Told apart they stay."""
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for folder in folders:
+        folder.mkdir()
+        long = "x" * 5000
+        (folder / "bot.toml").write_text(f'name = "a\\u001b[2J\\n\\u202eb{long}"\nrun = ["true"]\n# {folder}\n')
+    found = tournament(tmp_path, "--game", "tictactoe", *folders, "--games", "2", "--ledger", tmp_path / "t")
+    assert found.isprintable() or set(filter(lambda c: not c.isprintable(), found)) == {"\n"}
+    names = [row["name"] for row in table(tmp_path / "t")["rows"]]
+    start = f"a\\x1b[2J\\n\\u202eb{long}"[:100]
+    assert sorted(names) == [start, start + " 2"]
+
+
+def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--games", "4", "--seed", "3", "--ledger", folder)
+    before = games(folder)
+    tournament(tmp_path, "add", folder, bots[2])
+    tournament(tmp_path, "--resume", "--ledger", folder)
+    after = games(folder)
+    assert len(after) == 12 and all(after[key] == line for key, line in before.items())
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "4", "--seed", "3", "--ledger", tmp_path / "fresh")
+    assert {key: course(line) for key, line in games(tmp_path / "fresh").items()} == {
+        key: course(line) for key, line in after.items()
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_keeps_what_is_played_and_resume_goes_on(
+    bots: list[str], tmp_path: Path, number: signal.Signals
+) -> None:
+    folder = tmp_path / "t"
+    run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "2000", "--ledger", folder)
+    wait_for_games(folder, 20)
+    run.send_signal(number)
+    said, told = run.communicate(timeout=60)
+    assert run.returncode == 130 and "--resume" in told and told.count("\n") == 1 and "games" in said
+    played = len(games(folder))
+    assert 20 <= played < 6000
+    again = started(tmp_path, "--resume", "--ledger", folder, "--max-minutes", "0.05")
+    assert again.wait(60) in (0, 4) and len(games(folder)) > played
+    again.communicate()
+
+
+def test_a_folder_in_use_is_refused_and_can_be_shown(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    run = started(tmp_path, "--game", "tictactoe", *bots, "--games", "100000", "--ledger", folder)
+    wait_for_games(folder, 1)
+    plan = (folder / "tournament.toml").read_bytes()
+    for more in ([], ["--game", "tictactoe", *bots, "--games", "4"]):
+        assert "another run" in tournament(tmp_path, "--resume", "--ledger", folder, *more, code=2)
+    assert (folder / "tournament.toml").read_bytes() == plan
+    assert 0 < table(folder)["played"] < 300000
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=60)
+
+
+def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, bad, "--games", "10", "--ledger", folder, "--expel", "5")
+    found = {row["name"]: row for row in table(folder)["rows"]}
+    assert found["bad"]["games"] == 30 and found["bad"]["rank"] == 4 and found["bad"]["points"] == 0
+    assert found["bad"]["faults"] >= 5 and found["bad"]["forfeits"] > 0
+    assert found["bad"]["faults"] + found["bad"]["forfeits"] == 30
+    assert all(row["faults"] == row["forfeits"] == 0 for name, row in found.items() if name != "bad")
+    text = tournament(tmp_path, "show", folder, "--form", "markdown")
+    (header,) = re.findall(r"^\| # \|.*$", text, re.MULTILINE)
+    assert header.endswith("| faults | forfeits |")
+    rest = {name: line for name in found for line in text.splitlines() if re.search(rf"\| {name}\W", line)}
+    rows = {name: line.split(" | ")[-2:] for name, line in rest.items()}
+    expected = {name: [str(row["faults"]), f"{row['forfeits']} |"] for name, row in found.items()}
+    assert rows == expected
+    assert "forfeits" in tournament(tmp_path, "show", folder)
+    tournament(tmp_path, "page", folder)
+    site = (folder / "page-public" / "index.html").read_text()
+    assert f"<td>{found['bad']['faults']}</td><td>{found['bad']['forfeits']}</td><td>" in site
+    lines = [line for line in games(folder).values() if line.forfeit]
+    assert all(line.z is None and line.why == "forfeit" for line in lines)
+
+
+def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots[:2], "--ledger", folder]
+    tournament(tmp_path, *start, "--games", "2", "--seed", "1")
+    before = (folder / "tournament.toml").read_bytes()
+    (file,) = (folder / "ledger").glob("*.jsonl")
+    file.write_bytes(file.read_bytes() + b"no line\n")
+    for again in (["--resume", "--ledger", folder], [*start, "--resume"]):
+        assert "is damaged" in tournament(tmp_path, *again, "--games", "12", code=3)
+        assert (folder / "tournament.toml").read_bytes() == before
+    assert "is damaged" in tournament(tmp_path, "add", folder, bots[2], code=3)
+    assert (folder / "tournament.toml").read_bytes() == before
+    said = tournament(tmp_path, "--resume", "--ledger", folder, "--first-to", "3", code=2)
+    assert "--first-to 3: only a series is decided by wins, and round-robin is none" in said
+
+
+def test_it_is_said_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replays", "faults", "--strict"]
+    said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=1)
+    assert said.count("bad has been at fault in 8 games running: its other games come last") == 1
+    out = tournament(tmp_path, *start, "--ledger", tmp_path / "u", "--expel", "3", code=1)
+    assert "come last" not in out
+
+
+def test_a_bye_once_given_stays_and_is_shown(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcde")]
+    start = ["--game", "tictactoe", *bots, "--format", "swiss", "--games", "2", "--seed", "3"]
+    before: dict[str, int] = dict.fromkeys("abcde", 0)
+    for rounds in range(1, 6):
+        folder = tmp_path / str(rounds)
+        tournament(tmp_path, *start, "--tables", str(rounds), "--ledger", folder)
+        rows = {row["name"]: row for row in table(folder)["rows"]}
+        byes = {name: row["byes"] for name, row in rows.items()}
+        assert sum(byes.values()) == rounds and all(byes[name] >= before[name] for name in byes)
+        before = byes
+        for row in rows.values():
+            assert row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"]
+            assert row["games"] == 2 * (rounds - row["byes"])
+    assert set(before.values()) == {1}
+    assert "| faults | byes |" in tournament(tmp_path, "show", tmp_path / "5", "--form", "markdown")
+
+
+def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[str], tmp_path: Path) -> None:
+    bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
+    start = ["--game", "tictactoe", *bots[:2], bad, "--ledger", tmp_path / "t", "--replays", "faults", "--strict"]
+    tournament(tmp_path, *start, code=1)
+    for line in games(tmp_path / "t").values():
+        assert bool(line.z) == bool(line.f)
+    assert sum(bool(line.z) for line in games(tmp_path / "t").values()) == 4
+    tournament(tmp_path, "--resume", "--ledger", tmp_path / "t", "--strict", code=1)  # nothing is left to be played
+
+
+def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder)
+    plan, resume = (folder / "tournament.toml").read_bytes(), ["--resume", "--ledger", folder]
+    other = drawing_bot(tmp_path / "bots-of-today", "cid", 2)
+    for arguments, words in (
+        (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
+        (["--game", "connectfour", *bots], "holds a tournament whose game is tictactoe, not connectfour"),
+        (["--game", "tictactoe", *bots[:2]], "holds games of cid, not named now"),
+        (["--game", "tictactoe", *bots[:2], other], "holds games of cid as it was before it was changed"),
+    ):
+        assert words in tournament(tmp_path, *arguments, *resume, code=2)
+    assert (folder / "tournament.toml").read_bytes() == plan
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "4", *resume)
+    assert len(games(folder)) == 12
+
+
+def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots[:2]]
+    tournament(tmp_path, *start, "--games", "4", "--seed", "3", "--call-time", "3s", "--ledger", folder)
+    before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    resume = ["--resume", "--ledger", folder]
+    slow = [*start, "--call-time", "3s"]
+    for arguments, words in (
+        ([*slow, "--games", "2"], "games are 4, not 2"),
+        ([*slow, "--format", "swiss"], "format is round-robin, not swiss"),
+        ([*slow, "--alternate"], "seating is orbit, not alternate"),
+        ([*slow, "--memory", "64MiB"], "limit memory_bytes is 268435456, not 67108864"),
+        ([*slow, "--flip", "auto"], "option flip is manual, not auto"),
+        (start, "time per_call_s is 3.0, not "),
+        ([*start, "--call-time", "3s", "--seed", "4", "--games", "2"], "whose seed is 3, not 4, and whose games are 4"),
+        (["--games", "2"], "games are 4, not 2"),
+        (["--seed", "4"], "seed is 3, not 4"),
+        (["--format", "gauntlet"], "format is round-robin, not gauntlet"),
+        (["--memory", "64MiB"], "need the whole command"),
+        (["--games", "0"], "--games 0: there must be one at least"),
+    ):
+        said = tournament(tmp_path, *arguments, *resume, code=2)
+        assert words in said and said.count("\n") == 1, said
+    assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
+    tournament(tmp_path, *slow, *resume)  # what is not said is as it was
+    tournament(tmp_path, "--games", "6", *resume)
+    assert len(games(folder)) == 6
+
+
+def test_who_is_absent_stays_so_until_it_is_added(bots: list[str], tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    start = ["--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder]
+    tournament(tmp_path, *start, "--absent", "cid")
+    assert len(games(folder)) == 2
+    before = (folder / "tournament.toml").read_bytes()
+    said = tournament(tmp_path, *start, "--resume", "--absent", "bob", code=2)
+    assert "holds a tournament whose bob is there, not absent; another one needs a folder" in said
+    assert (folder / "tournament.toml").read_bytes() == before
+    again = subprocess.run(
+        command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+    assert again.stderr.splitlines() == ["cid does not show up"]  # what is not said is as it was
+    assert (folder / "tournament.toml").read_bytes() == before and len(games(folder)) == 2
+    assert tournament(tmp_path, "add", folder, bots[2]).endswith("3 bots\n")
+    tournament(tmp_path, "--resume", "--ledger", folder)
+    assert len(games(folder)) == 6
+
+
+@pytest.mark.parametrize(
+    ("format", "tables", "sentence"),
+    [
+        ("swiss", "6", "3 rounds are played, not 6: 3 bots have no opponents for more"),
+        ("round-robin", "2", "--tables 2 changes nothing: it is for a swiss and for round-robin at four seats"),
+        ("swiss", "3", None),
+    ],
+)
+def test_tables_that_cannot_all_be_played_are_told_of(
+    bots: list[str], tmp_path: Path, format: str, tables: str, sentence: str | None
+) -> None:
+    start = command("--game", "tictactoe", *bots, "--format", format, "--tables", tables)
+    done = subprocess.run(start, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ([] if sentence is None else [sentence])
+
+
+def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: list[str], tmp_path: Path) -> None:
+    for format in ("round-robin", "gauntlet"):
+        start = ["--game", "tictactoe", "--format", format, "--seed", "3", "--ledger", tmp_path / format]
+        tournament(tmp_path, *start, *bots[:2])
+        code = 2 if format == "gauntlet" else 0
+        said = tournament(tmp_path, *start, "--resume", bots[2], bots[1], bots[0], code=code)
+        assert code == 0 or "whose bots are, in this order, ann, bob; name them so" in said
+    assert len(games(tmp_path / "round-robin")) == 6
+
+
+def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2]]
+    for name, seed in (("one", "3"), ("other", "4")):
+        tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
+    (foreign,) = (tmp_path / "other" / "ledger").iterdir()
+    (tmp_path / "other" / "tournament.toml").unlink()  # merge has nothing but the lines to go by
+    assert "its seed is 4, not 3" in tournament(tmp_path, "merge", tmp_path / "one", tmp_path / "other", code=2)
+    assert len(games(tmp_path / "one")) == 2
+    (part,) = (tmp_path / "one" / "ledger").iterdir()
+    (tmp_path / "both" / "ledger").mkdir(parents=True)
+    (tmp_path / "both" / "ledger" / "part.jsonl").write_bytes(part.read_bytes() + foreign.read_bytes())
+    assert "its seed is 4, not 3" in tournament(tmp_path, "merge", tmp_path / "one", tmp_path / "both", code=2)
+    assert list((tmp_path / "one" / "ledger").iterdir()) == [part], "nothing was copied"
+    (tmp_path / "one" / "ledger" / foreign.name).write_bytes(foreign.read_bytes())
+    files = sorted((tmp_path / "one").rglob("*"))
+    for arguments in (["--resume", "--ledger"], ["show"], ["page"]):
+        said = tournament(tmp_path, *arguments, tmp_path / "one", code=2)
+        assert f"{foreign.name} is of another tournament: its seed is 4, not 3" in said and said.count("\n") == 1
+    assert sorted((tmp_path / "one").rglob("*")) == files
+
+
+@pytest.mark.parametrize("spoilt", ["behind", "damaged", "missing"])
+def test_a_file_that_may_be_of_two_tournaments_is_named(bots: list[str], tmp_path: Path, spoilt: str) -> None:
+    start = ["--game", "tictactoe", *bots[:2]]
+    for name, seed in (("one", "3"), ("other", "4")):
+        tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
+    (file,), (foreign,) = ((tmp_path / name / "ledger").iterdir() for name in ("one", "other"))
+    whole = file.read_bytes()
+    head, _, rest = whole.partition(b"\n")
+    file.write_bytes(
+        {"behind": whole + foreign.read_bytes(), "damaged": head[:40] + b"\n" + rest, "missing": rest}[spoilt]
+    )
+    words, code = ("its first line, which says what tournament it is of, is damaged or missing: ", 3)
+    if spoilt == "behind":
+        words, code = ("is of another tournament: its seed is 4, not 3", 2)
+    plan = (tmp_path / "one" / "tournament.toml").read_bytes()
+    for arguments in (["--resume", "--ledger"], ["show"], ["page"], ["merge", tmp_path / "both"], ["add"]):
+        more = [bots[2]] if arguments == ["add"] else []
+        said = tournament(tmp_path, *arguments, tmp_path / "one", *more, code=code)
+        assert file.name in said and words in said and said.count("\n") == 1
+    assert (tmp_path / "one" / "tournament.toml").read_bytes() == plan
+
+
+def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.toml").write_text('run = ["./bot"]\nbuild = "echo this is wrong; false"\n')
+    start = ["--game", "tictactoe", *bots[:2], tmp_path / "x", tmp_path / "y", "--ledger", tmp_path / "t"]
+    said = tournament(tmp_path, *start, code=3)
+    assert "2 bots cannot be played" in said and said.count("this is wrong") == 2
+    tournament(tmp_path, "--resume", "--ledger", tmp_path / "t", "--forfeit")
+    found = table(tmp_path / "t")
+    assert found["played"] == 2 and [row["name"] for row in found["rows"] if row["absent"]] == ["x", "y"]
+
+
+def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "bot.py").write_text(bot(f"SALT = 1\n{DRAWS}"))
+        run = json.dumps([sys.executable, "-I", "-S", "-B", "bot.py"])
+        (tmp_path / name / "bot.toml").write_text(f'name = "{name}"\nrun = {run}\n')
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", tmp_path / "x", tmp_path / "y", "--ledger", folder)
+    (tmp_path / "x" / "bot.py").write_text("nonsense")
+    (tmp_path / "y" / "bot.py").unlink()
+    (folder / "ledger" / os.listdir(folder / "ledger")[0]).unlink()
+    tournament(tmp_path, "--resume", "--ledger", folder, "--strict")
+    assert len(games(folder)) == 2
+
+
+def test_equal_programs_play_under_idents_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    twice = command("--game", "tictactoe", "@random", "@random", "--games", "4", "--ledger", folder)
+    done = subprocess.run(twice, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    found, sentence = table(folder), "@random and @random 2 are the same program"
+    assert done.stderr.splitlines() == [sentence] and sentence in done.stdout and sentence in found["notes"]
+    assert [row["games"] for row in found["rows"]] == [4, 4]
+    assert {row["name"] for row in found["rows"]} == {"@random", "@random 2"}
+
+
+def test_a_judged_tournament_pays_what_judge_pays(tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", "@advanced", "--format", "judged", "--ledger", folder)
+    (row,) = table(folder)["rows"]
+    assert row["points"] == 100 and row["games"] == 9
+
+
+def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(
+        'game = "aibg5"\nformat = "groups"\ngames = 1\nseed = 7\noptions = { rounds = 2 }\n'
+        'maps = { groups = "FirstRoundTopicAIBGaziBre", final = "FinalMapTopicAIBGaziBre" }\n'
+        'bots = [{ path = "@random", name = "Team A" }, "@random", "@trainer", "@trainer", '
+        '{ path = "@random", name = "late", absent = true }, "@random", "@random", "@random"]\n'
+    )
+    first, final = maps.names("aibg5")[:2]
+    text = (tmp_path / "cup.toml").read_text()
+    text = text.replace("FirstRoundTopicAIBGaziBre", first).replace("FinalMapTopicAIBGaziBre", final)
+    (tmp_path / "cup.toml").write_text(text)
+    folder = tmp_path / "t"
+    tournament(tmp_path, "cup.toml", "--ledger", folder)
+    played = games(folder)
+    assert len(played) == 3 and len({key.partition("/")[0] for key in played}) == 2  # the final has its own map
+    found = table(folder)
+    assert found["due"] == 3 and found["rows"][-1]["name"] == "late"
+
+
+def test_the_command_line_stands_above_the_file(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(
+        'game = "tictactoe"\nseed = 7\ngames = 2\nmemory = "1GiB"\nprocesses = "10"\npause = true\ncall_time = "3s"\n'
+        'options = { opening = 2 }\nbots = ["@random", "@random"]\n'
+    )
+    folder = tmp_path / "t"
+    start = ["cup.toml", "--ledger", folder]
+    said = tournament(tmp_path, *start, "--isolation", "required:peers=pigeons", code=5)
+    assert "peers" in said and not folder.exists()
+    tournament(tmp_path, *start, "--seed", "9", "--memory", "300MiB", "--cpu", "9s", "--clock", "60", "--opening", "1")
+    plan = read_plan(folder / "tournament.toml")
+    assert (plan.seed, plan.games, plan.options) == (9, 2, {"opening": 1})
+    limits = plan.limits
+    assert (limits.memory_bytes, limits.cpu_s, limits.processes, limits.pause) == (300 << 20, 9.0, 10, True)
+    assert (plan.time.per_call_s, plan.time.initial_s) == (3.0, 60.0)
+
+
+def test_paths_in_a_file_are_from_its_folder_with_a_name_before_them_too(tmp_path: Path) -> None:
+    (tmp_path / "cup" / "bee").mkdir(parents=True)
+    (tmp_path / "cup" / "bee" / "bot.toml").write_text('name = "Bee"\nrun = ["/bin/false"]\n')
+    (tmp_path / "cup" / "one.py").write_text(bot(DRAWS))
+    (tmp_path / "cup" / "cup.toml").write_text(
+        'game = "tictactoe"\ngames = 2\nreadable = ["bee"]\n'
+        'bots = ["Team (A)=one.py", "@random", { path = "bee", absent = true }]\n'
+    )
+    tournament(tmp_path, "cup/cup.toml", "--ledger", tmp_path / "t")
+    plan = read_plan(tmp_path / "t" / "tournament.toml")
+    assert [(bot.name, bot.absent) for bot in plan.bots] == [("Team (A)", False), ("@random", False), ("Bee", True)]
+    assert plan.limits.isolation.readable == (str(tmp_path / "cup" / "bee"),)
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (["--game", "tictactoe", "@random"], "2 bots at least"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "cup"], "there are round-robin"),
+        (["--game", "tictactoe", "@random", "@random", "--shard", "3/2"], "I/N"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "swiss", "--shard", "1/2"], "in swiss all results"),
+        (["--game", "tictactoe", "@random", "@random", "--format", "series", "--shard", "2/2"], "played in one place"),
+        (["--game", "aibg5", "@random", "--format", "swiss"], "games of two"),
+        (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
+        (["--resume"], "--ledger"),
+        (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--seed=-1"],
+            "seed=-1: wanted is an unsigned integer of 64 bits",
+        ),
+        (["--game", "tictactoe", "@random", "@random", "--cluster", "127.0.0.1:1", "--jobs", "2"], "--jobs --cluster:"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--cluster", "127.0.0.1:1", "--forfeit"],
+            "--forfeit --cluster:",
+        ),
+        (["--game", "tictactoe", "@random", "@random", "--tls-ca", "ca.pem"], "they are for --cluster"),
+        (["show", "nowhere"], "holds no tournament"),
+        (["show", "nowhere", "--sqlite", "x", "--follow"], "--sqlite --follow: one of the two"),
+        (["nowhere.toml"], "nowhere.toml"),
+        (["cup.toml", "--game", "quoridor"], "cup.toml: the file names the game and the bots"),
+        (["cup.toml", "@random"], "cup.toml: the file names the game and the bots"),
+        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "there must be one at least"),
+        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--alternate", "--seating", "orbit"],
+            "--alternate --seating orbit: one of them",
+        ),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
+    said = tournament(tmp_path, *arguments, code=2)
+    assert words in said and said.count("\n") <= 2, said
+    assert not (tmp_path / "tournaments").exists()
+
+
+@pytest.mark.parametrize(
+    "more,words",
+    [
+        ('bots = [{ path = "@random", name = "R/D" }, "@random"]', "'R/D' is no name; one has neither / nor ="),
+        ('bots = [{ path = "@random", name = "" }, "@random"]', "'' is no name"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "--tables (rounds in a file) 0: there must be one at least"),
+        ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: there must be one at least"),
+    ],
+)
+def test_what_a_file_may_not_say_is_told_in_a_line(more: str, words: str, tmp_path: Path) -> None:
+    """The byte order mark that some editors write is none of it."""
+    (tmp_path / "cup.toml").write_text(f'\ufeffgame = "tictactoe"\n{more}\n')
+    said = tournament(tmp_path, "cup.toml", code=2)
+    assert words in said and said.count("\n") <= 2, said
+
+
+def test_events_are_the_ledgers_lines(bots: list[str], tmp_path: Path) -> None:
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--events", "--ledger", tmp_path / "t")
+    told = [msgspec.json.decode(line, type=ledger.Line) for line in said.splitlines() if line.startswith('{"k"')]
+    assert {line.k: course(line) for line in told} == {key: course(line) for key, line in games(tmp_path / "t").items()}
+
+
+def test_games_of_a_match_side_by_side_are_those_one_after_the_other(bots: list[str], tmp_path: Path) -> None:
+    start = ["--game", "tictactoe", *bots[:2], "--games", "9", "--swap", "--seed", "4", "--json", "--replay"]
+    match = [part for part in command(*start) if part != "tournament"]
+    outcomes = []
+    for name, more in (("one", ["--jobs", "1"]), ("two", ["--jobs", "2"])):
+        (tmp_path / name).mkdir()
+        done = subprocess.run(
+            [*match, tmp_path / name / "r.jsonl", *more], env=environment(tmp_path), capture_output=True, check=True
+        )
+        outcomes.append(msgspec.json.decode(done.stdout))
+        assert len(list((tmp_path / name).glob("r-*.jsonl"))) == 9
+    one, two = outcomes
+    assert one["standings"] == two["standings"] and one["seed"] == two["seed"]
+    assert [game["result"] for game in one["matches"]] == [game["result"] for game in two["matches"]]
+    assert [game["seed"] for game in one["matches"]] == [game["seed"] for game in two["matches"]]
+    assert [game["again"][:-2] for game in one["matches"]] == [game["again"][:-2] for game in two["matches"]]
+    assert [[seat["name"] for seat in game["seats"]] for game in two["matches"][:2]] == [["ann", "bob"], ["bob", "ann"]]
+
+
+def obey_interrupts() -> None:
+    """Whatever runs these tests may have told its children to ignore them, as a shell does behind an `&`."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+HANGS = """
+import time
+plain = begin
+def begin(params):
+    plain(params)
+    if params["seed"] != {first}: time.sleep(60)
+"""
+"""In every game but the one of that seed."""
+
+
+def test_games_side_by_side_that_are_broken_off_keep_their_standings(tmp_path: Path) -> None:
+    code = HANGS.format(first=derive_seed(1, "seat", 0))
+    start = ["--game", "tictactoe", drawing_bot(tmp_path, "ann", 1, code), drawing_bot(tmp_path, "bob", 2)]
+    options = ["--games", "6", "--jobs", "2", "--seed", "1", "--startup", "60s", "--no-replay"]
+    with subprocess.Popen(
+        [part for part in command(*start, *options) if part != "tournament"],
+        cwd=tmp_path, env=environment(tmp_path), start_new_session=True, preexec_fn=obey_interrupts,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as run:  # fmt: skip
+        assert run.stdout is not None
+        told = run.stdout.readline()
+        os.killpg(run.pid, signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+    assert run.returncode == 130 and told.startswith("Tic-tac-toe: ")
+    assert "Tic-tac-toe: 1 game of 6, seed 1" in told + out
+    assert err.count("\n") == 1
+
+
+LEARNS = """
+import os
+with open("learner/weights.txt") as weights:
+    depth = int(weights.read())
+HERE = os.path.dirname(os.path.abspath(__file__))
+def start(*cards):
+    pass
+def play(*state):
+    for place in ("learner", HERE):
+        with open(os.path.join(place, "learned.txt"), "a") as file:
+            file.write("x")
+    return 0, []
+def end(victory):
+    pass
+"""
+
+
+@pytest.mark.parametrize("isolation", ["auto", "off"])
+def test_an_original_finds_its_folder_by_its_name_and_changes_no_bundle(tmp_path: Path, isolation: str) -> None:
+    """Agents of the card game have the folder above their own as the working one."""
+    folder = tmp_path / "elsewhere" / "learner"
+    folder.mkdir(parents=True)
+    (folder / "agent.py").write_text(LEARNS)
+    (folder / "weights.txt").write_text("3")
+    game = ["--game", "cardgame", folder, "@random", "--games", "2", "--seed", "1", "--isolation", isolation]
+    tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
+    lines = games(tmp_path / "contest").values()
+    assert len(lines) == 2 and not any(fault.kind == "crash" for line in lines for fault in line.f), lines
+    (bundle,) = {path.parent for path in tmp_path.rglob("bundles/*/*/weights.txt")}
+    assert bundle.name == "learner"
+    assert sorted(path.name for path in bundle.iterdir() if path.is_file()) == ["agent.py", "weights.txt"]
+    assert not (folder / "learned.txt").exists()
+
+
+def test_what_an_earlier_edition_unpacked_is_not_taken_for_a_bot(tmp_path: Path) -> None:
+    """It lay at `bots/HASH` itself, and had in it, for a Go bot, a package named like the bot."""
+    ann = tmp_path / "kit" / "bots" / "ann"
+    drawing_bot(ann, "main", 1)
+    (tmp_path / "kit" / "ann").mkdir()
+    (tmp_path / "kit" / "ann" / "notes.txt").write_text("of the kit")
+    (ann / "bot.toml").write_text(f"run = {[sys.executable, 'main.py']}\nbundle = '../..'\n")
+    game = ["--game", "tictactoe", ann, "@random", "--games", "2", "--strict"]
+    tournament(tmp_path, *game, "--ledger", tmp_path / "first")
+    (unpacked,) = (tmp_path / "cache" / "referee" / "bundles").glob("*/ann")
+    shutil.copytree(unpacked, tmp_path / "cache" / "referee" / "bots" / unpacked.parent.name)
+    shutil.rmtree(unpacked.parent)
+    tournament(tmp_path, *game, "--ledger", tmp_path / "second")
+    assert (unpacked / "bots" / "ann" / "main.py").is_file()

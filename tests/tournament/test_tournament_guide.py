@@ -1,0 +1,67 @@
+"""docs/tournaments.md, followed to the letter."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from contests import DRAWS, environment
+from defects import bot
+
+pytestmark = pytest.mark.slow
+
+GUIDE = Path(__file__).parents[2] / "docs" / "tournaments.md"
+
+
+def commands() -> list[str]:
+    """The guide's blocks of commands, in its order."""
+    return re.findall(r"^```\n(referee .*?|for .*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def submission(file: Path, salt: int) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr(f"{file.stem}/bot.py", bot(f"SALT = {salt}\n{DRAWS}"))
+        run = f'["{sys.executable}", "-I", "-S", "-B", "bot.py"]'
+        packed.writestr(f"{file.stem}/bot.toml", f'name = "{file.stem}"\nrun = {run}\n')
+
+
+def run(text: str, folder: Path) -> str:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", text], cwd=folder, env=environment(folder) | {"PATH": path}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.timeout(280)
+def test_the_organisers_guide_can_be_followed(tmp_path: Path) -> None:
+    for salt, team in enumerate(("red", "green", "blue")):
+        submission(tmp_path / "teams" / f"{team}.zip", salt)
+    submission(tmp_path / "late" / "team.zip", 9)
+    check, tournament, show, page, resume, add, shards = commands()
+    assert "refused" not in run(check, tmp_path)
+    table = run(tournament, tmp_path)
+    assert all(team in table for team in ("red", "green", "blue")) and "30 of 30 games" in table
+    assert run(show, tmp_path).count("30") >= 3
+    run(page, tmp_path)
+    assert (tmp_path / "site" / "index.html").is_file() and (tmp_path / "everything" / "index.html").is_file()
+    assert "30 of 30 games" in run(resume, tmp_path)
+    assert "late" in run(add, tmp_path) and "60 of 60 games" in run("referee tournament show cup", tmp_path)
+    assert "30 of 30 games" in run(shards, tmp_path)
+    whole, cup = (run(f"referee tournament show {name} --form json", tmp_path) for name in ("whole", "cup"))
+    assert '"played":30' in whole and '"played":60' in cup
+
+
+def test_every_format_and_every_option_of_the_guide_is_there() -> None:
+    from referee.harness.tournament.formats.schedules import FORMATS
+
+    told = GUIDE.read_text("utf-8").split("## Formats")[1].split("## A file")[0]
+    assert set(FORMATS) == set(re.findall(r"`([a-z]+(?:-[a-z]+)?)`(?= \||, `|: )", told)) & set(FORMATS)
+    shown = re.findall(r"referee (tournament(?: [a-z]+)?) [^`\n]*?(--[a-z-]+)", GUIDE.read_text("utf-8"))
+    for command, option in set(shown):
+        assert option in run(f"referee {command} --help", GUIDE.parent.parent), (command, option)

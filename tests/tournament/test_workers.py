@@ -1,0 +1,133 @@
+"""Lanes: bots live from job to job within a limit, cores are never shared, what fails is told."""
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+from contests import drawing_bot, environment, games, tournament
+
+from referee.games import registry
+from referee.harness.isolation.plan import OFF
+from referee.harness.match.play import Match, play
+from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import entrants
+from referee.harness.seats.roster import open_roster
+from referee.harness.tournament.execution import core_locks, worker_messages
+
+pytestmark = pytest.mark.slow
+
+TICTACTOE = registry.game("tictactoe")
+
+
+@pytest.mark.trio
+async def test_a_roster_ends_the_bots_that_have_waited_longest(tmp_path: Path) -> None:
+    bots = entrants([drawing_bot(tmp_path, name, 1) for name in ("ann", "bob", "cid", "dan")])
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        for pair in (bots[:2], bots[2:], bots[:2]):
+            match = Match(TICTACTOE, tuple(pair), 1, TICTACTOE.options(), TICTACTOE.time)
+            await play(match, roster)
+        await roster.shrink(2)
+        ann = await roster.take(bots[0])
+        cid = await roster.take(bots[2])
+        assert ann.greeted and not cid.greeted  # a new process
+        await roster.end([ann, cid])
+
+
+@pytest.mark.trio
+async def test_the_bots_of_the_next_match_are_started_while_those_of_this_one_end(tmp_path: Path) -> None:
+    once = "hello['reuse'] = False\nopen({!r} + '-started', 'w').close()"
+    bots = entrants(
+        [drawing_bot(tmp_path, name, 1, once.format(str(tmp_path / name))) for name in ("ann", "bob", "cid")]
+    )
+    async with open_roster(Limits(isolation=OFF)) as roster:
+        roster.expect([bots[2], bots[2]])
+        await play(Match(TICTACTOE, tuple(bots[:2]), 1, TICTACTOE.options(), TICTACTOE.time), roster)
+        with trio.fail_after(20):
+            while not (tmp_path / "cid-started").exists():
+                await trio.sleep(0.01)
+        assert len(roster.starts) == 1
+        first, second = await roster.take_all([bots[2], bots[2]])
+        assert first is not second and not first.greeted
+        await roster.end([first, second])
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_messages_are_cut_out_of_whatever_comes(size: int) -> None:
+    sent = [
+        worker_messages.Played(3, [(b"line", b"x" * 100_000), (b"other", None)]),
+        worker_messages.Done(3, 0.5),
+        worker_messages.Failed("why"),
+    ]
+    data = b"".join(map(worker_messages.frame, sent))
+    frames = worker_messages.Frames()
+    found = [
+        worker_messages.report(each) for at in range(0, len(data), size) for each in frames.feed(data[at : at + size])
+    ]
+    assert found == sent
+
+
+TAKE = """
+from referee.harness.tournament import cores
+held = cores.take()
+print(held and held.core, flush=True)
+input()
+"""
+
+
+def test_two_processes_never_hold_one_core(tmp_path: Path) -> None:
+    there = len(core_locks.physical())
+    takers = []
+    for _ in range(there + 1):
+        taker = subprocess.Popen(
+            [sys.executable, "-c", TAKE], env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert taker.stdout is not None
+        takers.append((taker, taker.stdout.readline().decode().strip()))
+    held = [core for _, core in takers]
+    assert held[-1] == "None" and len(set(held)) == there + 1
+    first = takers[0][0]
+    first.kill()  # a lock does not outlive its holder
+    first.wait()
+    again = subprocess.run(
+        [sys.executable, "-c", TAKE], env=environment(tmp_path), input=b"\n", capture_output=True, check=True
+    )
+    assert again.stdout.decode().strip() == held[0]
+    for taker, _ in takers:
+        taker.kill()
+        taker.wait()
+
+
+def test_a_lane_is_bound_to_its_core_with_its_bots(tmp_path: Path) -> None:
+    tell = "import os\nhello['name'] = str(sorted(os.sched_getaffinity(0)))"
+    bots = [drawing_bot(tmp_path, name, 1, tell) for name in ("ann", "bob")]
+    folder = tmp_path / "t"
+    tournament(tmp_path, "--game", "tictactoe", *bots, "--games", "2", "--jobs", "1", "--ledger", folder)
+    (line, _) = games(folder).values()
+    tournament(tmp_path, "replay", folder, line.k, tmp_path / "one.jsonl")
+    tournament(tmp_path, "replay", folder, line.k, tmp_path / "one.jsonl.gz")
+    packed = (tmp_path / "one.jsonl.gz").read_bytes()
+    assert gzip.decompress(packed) == (tmp_path / "one.jsonl").read_bytes()
+    core = min(core_locks.physical())
+    assert f'"program":"{list(core)}"' in (tmp_path / "one.jsonl").read_text()
+
+
+def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path) -> None:
+    bots = [drawing_bot(tmp_path, "ann", 1), f"bob={tmp_path / 'gone'}"]
+    (tmp_path / "gone").write_text("#!/nowhere/at/all\n")
+    (tmp_path / "gone").chmod(0o755)
+    said = tournament(tmp_path, "--game", "tictactoe", *bots, "--ledger", tmp_path / "t", code=3)
+    assert "bob" in said
+
+
+def test_a_lane_ends_at_the_end_of_its_input(tmp_path: Path) -> None:
+    lane = subprocess.Popen(
+        [sys.executable, "-m", "referee.harness.tournament.execution.worker", "--no-pin"],
+        env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    out, _ = lane.communicate(timeout=20)
+    assert lane.returncode == 0
+    (ready,) = worker_messages.Frames().feed(out)
+    assert isinstance(worker_messages.report(ready), worker_messages.Ready)
