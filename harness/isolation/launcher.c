@@ -2,7 +2,7 @@
  *
  *     launcher STEP ARGUMENTS… STEP ARGUMENTS… -- PROGRAM ARGUMENTS…
  *
- * It is a plain machine: which steps there are to be, and in which order, is decided by `layers.py`; `launcher.py` takes
+ * It is a plain machine: which steps there are to be, and in which order, is decided by `plan.py`; `launcher.py` takes
  * the same steps where there is no compiler. Each step that fails ends the start, and says so to the supervisor:
  * an error of ours is no bot's fault.
  *

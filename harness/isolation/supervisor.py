@@ -60,7 +60,7 @@ REMOVE_S = 0.5
 STOPPING_PASSES = 200
 """So often at most we look for processes that are not stopped yet, before we kill those that are."""
 FLOOR = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
-"""Nothing of Linux is here, or to be used: `floor.py` keeps bots together."""
+"""Nothing of Linux is here, or to be used: `portable.py` keeps bots together."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 IGNORED_BY_PYTHON = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
 """Signals that are as usual again for a program that we start."""

@@ -45,7 +45,7 @@ KEPT = 200
 """So many games that are over are remembered."""
 TRAINING_ROOMS = 200
 
-log = logging.getLogger("referee.fronts.aibg")
+log = logging.getLogger("referee.servers.aibg")
 
 
 class Refused(Exception):

@@ -39,7 +39,7 @@ BATTLES = 2000
 KEPT_RUNS = 1000
 """So many runs are remembered, in each worker; the oldest that are over are forgotten."""
 
-log = logging.getLogger("referee.fronts.arena")
+log = logging.getLogger("referee.servers.arena")
 
 
 class NoRoom(Exception):
