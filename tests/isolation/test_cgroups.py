@@ -110,21 +110,21 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
 ENTERS = """
 import subprocess, sys, trio
 from pathlib import Path
-from referee.harness.isolation import cgroups
+from referee.harness.isolation.layers import cgroups
 cgroups.NEEDED = frozenset(sys.argv[2].split(","))
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
-from referee.harness.isolation import layers
+from referee.harness.isolation import plan
 
 def where():
     return next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
 
 async def main():
-    layers.found()
+    plan.found()
     print(where())
     for _ in range(2):
         async with open_roster(Limits()), open_roster(Limits()):
-            print(where(), any(each.unified for each in layers.found().groups.hierarchies))
+            print(where(), any(each.unified for each in plan.found().groups.hierarchies))
             child = subprocess.Popen(["sleep", "100"])
         print(where(), (base / "cgroup.subtree_control").read_text())
         child.kill()

@@ -60,7 +60,7 @@ READS = """
 import os, subprocess, sys, threading
 from pathlib import Path
 import trio
-from referee.harness.seats import scratch
+from referee.harness.process import scratch
 from referee.harness.process.usage import Meter
 from referee.harness.isolation.spawner import open_spawner
 

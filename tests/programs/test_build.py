@@ -110,19 +110,19 @@ def test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either(tmp_path
 INTERRUPTED = """
 import signal, sys, time
 from pathlib import Path
-from referee.harness.seats import builds
+from referee.harness.programs import build
 
 def interrupt(number, frame):
     raise KeyboardInterrupt
 
 signal.signal(signal.SIGALRM, interrupt)
 began = time.monotonic()
-builds.run(["/bin/sh", "-c", "true"], Path("."), "bot", {})
+build.run(["/bin/sh", "-c", "true"], Path("."), "bot", {})
 whole_s = time.monotonic() - began
 for number in range(16):
     signal.setitimer(signal.ITIMER_REAL, 0.0005 + whole_s * number / 13)
     try:
-        builds.run(["/bin/sh", "-c", "exec sleep 77.125"], Path("."), "bot", {})
+        build.run(["/bin/sh", "-c", "exec sleep 77.125"], Path("."), "bot", {})
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 sys.stdin.read()

@@ -259,8 +259,8 @@ def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path
     home = own_cache / "home"
     lock = own_cache / "home.lock"
     code = (
-        "import sys; from pathlib import Path; from referee.harness.seats import cache\n"
-        f"with cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from referee.harness.programs import build_cache\n"
+        f"with build_cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
     )
     with build_cache.locked(home):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

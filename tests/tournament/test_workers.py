@@ -70,8 +70,8 @@ def test_messages_are_cut_out_of_whatever_comes(size: int) -> None:
 
 
 TAKE = """
-from referee.harness.tournament import cores
-held = cores.take()
+from referee.harness.tournament.execution import core_locks
+held = core_locks.take()
 print(held and held.core, flush=True)
 input()
 """
