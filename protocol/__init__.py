@@ -1,1 +1,1 @@
-"""The wire between the referee and a bot: bytes in, values out. No process, no clock, nothing that waits."""
+"""The wire between the referee and a bot: bytes in, values out. No process, no clock, no waiting."""

@@ -1,8 +1,8 @@
 """Messages to bytes and back, in each encoding.
 
-What both encodings can hold is plain JSON values: null, true, false, numbers, strings, arrays and objects. Whatever
-else a frame holds (NaN, bytes, keys that are no strings ...) is refused here, so that a bot is judged the same in
-either encoding, whether the rest of the program would have looked at that member or not.
+Both encodings hold plain JSON values: null, true, false, numbers, strings, arrays and objects. Decoding refuses
+everything else (NaN, bytes, keys that are not strings ...), even in members that nobody reads, so that a bot is judged
+the same in either encoding.
 """
 
 import json
@@ -14,18 +14,18 @@ import msgpack  # type: ignore[import-untyped]
 import msgspec
 
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, stray_print
-from referee.protocol.framing import Frames, Lines, Packs
+from referee.protocol.framing import FrameSplitter, LineSplitter, MapSplitter
 from referee.protocol.messages import Encoding
 
 MAX_DEPTH = 256
-"""Arrays and objects inside each other, the frame itself included."""
+"""The limit on nested arrays and objects, the frame itself included."""
 MIN_INTEGER = -(1 << 63)
 MAX_INTEGER = (1 << 64) - 1
 """The integers that both encodings can hold."""
 
 
 class Answer(msgspec.Struct, forbid_unknown_fields=True):
-    """An answer that holds nothing but what it must; others are refused by this type and looked at with care."""
+    """An answer with a result and no unknown members. `Codec.decode` handles all others."""
 
     id: int
     result: Any
@@ -33,34 +33,34 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Codec(Protocol):
-    """What both encodings can do."""
+    """The interface of both encodings."""
 
     encoding: Encoding
 
-    def frames(self, max_frame_bytes: int, rest: bytes | bytearray) -> Frames:
-        """A cutter for this encoding, that begins with `rest`."""
+    def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
+        """Returns a splitter for this encoding that begins with `rest`."""
 
     def encode(self, value: Any) -> bytes:
-        """A value without the end of a frame."""
+        """Returns an encoded value without the end of a frame."""
 
     def frame(self, message: Any) -> bytes:
-        """A whole frame."""
+        """Returns a whole frame."""
 
     def decode(self, frame: bytes | bytearray) -> Any:
-        """A frame's plain value, every part of it checked. Raises RemoteProtocolError."""
+        """Returns a frame's plain value after checking all of it. Raises RemoteProtocolError."""
 
     def quick(self, data: bytes | bytearray) -> Answer | None:
-        """The answer, if `data` is exactly one frame and easily seen to be good; None = look with care.
+        """Returns the answer if `data` is exactly one frame that is easily seen to be valid; None = use `decode`.
 
-        Never raises. What it takes, `decode` would take, with the same values. `data` has at most MAX_DEPTH bytes:
-        they cannot nest too deep, nor ask for much memory.
+        Never raises, and accepts only what `decode` accepts, with the same values. `data` has at most MAX_DEPTH bytes,
+        so it can neither nest too deep nor claim much memory.
         """
 
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
-        """The frame of a call, `clock` added to the encoded `params` as one more member."""
+        """Returns the frame of a call, with `clock` added to the encoded `params` as one more member."""
 
     def notification(self, method: str, params: bytes) -> bytes:
-        """The frame of a notification."""
+        """Returns the frame of a notification."""
 
 
 class Json:
@@ -68,13 +68,13 @@ class Json:
 
     encoding = Encoding.JSON
     encode = staticmethod(msgspec.json.Encoder().encode)
-    _heads: ClassVar[dict[str, bytes]] = {}  # what stands between the id and the params, by method
-    _notices: ClassVar[dict[str, bytes]] = {}  # what stands before the params of a notification, by method
+    _request_heads: ClassVar[dict[str, bytes]] = {}  # by method, the bytes between the id and the params
+    _notification_heads: ClassVar[dict[str, bytes]] = {}  # by method, the bytes before the params
     _plain = staticmethod(msgspec.json.Decoder().decode)
     _answer = staticmethod(msgspec.json.Decoder(Answer).decode)
 
-    def frames(self, max_frame_bytes: int, rest: bytes | bytearray) -> Frames:
-        return Lines(max_frame_bytes, rest)
+    def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
+        return LineSplitter(max_frame_bytes, rest)
 
     def frame(self, message: Any) -> bytes:
         return self.encode(message) + b"\n"
@@ -101,32 +101,32 @@ class Json:
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
         if params[:1] != b"{":
             raise LocalProtocolError(f"{method}: the params are no JSON object: {params[:40]!r}")
-        head = self._heads.get(method)
+        head = self._request_heads.get(method)
         if head is None:
-            self._heads[method] = head = b',"method":%b,"params":' % self.encode(method)
+            self._request_heads[method] = head = b',"method":%b,"params":' % self.encode(method)
         comma = b',"clock":' if len(params) > 2 else b'"clock":'
         return b'{"jsonrpc":"2.0","id":%d%b%b%b%b}}\n' % (number, head, params[:-1], comma, clock)
 
     def notification(self, method: str, params: bytes) -> bytes:
-        head = self._notices.get(method)
+        head = self._notification_heads.get(method)
         if head is None:
-            self._notices[method] = head = b'{"jsonrpc":"2.0","method":%b,"params":' % self.encode(method)
+            self._notification_heads[method] = head = b'{"jsonrpc":"2.0","method":%b,"params":' % self.encode(method)
         return b"%b%b}\n" % (head, params)
 
 
-_MANY_DIGITS = 19  # of 2**63: fewer in a whole frame write no integer that is too large
+_MANY_DIGITS = 19  # as 2**63 has: a frame with fewer digits holds no integer that is too large
 
 
 class MessagePack:
-    """MessagePack, of JSON's values only."""
+    """MessagePack, restricted to JSON's values."""
 
     encoding = Encoding.MSGPACK
     encode = staticmethod(msgspec.msgpack.Encoder().encode)
     frame = encode
     _answer = staticmethod(msgspec.msgpack.Decoder(Answer).decode)
 
-    def frames(self, max_frame_bytes: int, rest: bytes | bytearray) -> Frames:
-        return Packs(max_frame_bytes, rest)
+    def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
+        return MapSplitter(max_frame_bytes, rest)
 
     def decode(self, frame: bytes | bytearray) -> Any:
         try:
@@ -141,15 +141,15 @@ class MessagePack:
         return value
 
     def quick(self, data: bytes | bytearray) -> Answer | None:
-        # Bytes that begin something which may be bad, keys of any type included. One is the frame's own map, whose
-        # keys the type Answer checks; the only other may be the result's.
+        # Count bytes that may begin something invalid, keys of any type included. One is the frame's own map, whose
+        # keys the type Answer checks; one more may be the result's.
         suspects = len(data) - len(data.translate(None, _SUSPECTS))
         if suspects > 2:
             return None
         try:
             answer = self._answer(data)
             if type(answer.result) is dict:
-                "".join(answer.result)  # the quickest way to see that every key is a string
+                "".join(answer.result)  # the quickest check that every key is a string
                 return answer
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
             return None
@@ -181,7 +181,7 @@ _BAD_KEY = "the keys of a map must be strings"
 
 
 def _header_of_one_more(params: bytes) -> tuple[bytes, int]:
-    """The header for a map with one member more, and where the members of `params` begin."""
+    """Returns the header of a map with one more member, and where the members of `params` begin."""
     first = params[0]
     if 0x80 <= first < 0x8F:
         return _SMALL_MAPS[first - 0x7F], 1
@@ -202,12 +202,12 @@ MSGPACK: Final = MessagePack()
 
 
 def codec(encoding: Encoding) -> Codec:
-    """The codec of an encoding."""
+    """Returns the codec of an encoding."""
     return JSON if encoding is Encoding.JSON else MSGPACK
 
 
 def _check(value: Any, frame: bytes | bytearray) -> None:
-    """Refuses what is no plain JSON value. Goes level by level, so that no depth can overflow our own stack."""
+    """Raises RemoteProtocolError unless `value` is a plain JSON value. Not recursive: no depth overflows our stack."""
     level = [value]
     depth = 0
     while level:
@@ -236,7 +236,7 @@ def _check(value: Any, frame: bytes | bytearray) -> None:
 
 
 def _not_json(line: bytes | bytearray, error: Exception) -> RemoteProtocolError:
-    """Why a line is no JSON, in words for its author."""
+    """Returns an error that tells the author why a line is no JSON."""
     text = line.strip(b" \t\r\n")
     if text.startswith(b"\xef\xbb\xbf"):
         return broken("a byte order mark; write UTF-8 without one", text[3:])
@@ -252,15 +252,15 @@ def _not_json(line: bytes | bytearray, error: Exception) -> RemoteProtocolError:
         return broken(f"nested deeper than {MAX_DEPTH} levels", text)
     if isinstance(error, msgspec.ValidationError):
         return broken("a number out of range", text)
-    return broken(_more_exactly(text) or f"not JSON ({_WORDS.get(str(error), str(error))})", text)
+    return broken(_hidden_cause(text) or f"not JSON ({_WORDS.get(str(error), str(error))})", text)
 
 
 _WORDS = {"Input data was truncated": "the line ends too early"}
 _MEMBER = re.compile(rb'"(jsonrpc|id|result|error|method)"')
 
 
-def _more_exactly(text: bytes | bytearray) -> str | None:
-    """What msgspec's message does not tell, asked of a decoder that accepts more."""
+def _hidden_cause(text: bytes | bytearray) -> str | None:
+    """Returns a cause that msgspec's message does not name: the standard decoder accepts the line."""
     constants: list[str] = []
     try:
         json.loads(text, parse_constant=constants.append)

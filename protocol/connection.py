@@ -1,19 +1,20 @@
-"""Whose turn it is to speak. `Connection` is the referee's end of one bot's wire, `BotConnection` the bot's.
+"""Who may say what, and when. `Connection` is the referee's end of the wire to one bot, `BotConnection` the bot's end.
 
-Neither reads, writes or waits: bytes are given to `receive`, frames to be written are returned. What the other end
-does wrong is raised as RemoteProtocolError, and the connection is then of no more use; what we do wrong as
-LocalProtocolError.
+Neither reads, writes or waits: `receive` takes bytes, and other methods return the frames to write. A fault of the
+other end raises RemoteProtocolError and makes the connection useless. A bug of ours raises LocalProtocolError.
 """
 
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable, Mapping
+from enum import IntEnum, auto
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec import Struct
 
 from referee.protocol.codec import JSON, MAX_DEPTH, Answer, codec
-from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, quote, stray_print
+from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, broken, misplaced, stray_print
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
+from referee.protocol.text import quote
 
 __all__ = [
     "NEED_DATA",
@@ -23,14 +24,67 @@ __all__ = [
     "NeedData",
     "Notification",
     "Request",
-    "answer_decoder",
 ]
 
 MAX_FRAME_BYTES = 1 << 20
 
 
+class State(IntEnum):
+    """The state of the referee's end."""
+
+    NEW = auto()
+    FIRST_GREETING = auto()
+    """The process has not answered its first `initialize`."""
+    GREETING = auto()
+    """The process has not answered the `initialize` of a further match."""
+    IDLE = auto()
+    CALLING = auto()
+    """A call is open."""
+    REFUSED = auto()
+    """The first `initialize` failed. The process plays no match."""
+    BROKEN = auto()
+    """The bot broke the protocol."""
+
+
+TRANSITIONS: Final[Mapping[State, Mapping[str, State]]] = {
+    State.NEW: {"initialize": State.FIRST_GREETING, "silence": State.NEW},
+    State.FIRST_GREETING: {"accept": State.IDLE, "refuse": State.REFUSED, "give up": State.REFUSED},
+    State.GREETING: {
+        "accept": State.IDLE,
+        "refuse": State.IDLE,
+        "give up": State.IDLE,
+        "notify": State.GREETING,
+    },
+    State.IDLE: {
+        "initialize": State.GREETING,
+        "call": State.CALLING,
+        "notify": State.IDLE,
+        "silence": State.IDLE,
+    },
+    State.CALLING: {"answer": State.IDLE, "give up": State.IDLE, "notify": State.CALLING},
+    State.REFUSED: {"silence": State.REFUSED},
+    State.BROKEN: {"give up": State.BROKEN, "notify": State.BROKEN, "silence": State.BROKEN},
+}
+"""What may happen in each state, and the state that follows.
+
+The referee sends `initialize`, `call` and `notify`; it may give up a call, and expect silence. The bot accepts or
+refuses `initialize`, and answers calls. Two things may happen at any time and change no state: the referee sends
+`exit`, and the bot sends late answers to calls that were given up.
+"""
+
+_WORDS = {
+    State.NEW: "before the answer to initialize",
+    State.FIRST_GREETING: "before the answer to initialize",
+    State.GREETING: "while initialize is open",
+    State.IDLE: "while no call is open",
+    State.CALLING: "while a call is open",
+    State.REFUSED: "although the first initialize was refused or given up: this process plays no match",
+    State.BROKEN: "after the bot broke the protocol",
+}
+
+
 class AnswerDecoder:
-    """Gives the results of one method their type. Make it once and keep it."""
+    """Converts the results of one method to its type; `Any` = plain JSON values. Make it once and keep it."""
 
     __slots__ = ("_answer_type",)
 
@@ -38,7 +92,7 @@ class AnswerDecoder:
         self._answer_type = answer_type
 
     def typed(self, result: Any) -> Any:
-        """`result` in its type; as it is, plain JSON values, if it does not fit."""
+        """Returns `result` in its type, or unchanged as plain JSON values if it does not fit."""
         if self._answer_type is Any:
             return result
         try:
@@ -47,64 +101,69 @@ class AnswerDecoder:
             return result
 
 
-def answer_decoder(answer_type: Any) -> AnswerDecoder:
-    """The decoder for a method whose answers should be of `answer_type`; `Any` = plain JSON values."""
-    return AnswerDecoder(answer_type)
-
-
 class Connection:
-    """The referee's end. One call is open at most; ids count up from 0 for as long as the process lives."""
+    """The referee's end. At most one call is open; ids count up from 0 for as long as the process lives."""
 
     def __init__(self, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
         self.late = 0
-        """Late answers dropped so far: answers to calls that were given up."""
+        """The number of late answers dropped so far: answers to calls that were given up."""
         self.closed = False
         """The bot has closed its standard output."""
         self.encoding = Encoding.JSON
         """The encoding in force."""
+        self._state = State.NEW
         self._codec = codec(Encoding.JSON)
-        self._frames = JSON.frames(max_frame_bytes, b"")
+        self._splitter = JSON.splitter(max_frame_bytes, b"")
         self._max_frame_bytes = max_frame_bytes
         self._short_bytes = min(max_frame_bytes, MAX_DEPTH)
         self._next_id = 0
         self._open: int | None = None
         self._initialize: Initialize | None = None  # until it is answered
-        self._ready = False  # an initialize was answered with a result
         self._given_up: set[int] = set()
-        self._error: RemoteProtocolError | None = None
+        self._error: RemoteProtocolError | None = None  # set in state BROKEN
 
     @property
-    def whole(self) -> bool:
-        """Whether a whole frame has come that was not taken yet. It may still turn out to be none of the protocol."""
-        return self._frames.whole()
+    def has_whole_frame(self) -> bool:
+        """Whether a whole frame has arrived that was not taken yet. It may still be invalid."""
+        return self._splitter.has_frame()
 
     @property
     def unread(self) -> bytes:
-        """What has come and is no whole frame yet."""
-        return bytes(self._frames.rest)
+        """The bytes that have arrived and form no whole frame yet."""
+        return bytes(self._splitter.rest)
+
+    @property
+    def owes_answers(self) -> bool:
+        """Whether the answer to a call that was given up has not arrived yet."""
+        return bool(self._given_up)
+
+    @property
+    def silent(self) -> bool:
+        """Whether calls were made, and nothing has arrived since the answer to the first `initialize`."""
+        if self._state not in (State.IDLE, State.GREETING, State.CALLING) or self._splitter.rest:
+            return False
+        return 0 < self._next_id - 1 == len(self._given_up) + (self._open is not None)
 
     def initialize(self, params: Initialize) -> bytes:
-        """The frame that begins a match, and opens a call that `hello` closes.
+        """Returns the frame that begins a match. It opens a call, which `handshake` closes.
 
-        In a reused process only the encoding in force is offered, whatever `params.encodings` says.
+        In a reused process it offers only the encoding in force, whatever `params.encodings` says.
         """
-        if self._ready:
-            if params.encodings != (self.encoding,):
-                params = msgspec.structs.replace(params, encodings=(self.encoding,))
-        elif self._next_id:
-            raise LocalProtocolError("the first initialize was refused or given up: this process plays no match")
-        number = self._open_call("initialize")
+        state = self._state
+        self._enter("initialize")
+        if state is State.IDLE and params.encodings != (self.encoding,):
+            params = msgspec.structs.replace(params, encodings=(self.encoding,))
         self._initialize = params
-        message = {"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params}
+        message = {"jsonrpc": "2.0", "id": self._open_call(), "method": "initialize", "params": params}
         return self._codec.frame(message)
 
-    def hello(self) -> Hello | ErrorObject | None:
-        """The answer to `initialize`; None = need data. From a good answer on its encoding is in force.
+    def handshake(self) -> Hello | ErrorObject | None:
+        """Returns the answer to `initialize`, or None if it needs more data. Raises RemoteProtocolError.
 
-        Raises RemoteProtocolError.
+        The encoding that the bot chose is in force from here on.
         """
         if self._initialize is None:
-            raise self._error or LocalProtocolError("hello() without initialize()")
+            raise self._error or self._misuse("handshake")
         short = self._short_answer()
         if short is None:
             message = self._next_answer()
@@ -113,149 +172,154 @@ class Connection:
         if message is None:
             return None
         params, self._initialize = self._initialize, None
-        if "error" in message:
-            return self._error_object(message)
-        hello = self._read_hello(message, params)
+        try:
+            if "error" in message:
+                refusal = _read_error(message)
+                self._enter("refuse")
+                return refusal
+            hello = _read_hello(message, params, self.encoding)
+        except RemoteProtocolError as error:
+            self._fail(error)
         if hello.encoding is not self.encoding:
             self.encoding, self._codec = hello.encoding, codec(hello.encoding)
-            self._frames = self._codec.frames(self._max_frame_bytes, self._frames.rest)
-        self._ready = True
+            self._splitter = self._codec.splitter(self._max_frame_bytes, self._splitter.rest)
+        self._enter("accept")
         return hello
 
     def encode(self, value: Any) -> bytes:
-        """Params in the encoding in force, for `call` and `notify`; seats with the same may share them."""
+        """Returns params for `call` and `notify`, in the encoding in force. Seats with the same one may share them."""
         return self._codec.encode(value)
 
     def call(self, method: str, params: bytes, clock: Clock) -> bytes:
-        """The frame of a call, which it opens. `params` is an encoded object without a member `clock`."""
-        if not self._ready:
-            raise LocalProtocolError(f"call of {method} before the answer to initialize")
-        encode = self._codec.encode
-        return self._codec.request(self._open_call(method), method, params, encode(clock))
+        """Returns the frame of a call, and opens it. `params` is an encoded object without a member `clock`."""
+        next_state = TRANSITIONS[self._state].get("call")
+        if next_state is None:
+            raise self._misuse(method)
+        self._state = next_state
+        return self._codec.request(self._open_call(), method, params, self._codec.encode(clock))
 
     def notify(self, method: str, params: bytes) -> bytes:
-        """The frame of a notification. It may be sent at any time, also while a call is open."""
-        if not self._ready:
-            raise LocalProtocolError(f"notification {method} before the answer to initialize")
+        """Returns the frame of a notification. It may be sent at any time, also while a call is open."""
+        if "notify" not in TRANSITIONS[self._state]:
+            raise self._misuse(method)
         return self._codec.notification(method, params)
 
     def exit(self) -> bytes:
-        """The frame that tells the bot to end. Close its standard input after it."""
+        """Returns the frame that tells the bot to end. Close its standard input after it."""
         return self._codec.frame({"jsonrpc": "2.0", "method": "exit"})
 
     def receive(self, data: bytes) -> None:
         """Takes bytes from the bot's standard output; b"" = it was closed."""
         if data:
-            self._frames.feed(data)
+            self._splitter.feed(data)
         else:
             self.closed = True
 
     def answer(self, decoder: AnswerDecoder) -> Any | ErrorObject | NeedData:
-        """The answer to the open call, which it closes; NEED_DATA = it has not come yet, see `closed`.
+        """Returns the answer to the open call and closes it; NEED_DATA = it has not arrived, see `closed`.
 
-        A result of the decoder's type comes typed. One that does not fit comes as plain JSON values: whether it is
-        legal is not for the wire to say. Raises RemoteProtocolError.
+        A result that does not fit the decoder's type is returned as plain JSON values: the rules of the game decide
+        whether it is legal. Raises RemoteProtocolError.
         """
-        if self._open is None or self._initialize is not None:
-            raise self._error or LocalProtocolError("answer() without an open call")
+        if "answer" not in TRANSITIONS[self._state]:
+            raise self._error or self._misuse("answer")
         answer = self._short_answer()
-        if answer is not None:
-            return decoder.typed(answer.result)
-        message = self._next_answer()
-        if message is None:
-            return NEED_DATA
-        if "error" in message:
-            return self._error_object(message)
-        return decoder.typed(message["result"])
+        if answer is None:
+            message = self._next_answer()
+            if message is None:
+                return NEED_DATA
+            if "error" in message:
+                try:
+                    error_object = _read_error(message)
+                except RemoteProtocolError as error:
+                    self._fail(error)
+                self._enter("answer")
+                return error_object
+            result = message["result"]
+        else:
+            result = answer.result
+        self._state = TRANSITIONS[self._state]["answer"]
+        return decoder.typed(result)
 
-    def unasked(self) -> None:
-        """Raises RemoteProtocolError if the bot spoke out of turn. To be asked before each call and at the end.
+    def check_silence(self) -> None:
+        """Raises RemoteProtocolError if the bot spoke out of turn. To be called before each call and at the end.
 
-        Late answers are dropped and counted, blank lines dropped. Half a frame is a fault too, unless it can be
-        half a late answer.
+        Late answers are dropped and counted, blank lines dropped. Half a frame is a fault too, unless it may be half a
+        late answer.
         """
-        if self._open is not None:
-            raise LocalProtocolError(f"unasked() while call {self._open} is open")
-        if not self._frames.rest:
+        if "silence" not in TRANSITIONS[self._state]:
+            raise self._misuse("check_silence")
+        if not self._splitter.rest:
             return
-        while (message := self._next_message()) is not None:
-            if not self._is_late(message):
-                self._fail(self._out_of_turn(message))
-        rest = self._frames.rest
+        if (message := self._next_message()) is not None:
+            self._fail(self._out_of_turn(message))
+        rest = self._splitter.rest
         if rest.strip(b" \t\r\n") and not self._given_up:
             self._fail(broken("wrote without being asked", rest))
 
-    @property
-    def owes_answers(self) -> bool:
-        """Whether there is a call that was given up and whose answer has not come yet."""
-        return bool(self._given_up)
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing has come since the answer to the first `initialize`, although something was asked."""
-        calls = self._next_id - 1
-        return self._ready and not self._frames.rest and 0 < calls == len(self._given_up) + (self._open is not None)
-
     def give_up(self) -> None:
-        """The open call is not waited for any longer. Its answer, if it comes, is late."""
+        """Stops waiting for the open call. Its answer, if it comes, is late."""
         if self._open is None:
-            raise LocalProtocolError("give_up() without an open call")
+            raise self._misuse("give_up")
+        self._enter("give up")
         self._given_up.add(self._open)
-        self._open = None
-        self._initialize = None
+        self._open = self._initialize = None
 
-    def _open_call(self, method: str) -> int:
-        if self._error is not None:
-            raise LocalProtocolError(f"{method}: this bot has broken the protocol: {self._error}")
-        if self._open is not None:
-            raise LocalProtocolError(f"{method}: call {self._open} is still open")
-        self._open = self._next_id
+    def _enter(self, event: str) -> None:
+        """Moves to the state that follows an event of the table."""
+        next_state = TRANSITIONS[self._state].get(event)
+        if next_state is None:
+            raise self._misuse(event)
+        self._state = next_state
+
+    def _misuse(self, action: str) -> LocalProtocolError:
+        cause = "" if self._error is None else f": {self._error}"
+        return LocalProtocolError(f"{action} {_WORDS[self._state]}{cause}")
+
+    def _open_call(self) -> int:
+        number = self._open = self._next_id
         self._next_id += 1
-        return self._open
+        return number
 
     def _short_answer(self) -> Answer | None:
-        """The usual case: the answer to the open call, which it closes, is short and all that has come."""
-        rest = self._frames.rest
+        """Takes the answer to the open call in the usual case: it is short, and all that has arrived."""
+        rest = self._splitter.rest
         if 0 < len(rest) <= self._short_bytes and self._error is None:
             answer = self._codec.quick(rest)
             if answer is not None and answer.id == self._open:
-                self._frames.clear()
+                self._splitter.clear()
                 self._open = None
                 return answer
         return None
 
     def _next_answer(self) -> dict[str, Any] | None:
-        """The answer to the open call, which it closes; late ones before it are dropped. None = need data."""
-        while (message := self._next_message()) is not None:
-            if self._is_late(message):
-                continue
+        """Takes the answer to the open call; None = need data."""
+        if (message := self._next_message()) is not None:
             if message["id"] != self._open:
                 self._fail(self._out_of_turn(message))
             self._open = None
             return message
-        if self.closed and self._frames.rest.strip(b" \t\r\n"):
-            self._fail(broken("standard output was closed in the middle of a frame", self._frames.rest))
+        if self.closed and self._splitter.rest.strip(b" \t\r\n"):
+            self._fail(broken("standard output was closed in the middle of a frame", self._splitter.rest))
         return None
 
     def _next_message(self) -> dict[str, Any] | None:
-        """The next answer of good form, whatever its id; None = need data."""
+        """Takes the next well-formed answer, whatever its id, dropping and counting late ones; None = need data."""
         if self._error is not None:
             raise self._error
         try:
-            frame = self._frames.next()
-            return None if frame is None else _answer(self._codec.decode(frame), frame)
+            while (frame := self._splitter.next()) is not None:
+                message = _check_answer(self._codec.decode(frame), frame)
+                if message["id"] not in self._given_up:
+                    return message
+                self._given_up.remove(message["id"])
+                self.late += 1
         except RemoteProtocolError as error:
             self._fail(error)
-
-    def _is_late(self, message: dict[str, Any]) -> bool:
-        if message["id"] not in self._given_up:
-            return False
-        self._given_up.remove(message["id"])
-        self.late += 1
-        return True
+        return None
 
     def _out_of_turn(self, message: dict[str, Any]) -> RemoteProtocolError:
-        """An answer, but not to the open call."""
+        """Returns the error for an answer that is not to the open call."""
         number = message["id"]
         if 0 <= number < self._next_id:
             return misplaced(f"a second answer to call {number}", message)
@@ -263,39 +327,13 @@ class Connection:
             return misplaced(f"an answer with id {number}, but no call is open", message)
         return misplaced(f"an answer with id {number}, but the open call has id {self._open}", message)
 
-    def _error_object(self, message: dict[str, Any]) -> ErrorObject:
-        try:
-            return msgspec.convert(message["error"], ErrorObject)
-        except msgspec.ValidationError as error:
-            self._fail(misplaced(f"error must be {{code, message, data}} ({error})", message))
-
-    def _read_hello(self, message: dict[str, Any], params: Initialize) -> Hello:
-        result = message["result"]
-        try:
-            hello = msgspec.convert(result, Hello)
-        except msgspec.ValidationError as error:
-            named = result.get("encoding") if isinstance(result, dict) else None
-            if named is None or named in list(Encoding):
-                self._fail(misplaced(f"no result for initialize ({error})", message))
-            self._fail(self._not_offered(named, params, message))
-        if "encoding" not in result:
-            return msgspec.structs.replace(hello, encoding=self.encoding)
-        if hello.encoding not in params.encodings:
-            self._fail(self._not_offered(hello.encoding, params, message))
-        return hello
-
-    def _not_offered(self, named: Any, params: Initialize, message: dict[str, Any]) -> RemoteProtocolError:
-        offered = ", ".join(params.encodings)
-        chosen = quote(msgspec.json.encode(named))
-        return misplaced(f"chose the encoding {chosen}, but offered were: {offered}", message)
-
     def _fail(self, error: RemoteProtocolError) -> NoReturn:
-        self._error = error
+        self._state, self._error = State.BROKEN, error
         raise error
 
 
-def _answer(message: Any, frame: bytes | bytearray) -> dict[str, Any]:
-    """`message`, if it has the form of an answer. Raises RemoteProtocolError."""
+def _check_answer(message: Any, frame: bytes | bytearray) -> dict[str, Any]:
+    """Returns `message` if it has the form of an answer. Raises RemoteProtocolError."""
     if not isinstance(message, dict):
         if isinstance(message, list) and message and all(isinstance(item, dict) for item in message):
             raise misplaced("a batch; answer with one object a frame", message)
@@ -319,6 +357,34 @@ def _answer(message: Any, frame: bytes | bytearray) -> dict[str, Any]:
     return message
 
 
+def _read_error(message: dict[str, Any]) -> ErrorObject:
+    """Returns the error of an answer. Raises RemoteProtocolError."""
+    try:
+        return msgspec.convert(message["error"], ErrorObject)
+    except msgspec.ValidationError as error:
+        raise misplaced(f"error must be {{code, message, data}} ({error})", message) from None
+
+
+def _read_hello(message: dict[str, Any], params: Initialize, in_force: Encoding) -> Hello:
+    """Returns the result of `initialize`, with the encoding that holds from now on. Raises RemoteProtocolError."""
+    result = message["result"]
+    try:
+        hello = msgspec.convert(result, Hello)
+        chosen: Any = hello.encoding
+    except msgspec.ValidationError as error:
+        chosen = result.get("encoding") if isinstance(result, dict) else None
+        if chosen is None or chosen in list(Encoding):
+            raise misplaced(f"no result for initialize ({error})", message) from None
+    else:
+        if "encoding" not in result:
+            return msgspec.structs.replace(hello, encoding=in_force)
+        if chosen in params.encodings:
+            return hello
+    offered = ", ".join(params.encodings)
+    named = quote(msgspec.json.encode(chosen))
+    raise misplaced(f"chose the encoding {named}, but offered were: {offered}", message)
+
+
 class Request(Struct, frozen=True):
     """A call that awaits an answer."""
 
@@ -328,7 +394,7 @@ class Request(Struct, frozen=True):
 
 
 class Notification(Struct, frozen=True):
-    """Something told, that is not answered."""
+    """A message that is not answered."""
 
     method: str
     params: dict[str, Any]
@@ -341,7 +407,7 @@ class BotConnection:
         self.closed = False
         """The referee has closed our standard input."""
         self._codec = codec(Encoding.JSON)
-        self._frames = JSON.frames(max_frame_bytes, b"")
+        self._splitter = JSON.splitter(max_frame_bytes, b"")
         self._max_frame_bytes = max_frame_bytes
         self._open: set[int] = set()
         self._chosen: Encoding | None = None
@@ -354,48 +420,48 @@ class BotConnection:
     def receive(self, data: bytes) -> None:
         """Takes bytes from standard input; b"" = it was closed."""
         if data:
-            self._frames.feed(data)
+            self._splitter.feed(data)
         else:
             self.closed = True
 
     def next_message(self) -> Request | Notification | NeedData:
-        """What the referee says next. Raises RemoteProtocolError if that is no message of the protocol."""
-        frame = self._frames.next()
+        """Returns the referee's next message. Raises RemoteProtocolError if the frame is none."""
+        frame = self._splitter.next()
         if frame is None:
             return NEED_DATA
         message = self._codec.decode(frame)
         try:
-            if isinstance(message, dict) and "id" in message:
-                request = msgspec.convert({"params": {}, **message}, Request)
-                self._open.add(request.id)
-                return request
-            return msgspec.convert({"params": {}, **message} if isinstance(message, dict) else message, Notification)
+            if not isinstance(message, dict) or "id" not in message:
+                return msgspec.convert(_with_params(message), Notification)
+            request = msgspec.convert(_with_params(message), Request)
         except msgspec.ValidationError as error:
             raise misplaced(f"neither a request nor a notification ({error})", message) from None
+        self._open.add(request.id)
+        return request
 
     def choose_encoding(
         self, offered: Iterable[str], spoken: Iterable[Encoding] = (Encoding.JSON, Encoding.MSGPACK)
     ) -> Encoding:
-        """The first of the `offered` encodings that is spoken: name it in the result of `initialize`.
+        """Returns the first of the `offered` encodings that is spoken, for the result of `initialize`.
 
-        It comes into force with the next `respond`. JSON if there is none: the referee will say so.
+        It comes into force with the next `respond`. If none is spoken it is JSON, and the referee will object.
         """
         spoken = list(spoken)
         self._chosen = next((Encoding(name) for name in offered if name in spoken), Encoding.JSON)
         return self._chosen
 
     def respond(self, number: int, result: Any) -> bytes:
-        """The frame that answers request `number`."""
+        """Returns the frame that answers request `number`."""
         self._close_call(number)
         frame = self._codec.frame({"jsonrpc": "2.0", "id": number, "result": result})
         chosen, self._chosen = self._chosen, None
         if chosen is not None and chosen is not self.encoding:
             self._codec = codec(chosen)
-            self._frames = self._codec.frames(self._max_frame_bytes, self._frames.rest)
+            self._splitter = self._codec.splitter(self._max_frame_bytes, self._splitter.rest)
         return frame
 
     def fail(self, number: int, code: int, message: str, data: Any = None) -> bytes:
-        """The frame that answers request `number` with an error."""
+        """Returns the frame that answers request `number` with an error."""
         self._close_call(number)
         self._chosen = None
         error = ErrorObject(code, message, data)
@@ -405,3 +471,7 @@ class BotConnection:
         if number not in self._open:
             raise LocalProtocolError(f"an answer to request {number}, which is not open")
         self._open.remove(number)
+
+
+def _with_params(message: Any) -> Any:
+    return {"params": {}, **message} if isinstance(message, dict) else message

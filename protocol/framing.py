@@ -1,23 +1,24 @@
-"""Where a frame ends. Each class cuts one encoding's stream of bytes into whole frames, however the bytes arrive.
+"""Where a frame ends. Each splitter cuts one encoding's stream of bytes into whole frames, however the bytes arrive.
 
-Frames are cut one at a time, when asked for, because the encoding may change between two of them. The limit on a
-frame's size is enforced while the frame arrives.
+It cuts one frame at a time, on request, because the encoding may change between two frames. It enforces the limit on a
+frame's size while the frame arrives.
 """
 
 from abc import ABC, abstractmethod
 
 import msgpack  # type: ignore[import-untyped]
 
-from referee.protocol.errors import RemoteProtocolError, broken, quote, stray_print
+from referee.protocol.errors import RemoteProtocolError, broken, stray_print
+from referee.protocol.text import quote
 
 
-class Frames(ABC):
-    """What both encodings' cutters can do."""
+class FrameSplitter(ABC):
+    """The interface of both encodings' splitters."""
 
     def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
         self.max_frame_bytes = max_frame_bytes
         self.rest = rest
-        """What has come and was not taken yet."""
+        """The bytes that have arrived and were not taken yet."""
 
     def feed(self, data: bytes | bytearray) -> None:
         """Adds bytes to the end."""
@@ -33,32 +34,32 @@ class Frames(ABC):
         """Takes all of `rest`, which was one whole frame."""
 
     @abstractmethod
-    def whole(self) -> bool:
-        """Whether `next` has something to give, or to refuse. Takes nothing, and decodes nothing."""
+    def has_frame(self) -> bool:
+        """Returns whether `next` has a frame to return or to refuse. Takes and decodes nothing."""
 
     @abstractmethod
     def next(self) -> bytes | bytearray | None:
-        """Takes the next frame; None = it has not come whole yet. Raises RemoteProtocolError."""
+        """Takes the next frame; None = it is not complete yet. Raises RemoteProtocolError."""
 
 
-class Lines(Frames):
-    """JSON: one frame a line. Only LF ends a line; blank lines are nothing."""
+class LineSplitter(FrameSplitter):
+    """JSON: one frame a line. Only LF ends a line; blank lines are skipped."""
 
     def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
         super().__init__(max_frame_bytes, rest)
-        self._searched = 0  # so many bytes of the rest hold no LF
+        self._searched = 0  # the number of bytes at the start of the rest that hold no LF
 
     def clear(self) -> None:
         self.rest = b""
         self._searched = 0
 
-    def whole(self) -> bool:
+    def has_frame(self) -> bool:
         return self.rest.find(b"\n", self._searched) >= 0 or len(self.rest) > self.max_frame_bytes
 
     def next(self) -> bytes | bytearray | None:
-        """The next line that is not blank, with or without its LF. The LF does not count for the limit."""
+        """Takes the next line that is not blank, with or without its LF, which does not count for the limit."""
         if self.rest[:1] in (b"\n", b"\r"):
-            # At once, or a flood of blank lines would cost us more than it costs the bot.
+            # Strip all blank lines at once: a flood of them must not cost us more than it costs the bot.
             self.rest, self._searched = self.rest.lstrip(b"\r\n"), 0
         while (line := self._line()) is not None:
             if line.strip(b" \t\r\n"):
@@ -72,7 +73,7 @@ class Lines(Frames):
             raise _too_long(self.max_frame_bytes, self.rest)
         if end < 0:
             self._searched = size
-            # No text begins with the first byte of a small MessagePack map, and no LF may ever come.
+            # The first byte of a small MessagePack map begins no text, and an LF may never come.
             if size and 0x80 <= self.rest[0] <= 0x8F:
                 raise broken("this looks like MessagePack, but the encoding in force is json", self.rest)
             return None
@@ -81,46 +82,46 @@ class Lines(Frames):
             line, self.rest = self.rest, b""
             return line
         if not isinstance(self.rest, bytearray):
-            self.rest = bytearray(self.rest)  # cheap to shorten at the front
+            self.rest = bytearray(self.rest)  # cheap to shorten at its beginning
         line = self.rest[:end]
         del self.rest[: end + 1]
         return line
 
 
-class Packs(Frames):
+class MapSplitter(FrameSplitter):
     """MessagePack: one map a frame, the next follows at once."""
 
     def __init__(self, max_frame_bytes: int, rest: bytes | bytearray = b"") -> None:
         super().__init__(max_frame_bytes, rest)
         self._scanner = _scanner()
-        self._scanned = 0  # so many bytes of the rest were given to the scanner
-        self._start = 0  # where the rest begins, in the scanner's count
-        self._found: int | RemoteProtocolError | None = None  # the end of the first frame, if that was looked for
+        self._scanned = 0  # the number of bytes of the rest that the scanner was given
+        self._start = 0  # the position of the rest in the scanner's count
+        self._end: int | RemoteProtocolError | None = None  # of the first frame, if it was looked for
 
     def clear(self) -> None:
         self.rest = b""
         if self._scanned:
             self._scanner = _scanner()
             self._scanned = self._start = 0
-            self._found = None
+            self._end = None
 
-    def whole(self) -> bool:
+    def has_frame(self) -> bool:
         if not self.rest:
             return False
-        if self._found is None and _begins_map(self.rest[0]):
+        if self._end is None and _begins_map(self.rest[0]):
             try:
-                self._found = self._end_of_frame()
+                self._end = self._find_end()
             except RemoteProtocolError as error:
-                self._found = error
-        return self._found is not None or not _begins_map(self.rest[0]) or len(self.rest) > self.max_frame_bytes
+                self._end = error
+        return self._end is not None or not _begins_map(self.rest[0]) or len(self.rest) > self.max_frame_bytes
 
     def next(self) -> bytes | bytearray | None:
-        """The next whole map, as bytes. It is not decoded: keys, text and numbers are still to be checked."""
+        """Takes the next whole map as bytes. Its keys, text and numbers are not checked yet."""
         if not self.rest:
             return None
         if not _begins_map(self.rest[0]):
             raise _no_map(self.rest)
-        end = self._end_of_frame() if self._found is None else self._found
+        end = self._find_end() if self._end is None else self._end
         if isinstance(end, RemoteProtocolError):
             raise end
         if (len(self.rest) if end is None else end) > self.max_frame_bytes:
@@ -131,20 +132,20 @@ class Packs(Frames):
         if not isinstance(self.rest, bytearray):
             self.rest = bytearray(self.rest)
         del self.rest[:end]
-        self._found = None
+        self._end = None
         self._scanned -= end
         self._start += end
         return frame
 
-    def _end_of_frame(self) -> int | None:
-        """The length of the first frame. The scanner goes on where it stopped: no byte is looked at twice."""
+    def _find_end(self) -> int | None:
+        """Returns the length of the first frame. The scanner continues where it stopped: it reads no byte twice."""
         if self._scanned < len(self.rest):
             self._scanner.feed(self.rest[self._scanned :])
             self._scanned = len(self.rest)
         try:
             self._scanner.skip()
         except msgpack.OutOfData:
-            return None  # and tell() now counts the half frame: it is not to be asked
+            return None  # now tell() counts the half frame too, so it must not be asked
         except msgpack.StackError:
             raise broken("nested too deep", self.rest) from None
         except ValueError as error:
@@ -154,7 +155,7 @@ class Packs(Frames):
 
 
 def _scanner() -> msgpack.Unpacker:
-    """A scanner that sets no limit of its own: ours is enforced by the frames' length."""
+    """Returns a scanner without a limit of its own: the splitter limits the frame's length."""
     return msgpack.Unpacker(max_buffer_size=0)
 
 
@@ -163,7 +164,7 @@ def _begins_map(first: int) -> bool:
 
 
 def _no_map(rest: bytes | bytearray) -> RemoteProtocolError:
-    """Each character of a text is a whole MessagePack value, an integer: so text must be told from a frame here."""
+    """Returns the error for bytes that begin no map. Each ASCII character is a whole MessagePack value, an integer."""
     if rest[:1] == b"{":
         return broken("this looks like JSON, but the encoding in force is msgpack", rest)
     if rest[0] < 0x80:

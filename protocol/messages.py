@@ -1,6 +1,6 @@
-"""What is said: the messages of the wire that belong to no game, with the members' names as they are sent.
+"""The messages of the wire that belong to no game, with their members' names as sent.
 
-Source: SPEC.md. The methods of the games, their parameters and their answers stand with the games.
+Source: SPEC.md. Each game defines its own methods, with their parameters and answers.
 """
 
 from enum import Enum, StrEnum
@@ -12,7 +12,7 @@ PROTOCOL_VERSION = 1
 
 
 class Encoding(StrEnum):
-    """How the JSON-RPC objects are written."""
+    """The encoding of the JSON-RPC objects."""
 
     JSON = "json"
     MSGPACK = "msgpack"
@@ -25,7 +25,7 @@ class NeedData(Enum):
 
 
 NEED_DATA: Final = NeedData.NEED_DATA
-"""No whole message has come yet."""
+"""No whole message has arrived yet."""
 
 
 class Limits(Struct, frozen=True):

@@ -66,7 +66,7 @@ def dialogue_names() -> list[str]:
 
 
 def dialogue(name: str) -> dict[str, Any]:
-    """A dialogue as it stands in its file."""
+    """Returns a dialogue from its file."""
     vector: dict[str, Any] = json.loads((DIALOGUES / f"{name}.json").read_text("utf-8"))
     return vector
 
@@ -77,7 +77,7 @@ def is_for(vector: dict[str, Any], encoding: Encoding) -> bool:
 
 
 def run_dialogue(command: Sequence[str | Path], vector: dict[str, Any], encoding: Encoding) -> list[str]:
-    """What the program did differently, each in one line, with the end of its standard error; [] = nothing.
+    """Returns the differences, one line each, with the end of the program's standard error; [] = none.
 
     A dialogue stops at its first difference, since what follows would only be a consequence. ValueError if the
     dialogue is not for this encoding.
@@ -109,7 +109,7 @@ class Program:
         os.set_blocking(self.output.fileno(), False)
         self.wanted = wanted
         self.in_force = codec(Encoding.JSON)
-        self.frames = self.in_force.frames(LARGEST_ANSWER_BYTES, b"")
+        self.frames = self.in_force.splitter(LARGEST_ANSWER_BYTES, b"")
         self.initialized = False
 
     def __enter__(self) -> Self:
@@ -149,10 +149,10 @@ class Program:
         result = self._answer(number, STARTUP_S).get("result")
         wanted = {"name": "conformance", "encoding": self.wanted, "reuse": True}
         if not isinstance(result, dict) or any(result.get(member) != value for member, value in wanted.items()):
-            raise Different(f"answered {_short(result)}, wanted at least {_short(wanted)}")
+            raise Different(f"answered {_short(result)}, expected at least {_short(wanted)}")
         self.initialized = True
         self.in_force = codec(self.wanted)
-        self.frames = self.in_force.frames(LARGEST_ANSWER_BYTES, self.frames.rest)
+        self.frames = self.in_force.splitter(LARGEST_ANSWER_BYTES, self.frames.rest)
 
     def _frame(self, message: dict[str, Any]) -> bytes:
         message = expanded({"jsonrpc": "2.0", **message})
@@ -164,13 +164,13 @@ class Program:
         answer = self._answer(wanted["id"])
         result = expanded(wanted["result"])
         if "result" not in answer or not same(answer["result"], result):
-            raise Different(f"answered {_short(answer)}, wanted the result {_short(result)}")
+            raise Different(f"answered {_short(answer)}, expected the result {_short(result)}")
 
     def _expect_error(self, wanted: dict[str, Any]) -> None:
         error: Any = self._answer(wanted["id"]).get("error")
         well_formed = isinstance(error, dict) and type(error.get("code")) is int and type(error.get("message")) is str
         if not well_formed or not same({**error, **wanted, "id": 0}, {**error, "id": 0}):
-            raise Different(f"answered the error {_short(error)}, wanted {_short(wanted)}")
+            raise Different(f"answered the error {_short(error)}, expected {_short(wanted)}")
 
     def _answer(self, number: int, seconds: float = ANSWER_S) -> dict[str, Any]:
         """The next frame, which must be an answer to call `number`."""
@@ -181,7 +181,7 @@ class Program:
             or not same(answer.get("id"), number)
             or ("result" in answer) == ("error" in answer)
         ):
-            raise Different(f"wrote {_short(answer)}, wanted an answer with id {number}")
+            raise Different(f"wrote {_short(answer)}, expected an answer with id {number}")
         return answer
 
     def _next_frame(self, deadline: float) -> Any:
@@ -220,7 +220,7 @@ class Program:
         if left.strip(b" \t\r\n"):
             raise Different(f"wrote unasked: {bytes(left[:200])!r}")
         if (status := self._status(deadline)) != 0:
-            raise Different(f"ended with status {status}, wanted 0")
+            raise Different(f"ended with status {status}, expected 0")
 
     def _status(self, deadline: float) -> int:
         try:

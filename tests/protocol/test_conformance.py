@@ -22,14 +22,14 @@ def test_our_own_bot_end_holds_every_dialogue(name: str, encoding: Encoding) -> 
 @pytest.mark.parametrize(
     ("wrong", "name", "encoding", "words"),
     [
-        ("id", "values", Encoding.JSON, "wanted an answer with id 1"),
-        ("true", "values", Encoding.MSGPACK, "wanted the result true"),
+        ("id", "values", Encoding.JSON, "expected an answer with id 1"),
+        ("true", "values", Encoding.MSGPACK, "expected the result true"),
         ("message", "error", Encoding.JSON, 'answered the error {"code": -32000, "message": "failed"'),
         ("print", "text", Encoding.JSON, "x = 5"),
         ("print", "handshake", Encoding.MSGPACK, "x = 5"),
-        ("status", "end_of_input", Encoding.JSON, "ended with status 7, wanted 0"),
+        ("status", "end_of_input", Encoding.JSON, "ended with status 7, expected 0"),
         ("no exit", "exit", Encoding.JSON, "no end in time"),
-        ("reuse", "reuse", Encoding.MSGPACK, "wanted the result []"),
+        ("reuse", "reuse", Encoding.MSGPACK, "expected the result []"),
     ],
 )
 def test_a_broken_rule_is_noticed(wrong: str, name: str, encoding: Encoding, words: str) -> None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from vectors import CLOCK, PLAIN, initialize, joined
 
 from referee.protocol.codec import MAX_DEPTH, codec
-from referee.protocol.connection import NEED_DATA, BotConnection, Connection, Notification, Request, answer_decoder
+from referee.protocol.connection import NEED_DATA, AnswerDecoder, BotConnection, Connection, Notification, Request
 from referee.protocol.errors import LocalProtocolError, RemoteProtocolError
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello
 
@@ -54,11 +54,11 @@ def test_a_whole_frame_is_seen_when_it_is_there_and_to_look_for_it_changes_nothi
         piece = frame[start : start + chunk]
         referee.receive(piece)
         if looks:
-            assert referee.whole is (start + chunk >= len(frame))
+            assert referee.has_whole_frame is (start + chunk >= len(frame))
         if start + chunk < len(frame):
             assert referee.answer(PLAIN) is NEED_DATA
     assert referee.answer(PLAIN) == value
-    assert not referee.whole
+    assert not referee.has_whole_frame
 
 
 @given(value=values, chunk=st.integers(1, 20), encoding=st.sampled_from(ENCODINGS))
@@ -77,7 +77,7 @@ def test_every_plain_value_goes_there_and_back_in_any_pieces(value: Any, chunk: 
         referee.receive(frame[at : at + chunk])
         answer = referee.answer(PLAIN)
     assert repr(answer) == repr(value)  # 1, 1.0 and true are equal, but not the same
-    referee.unasked()
+    referee.check_silence()
 
 
 @BOTH
@@ -120,7 +120,7 @@ def test_an_error_arrives_with_its_message_and_data(encoding: Encoding) -> None:
 def test_a_result_that_fits_comes_in_its_type(encoding: Encoding) -> None:
     referee, bot = asked(encoding)
     referee.receive(bot.respond(1, {"moveType": 0, "coordList": [[0, 3], [0, 4]], "unknown": {"a": [1]}}))
-    assert referee.answer(answer_decoder(Move)) == Move(0, ((0, 3), (0, 4)))
+    assert referee.answer(AnswerDecoder(Move)) == Move(0, ((0, 3), (0, 4)))
 
 
 @BOTH
@@ -130,12 +130,12 @@ def test_a_result_that_does_not_fit_comes_as_plain_values_for_the_rules_to_judge
 ) -> None:
     referee, bot = asked(encoding)
     referee.receive(bot.respond(1, result))
-    assert repr(referee.answer(answer_decoder(Move))) == repr(result)
+    assert repr(referee.answer(AnswerDecoder(Move))) == repr(result)
 
 
 @BOTH
 def test_the_type_does_not_depend_on_the_length_of_the_frame(encoding: Encoding) -> None:
-    decoder = answer_decoder(dict[str, UUID])
+    decoder = AnswerDecoder(dict[str, UUID])
     name = "12345678-1234-5678-1234-567812345678"
     for members in (1, 100):
         referee, bot = asked(encoding)
@@ -181,7 +181,7 @@ def test_a_late_answer_is_dropped_and_counted_before_the_awaited_one(encoding: E
     assert referee.late == 2
     referee.receive(bot.respond(3, "third"))
     assert referee.answer(PLAIN) == "third"
-    referee.unasked()
+    referee.check_silence()
 
 
 @BOTH
@@ -190,7 +190,7 @@ def test_half_a_late_answer_is_no_fault_and_its_rest_may_come_during_the_next_ca
     referee.give_up()
     late = bot.respond(1, "late")
     referee.receive(late[:9])
-    referee.unasked()
+    referee.check_silence()
     bot.receive(referee.call("getMove", referee.encode({}), CLOCK))
     bot.next_message()
     referee.receive(late[9:] + bot.respond(2, "good"))
@@ -206,7 +206,7 @@ def test_late_answers_do_not_excuse_an_endless_one(encoding: Encoding) -> None:
     referee.give_up()
     referee.receive(bot.respond(1, "x" * 200)[:150])
     with pytest.raises(RemoteProtocolError, match="more than 100 bytes"):
-        referee.unasked()
+        referee.check_silence()
 
 
 # The size of a frame
@@ -261,7 +261,7 @@ def test_another_match_keeps_the_encoding_whether_the_bot_names_it_or_not(encodi
     assert isinstance(request, Request)
     assert request.params["encodings"] == [encoding]
     referee.receive(bot.respond(request.id, {"encoding": encoding, "reuse": True} if named else {}))
-    assert referee.hello() == Hello(encoding=encoding, reuse=named)
+    assert referee.handshake() == Hello(encoding=encoding, reuse=named)
     bot.receive(referee.call("play", referee.encode({}), CLOCK))
     assert isinstance(bot.next_message(), Request)
 
@@ -274,16 +274,16 @@ def test_another_match_cannot_change_the_encoding(encoding: Encoding) -> None:
     other = next(each for each in Encoding if each is not encoding)
     referee.receive(bot.respond(1, {"encoding": other}))
     with pytest.raises(RemoteProtocolError, match=f'chose the encoding "{other}", but offered were: {encoding}'):
-        referee.hello()
+        referee.handshake()
 
 
 def test_bytes_after_the_handshake_belong_to_the_chosen_encoding() -> None:
     referee = Connection()
     referee.initialize(initialize())
     referee.receive(b'{"id":0,"result":{"encoding":"msgpack"}}\n\x82\xa2id\x00\xa6result\xc0')
-    assert isinstance(referee.hello(), Hello)
+    assert isinstance(referee.handshake(), Hello)
     with pytest.raises(RemoteProtocolError, match="a second answer to call 0"):
-        referee.unasked()
+        referee.check_silence()
 
 
 def test_a_frame_is_never_read_in_the_wrong_encoding_while_the_handshake_is_open() -> None:
@@ -291,9 +291,9 @@ def test_a_frame_is_never_read_in_the_wrong_encoding_while_the_handshake_is_open
     referee.initialize(initialize())
     for byte in b'{"id":0,"result":{}}':
         referee.receive(bytes([byte]))
-        assert referee.hello() is None
+        assert referee.handshake() is None
     referee.receive(b"\n")
-    assert referee.hello() == Hello()
+    assert referee.handshake() == Hello()
 
 
 # The end of the stream
@@ -323,8 +323,8 @@ def test_a_call_while_one_is_open_is_our_bug() -> None:
     for broken_rule in (
         lambda: referee.call("play", b"{}", CLOCK),
         lambda: referee.initialize(initialize()),
-        referee.unasked,
-        referee.hello,
+        referee.check_silence,
+        referee.handshake,
     ):
         with pytest.raises(LocalProtocolError):
             broken_rule()
@@ -332,7 +332,7 @@ def test_a_call_while_one_is_open_is_our_bug() -> None:
 
 def test_an_answer_that_nobody_asked_for_is_our_bug() -> None:
     referee, _ = joined(Encoding.JSON)
-    for broken_rule in (lambda: referee.answer(PLAIN), referee.give_up, referee.hello):
+    for broken_rule in (lambda: referee.answer(PLAIN), referee.give_up, referee.handshake):
         with pytest.raises(LocalProtocolError):
             broken_rule()
 

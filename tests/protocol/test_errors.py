@@ -1,8 +1,9 @@
-"""What an author is shown of a bad frame: one printable line, of bounded length."""
+"""How messages quote a bad frame: one printable line, of bounded length."""
 
 import pytest
 
-from referee.protocol.errors import SHOWN_CHARACTERS, quote, stray_print
+from referee.protocol.errors import stray_print
+from referee.protocol.text import SHOWN_CHARACTERS, quote
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from vectors import CLOCK, PLAIN, initialize
 
 from referee.harness.paths import HOME
-from referee.protocol.connection import NEED_DATA, Connection, answer_decoder
+from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.errors import RemoteProtocolError
 from referee.protocol.messages import Encoding, ErrorObject, Hello
 
 FRAME_BYTES = 4096
 MILLION = 1_000_000
-PLACE = answer_decoder(dict[str, int])
+PLACE = AnswerDecoder(dict[str, int])
 GREETING = {
     Encoding.JSON: b'{"jsonrpc":"2.0","id":0,"result":{"encoding":"json"}}\n',
     Encoding.MSGPACK: b'{"jsonrpc":"2.0","id":0,"result":{"encoding":"msgpack"}}\n',
@@ -65,7 +65,7 @@ def asked(encoding: Encoding) -> Connection:
     connection = Connection(FRAME_BYTES)
     connection.initialize(initialize())
     connection.receive(GREETING[encoding])
-    assert type(connection.hello()) is Hello
+    assert type(connection.handshake()) is Hello
     connection.call("play", connection.encode({}), CLOCK)
     return connection
 
@@ -78,7 +78,7 @@ def outcome(connection: Connection, pieces: list[bytes]) -> str:
             answer = connection.answer(PLACE)
             if answer is not NEED_DATA:
                 msgspec.json.encode(answer)
-                connection.unasked()
+                connection.check_silence()
                 return "error" if type(answer) is ErrorObject else "answer"
         connection.receive(b"")
         return "answer" if connection.answer(PLAIN) is not NEED_DATA else "nothing"
@@ -125,9 +125,9 @@ def test_any_dialogue_ends_in_an_answer_or_in_a_fault_of_one_printable_line(
                 connection.give_up()
                 is_open = False
             elif not is_open and step == "unasked":
-                connection.unasked()
+                connection.check_silence()
             elif not is_open and step == "call":
-                connection.unasked()
+                connection.check_silence()
                 connection.call("play", connection.encode({}), CLOCK)
                 is_open = True
     except RemoteProtocolError as error:
@@ -175,7 +175,7 @@ def mutations(luck: random.Random, frames: list[bytes]) -> Iterator[bytes]:
 
 
 def fuzzed(encoding: Encoding, count: int) -> tuple[dict[str, int], float]:
-    """So many frames: what came of them, and the CPU time."""
+    """Counts the outcomes of that many frames, and measures the CPU time."""
     started = time.process_time()
     found = {"answer": 0, "error": 0, "nothing": 0, "fault": 0}
     frames = mutations(random.Random(f"fuzz {encoding}"), [written(message, encoding) for message in MESSAGES])

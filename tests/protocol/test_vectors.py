@@ -39,13 +39,13 @@ def test_what_may_come_off_turn_is_dropped(name: str, encoding: Encoding, feed: 
 @pytest.mark.parametrize(("name", "encoding"), FRAMES_OF_BOTS)
 def test_whatever_follows_is_out_of_turn(name: str, encoding: Encoding) -> None:
     with pytest.raises(RemoteProtocolError):
-        fed(load(name), encoding, "with trailing bytes")[0].unasked()
+        fed(load(name), encoding, "with trailing bytes")[0].check_silence()
 
 
 @pytest.mark.parametrize(("name", "encoding"), FRAMES_OF_BOTS)
 def test_after_a_good_frame_alone_the_bot_is_not_out_of_turn(name: str, encoding: Encoding) -> None:
     referee, _ = fed(load(name), encoding, "whole")
-    referee.unasked()
+    referee.check_silence()
 
 
 @pytest.mark.parametrize(("name", "encoding"), FAULTS)
@@ -70,7 +70,7 @@ def test_a_fault_is_final(name: str, encoding: Encoding) -> None:
     referee.receive(frame_bytes(vector["frame"], encoding))
     if vector.get("end"):
         referee.receive(b"")
-    ask = {None: referee.unasked, 0: referee.hello}.get(vector["open"], lambda: referee.answer(PLAIN))
+    ask = {None: referee.check_silence, 0: referee.handshake}.get(vector["open"], lambda: referee.answer(PLAIN))
     with pytest.raises(RemoteProtocolError) as first:
         ask()
     referee.receive(b'\n{"id":1,"result":7}\n')

@@ -7,11 +7,11 @@ from typing import Any
 
 from conformance import frame_bytes
 
-from referee.protocol.connection import NEED_DATA, BotConnection, Connection, answer_decoder
+from referee.protocol.connection import NEED_DATA, AnswerDecoder, BotConnection, Connection
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
 VECTORS = Path(__file__).parents[2] / "protocol" / "vectors"
-PLAIN = answer_decoder(Any)
+PLAIN = AnswerDecoder(Any)
 CLOCK = Clock(1000, None, 3)
 FEEDS = ("whole", "byte by byte", "with trailing bytes")
 TRAILING = {Encoding.JSON: b'{"json', Encoding.MSGPACK: b"\x83\xa7json"}
@@ -53,7 +53,7 @@ def joined(encoding: Encoding, max_frame_bytes: int = 1 << 20) -> tuple[Connecti
     bot.receive(referee.initialize(initialize()))
     bot.next_message()
     referee.receive(bot.respond(0, {"encoding": bot.choose_encoding([encoding])}))
-    assert referee.hello() is not None
+    assert referee.handshake() is not None
     assert referee.encoding is bot.encoding is encoding
     return referee, bot
 
@@ -81,11 +81,11 @@ def prepared(vector: dict[str, Any], encoding: Encoding) -> Connection:
 
 
 def verdict(referee: Connection, vector: dict[str, Any]) -> Any:
-    """What the referee's end makes of what has come: a value, NEED_DATA, or RemoteProtocolError."""
+    """Returns the referee's verdict on the bytes so far: a value or NEED_DATA. Raises RemoteProtocolError."""
     if vector["open"] is None:
-        return referee.unasked()
+        return referee.check_silence()
     if vector["open"] == 0:
-        hello = referee.hello()
+        hello = referee.handshake()
         return NEED_DATA if hello is None else hello
     return referee.answer(PLAIN)
 

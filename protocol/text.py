@@ -1,0 +1,33 @@
+"""Text from strangers, made safe to show: the helpers that messages, reports and pages share."""
+
+import codecs
+
+SHOWN_CHARACTERS = 200
+"""The longest piece of a frame that a message quotes."""
+_ENOUGH_BYTES = 4 * (SHOWN_CHARACTERS + 1) + 3  # no character has more than four
+
+
+def printable(text: str, limit: int | None = None) -> str:
+    """Returns `text` without anything that a terminal or a page would obey, cut after `limit` characters.
+
+    Control characters, marks that change the writing direction and lone surrogates become escapes such as `\\x1b`;
+    tabs become spaces.
+    """
+    text = text[:limit].expandtabs(4)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text[:limit]
+
+
+def quote(frame: bytes | bytearray) -> str:
+    """Returns the beginning of `frame`, printable and on one line: as text, or in hexadecimal if it is no text."""
+    start = bytes(frame[:_ENOUGH_BYTES])
+    start = start.strip(b" \t\r\n") or start  # a frame of white space only is shown as it is
+    is_whole = len(frame) <= _ENOUGH_BYTES  # otherwise the cut may have left half a character at the end
+    try:
+        text = codecs.getincrementaldecoder("utf-8")("strict").decode(start, is_whole)
+    except UnicodeDecodeError:
+        # A MessagePack frame begins with a byte that begins no text.
+        text = "0x" + start.hex() if start[0] >= 0x80 else start.decode(errors="backslashreplace")
+    text = printable(text.replace("\t", "\\t"))
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
