@@ -1,7 +1,7 @@
 """Connect Four, the Arena's game of 2022, with the flipped table. Rules: connectfour.md, and tictactoe.md A4-B1.
 
-Seat 0 plays `🔴` and moves first, seat 1 plays `🟡`. The flipped table and all else that the Arena's games share stands
-in `referee.games.arena`; here are the board and its moves. A bot keeps its own board from the events.
+Seat 0 plays `🔴` and moves first, seat 1 plays `🟡`. A bot keeps its own board from the events. The module
+`referee.games.arena` has the flipped table and everything else that the Arena's games share.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,16 +9,25 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
-from referee.games.contract import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.dice import Dice
+from referee.games.arena import (
+    FLIP,
+    UNKNOWN_ACTION,
+    ArenaOptions,
+    Battle,
+    Play,
+    as_printed,
+    presentation,
+    without_opening,
+)
+from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
+from referee.games.game import Game, TimeControl, named
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
 ROWS = 6
 COLUMN_OF = {name: column for column, name in enumerate(COLUMNS)}
 
-# A set of cells is an integer: a column takes seven bits from its lowest cell on, and the seventh is always 0. So a
-# cell and its neighbour in a direction are the same number of bits apart everywhere, and no line runs over the edge.
+# A set of cells is an integer. A column takes seven bits from its lowest cell on, of which the seventh is always 0.
+# A direction is then a constant number of bits, and no line crosses the edge.
 STRIDE = ROWS + 1
 UP, RIGHT, RISING, FALLING = 1, STRIDE, STRIDE + 1, STRIDE - 1
 FULL = sum((1 << ROWS) - 1 << STRIDE * column for column in range(len(COLUMNS)))
@@ -39,11 +48,11 @@ class Action(Struct, frozen=True, omit_defaults=True):
 
 
 class ArenaEvent(Struct, frozen=True, omit_defaults=True):
-    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+    """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
     youAre: Annotated[Side | UnsetType, Meta(description="your token; the first event")] = UNSET
-    id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET
-    player: Annotated[Side | UnsetType, Meta(description="who answered")] = UNSET
+    id: Annotated[str | UnsetType, Meta(description="the battle's id, with youAre")] = UNSET
+    player: Annotated[Side | UnsetType, Meta(description="the side that answered")] = UNSET
     action: Annotated[Any, Meta(description="putToken, the flip, or whatever was sent")] = UNSET
     column: Annotated[Any, Meta(description="the column, or whatever was sent")] = UNSET
     winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
@@ -59,9 +68,9 @@ class View(Struct, frozen=True):
     board: str
     """Forty-two characters `R`, `Y` or `.`, row by row from the top left."""
     to_move: Side | None
-    """Who is asked; null when the battle is over."""
+    """The side to move; null when the battle is over."""
     pending: Side | None
-    """Whose invalid move has not been answered yet."""
+    """The side whose invalid move has not been answered yet."""
 
 
 class FullView(View, frozen=True):
@@ -85,22 +94,17 @@ METHODS = {method.name: method for method in (PLAY, EVENT)}
 
 
 class ConnectFour(Battle):
-    """A position: the tokens, whose turn it is and whether an invalid move waits for its flip.
-
-    No member is changed in place, so copies share them all.
-    """
+    """A position: the tokens, whose turn it is and whether an invalid move waits for its flip."""
 
     METHODS = METHODS
+    MOVE = PLAY
     SIDES = SIDES
     WINS = ("RED_WIN", "YELLOW_WIN")
     EVENT_TYPE = ArenaEvent
-    AWAITED = ({0: PLAY}, {1: PLAY})
 
-    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
-        super().__init__(setup, dice)
+    def start(self) -> None:
         self.tokens = (0, 0)
         """Red's and yellow's cells."""
-        self.draw_opening()
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         if answer.get("action") != "putToken":
@@ -114,21 +118,17 @@ class ConnectFour(Battle):
         column = answer["column"]
         return None if landing(self.tokens[0] | self.tokens[1], COLUMN_OF[column]) else f"Column {column} is full"
 
-    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+    def play(self, player: Player, move: Mapping[str, Any]) -> Result | None:
         """Drops the token; four in a line win, a full board is a draw (A3)."""
-        shown = self.show(player, answer)
         red, yellow = self.tokens
-        cell = landing(red | yellow, COLUMN_OF[answer["column"]])
+        cell = landing(red | yellow, COLUMN_OF[move["column"]])
         self.tokens = (red | cell, yellow) if player == 0 else (red, yellow | cell)
         if has_four(self.tokens[player]):
-            return [shown, *self.won(player)]
-        if red | yellow | cell == FULL:
-            return [shown, *self.finish(draw("DRAW"), "draw")]
-        self.awaited = self.AWAITED[1 - player]
-        return [shown]
+            return win(player, self.WINS[player])
+        return draw("DRAW") if red | yellow | cell == FULL else None
 
-    def legal(self, player: Player) -> Iterator[dict[str, str]]:
-        """The columns that are not full from A to G; only the flip after an invalid move."""
+    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
+        """The columns that are not full, from A to G; only the flip after an invalid move."""
         if self.pending is not None:
             yield {"action": FLIP}
             return
@@ -137,9 +137,11 @@ class ConnectFour(Battle):
             if landing(taken, column):
                 yield {"action": "putToken", "column": name}
 
-    def view(self, player: Player | None) -> View:
-        shown = drawn(self.tokens), self.side(next(iter(self.awaited), None)), self.side(self.pending)
-        return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
+    def _view(self, player: Player) -> View:
+        return View(*self._shown_board())
+
+    def _full_view(self) -> FullView:
+        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def marks(self) -> dict[str, list[str]]:
         """`won`: the cells of the lines of four (A3), such as `B1`: the column, and the row from the bottom."""
@@ -155,17 +157,20 @@ class ConnectFour(Battle):
     def __str__(self) -> str:
         board = drawn(self.tokens)
         lines = [board[start : start + len(COLUMNS)] for start in range(0, len(board), len(COLUMNS))]
-        return "\n".join([*lines, "".join(COLUMNS), *self.flip_due("RY")])
+        return "\n".join([*lines, "".join(COLUMNS), *self.drawn_flip("RY")])
+
+    def _shown_board(self) -> tuple[str, Side | None, Side | None]:
+        return drawn(self.tokens), self.side(next(iter(self.awaited), None)), self.side(self.pending)
 
 
 def landing(taken: int, column: int) -> int:
-    """The lowest free cell of a column, as a set; the empty set if it is full. `taken`: all tokens."""
+    """Returns the lowest free cell of a column, as a set; empty if it is full. `taken`: all tokens."""
     lowest = 1 << STRIDE * column
     return taken + lowest & (lowest << ROWS) - lowest
 
 
 def has_four(tokens: int) -> bool:
-    """Whether four of these cells stand in a line."""
+    """Returns whether four of these cells form a line."""
     for step in (UP, RIGHT, RISING, FALLING):
         pairs = tokens & tokens >> step
         if pairs & pairs >> 2 * step:
@@ -174,7 +179,7 @@ def has_four(tokens: int) -> bool:
 
 
 def fours(tokens: int) -> int:
-    """Those of these cells that stand in a line of four."""
+    """Returns the cells that are part of a line of four."""
     found = 0
     for step in (UP, RIGHT, RISING, FALLING):
         pairs = tokens & tokens >> step
@@ -188,20 +193,20 @@ _CELLS = tuple(1 << STRIDE * column + row for row in range(ROWS - 1, -1, -1) for
 
 
 def drawn(tokens: tuple[int, int]) -> str:
-    """The board as `View` shows it."""
+    """Returns the board as `View` shows it."""
     red, yellow = tokens
     return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in _CELLS])
 
 
 def position(setup: Setup, view: FullView) -> ConnectFour:
-    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
     if len(view.board) != len(_CELLS) or set(view.board) - set(".RY"):
-        raise ValueError(f"the board is {view.board!r}; wanted forty-two characters R, Y or .")
+        raise ValueError(f"the board is {view.board!r}; expected forty-two characters R, Y or .")
     red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
     taken = red | yellow
     if (floating := taken & ~(taken << UP | LOWEST)) != 0:
         column = (floating.bit_length() - 1) // STRIDE
-        raise ValueError(f"a token of column {COLUMNS[column]} stands on an empty cell")
+        raise ValueError(f"a token of column {COLUMNS[column]} is above an empty cell")
     state = ConnectFour(without_opening(setup))
     state.setup, state.tokens = setup, (red, yellow)
     state.take_over(view)
@@ -222,12 +227,12 @@ GAME = Game(
     seat_view=View,
     rebuild=position,
     vary={"opening": 4},
-    legend={"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
-    notation=notation(
+    presentation=presentation(
         "columns A-G from the left; seat 0 is 🔴, drawn R, seat 1 🟡, drawn Y",
         SIDES,
         {"putToken": "to"},
         ("R", "Y"),
+        {"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
         "column",
     ),
     doc=__doc__ or "",

@@ -1,17 +1,17 @@
-"""What an engine promises to whoever drives it.
+"""The contract between an engine and its driver.
 
-An engine is a `State`: one position of one match. It says whose answers it awaits, is given all of them at once
-with `apply`, and says what happened as a list of events. It knows rules and nothing else: no clock, no process, no
-luck but the seed in its `Setup`. Read `referee.games.tictactoe` first; every engine has its shape.
+An engine is a `State`: one position of one match. It names the seats whose answers it awaits, takes all of them at once
+in `apply`, and returns a list of events. It knows the rules and nothing else: no clock, no process, and no luck except
+the seed in its `Setup`. `referee.games.turn_game` is a base for two-player games.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from enum import StrEnum
-from functools import wraps
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, final
 
 import msgspec
 from msgspec import Struct
@@ -21,13 +21,12 @@ from referee.games.dice import Dice
 Player = int
 """A seat, 0-based."""
 
-
 NOT_YOUR_TURN = "Not your turn"
-"""What an answer out of turn is called, unless somebody knows better."""
+"""The default description of an answer out of turn."""
 
 
 class FaultKind(StrEnum):
-    """What a bot did wrong. ILLEGAL is found by the engine, the rest by the referee."""
+    """The kinds of faults. The engine finds ILLEGAL, the referee finds the others."""
 
     TIMEOUT = "timeout"
     CRASH = "crash"
@@ -52,22 +51,48 @@ FATAL = frozenset(
         FaultKind.PROTOCOL,
     }
 )
-"""The kinds that end the process: nobody is left there who could answer."""
+"""The kinds after which the bot's process no longer runs."""
 
 
 class Fault(Struct, frozen=True):
-    """A bot's failure to give an answer that counts: a value, never an exception."""
+    """A bot's failure to give a legal answer: a value, never an exception."""
 
     kind: FaultKind
     detail: str
-    """One line for the bot's author: what came, what was wanted."""
+    """One line for the bot's author: what came, what was expected."""
     answer: Any = None
-    """The refused answer as it came, when `kind` is ILLEGAL: some games show it to both players."""
+    """The refused answer as it came, if `kind` is ILLEGAL. Some games show it to both players."""
 
     @property
     def fatal(self) -> bool:
-        """The process is gone; a seat with such a fault is out."""
+        """Whether the process no longer runs, so that the seat is out."""
         return self.kind in FATAL
+
+
+class Method(Struct, frozen=True):
+    """A documented function or event of a game. Schemas, kits and reference pages are made from these."""
+
+    name: str
+    params: type
+    result: Any
+    """The documented type of the answer; `NoneType` if nothing is returned; None for a notification."""
+    doc: str
+    accepts: Any = None
+    """The type that an answer is decoded as, if the rules judge more than the documented type; None = `result`."""
+    time_s: float | None = None
+    """A limit of its own that replaces the time control's. Such a call uses no bank."""
+    shared: tuple[str, ...] = ()
+    """The members of `params` that are the same object for all seats and are worth encoding once. The engine never
+    changes them afterwards."""
+    rules: str = ""
+    """The section of the rules that says which answers are legal, such as `reantics.md, 5`."""
+    viewers: bool = False
+    """Whether a notification goes to the replay and its viewers only, never to a bot."""
+
+    @property
+    def answer_type(self) -> Any:
+        """The type of every answer that `State.refusal` sees."""
+        return self.result if self.accepts is None else self.accepts
 
 
 class Call(Struct, frozen=True):
@@ -76,26 +101,26 @@ class Call(Struct, frozen=True):
     player: Player
     method: Method
     params: Any
-    """A value of `method.params`: what this seat may see."""
+    """What this seat may see: a value of type `method.params`."""
 
 
 class Notice(Struct, frozen=True, tag_field="event", tag="notice"):
-    """Something told to seats that need not answer."""
+    """A message to seats that need no answer."""
 
     method: str
     params: Any
     to: tuple[Player, ...] = ()
-    """The seats that hear it, in the order of delivery; () = the replay and its viewers only."""
+    """The receiving seats in the order of delivery; () = only the replay and its viewers."""
 
 
 class Ruling(Struct, frozen=True, tag_field="event", tag="ruling"):
-    """A fault and what it costs by the game's own rule."""
+    """A fault and its penalty under the game's own rules."""
 
     player: Player
     fault: Fault
     penalty: str
     out: bool = False
-    """True: this seat is never called again."""
+    """Whether this seat is never called again."""
 
 
 Event = Notice | Ruling
@@ -107,267 +132,168 @@ class Result(Struct, frozen=True):
     ranks: tuple[int, ...]
     """1 = best; ties share a rank."""
     scores: tuple[float, ...]
-    """What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points."""
+    """The game's own unit: 1, ½ and 0 for win, draw and loss, or points."""
     reason: str
-    """Why it ended, in one or few words."""
+    """Why it ended, in a few words."""
 
 
 def win(winner: Player, reason: str) -> Result:
-    """A two-player result that `winner` (0 or 1) wins: 1 point to 0."""
+    """Returns a two-player result that `winner` (0 or 1) wins, 1 point to 0."""
     return Result((1, 2), (1.0, 0.0), reason) if winner == 0 else Result((2, 1), (0.0, 1.0), reason)
 
 
-def draw(reason: str) -> Result:
-    """A drawn two-player result: half a point each."""
-    return Result((1, 1), (0.5, 0.5), reason)
+def draw(reason: str, seats: int = 2) -> Result:
+    """Returns a result in which all seats share the first rank and one point."""
+    return Result((1,) * seats, (1 / seats,) * seats, reason)
 
 
 def walkover(seats: int, out: Collection[Player], reason: str) -> Result:
-    """What a match ends with in which the seats `out` have lost: the others share the first rank and one point.
+    """Returns the result after the seats `out` have lost: the others share the first rank and one point.
 
-    With nobody left nobody has won: a shared rank, for the reason `no_winner`.
+    If all seats are out, nobody wins: a draw for the reason `no_winner`.
     """
     left = [player for player in range(seats) if player not in out]
     if not left:
-        return Result((1,) * seats, (1 / seats,) * seats, "no_winner")
+        return draw("no_winner", seats)
     ranks = tuple(1 if player in left else len(left) + 1 for player in range(seats))
     return Result(ranks, tuple(1 / len(left) if player in left else 0.0 for player in range(seats)), reason)
 
 
 class Standing(Struct, frozen=True):
-    """What every position has beside its board: a part of every `view(None)`."""
+    """What every position has besides its board: a part of every `view(None)`."""
 
     awaited: dict[Player, str]
     """The functions awaited, by seat."""
     out: tuple[Player, ...]
-    """The seats that are past answering, ascending."""
+    """The seats that are never called again, ascending."""
     result: Result | None
     """None while the match goes on."""
     luck: str
-    """What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold."""
-
-
-class TimeControl(Struct, frozen=True):
-    """Limits of time in seconds; None = no such limit."""
-
-    initial_s: float | None = None
-    """The bank a seat starts with."""
-    increment_s: float = 0.0
-    """Added to the bank after every answer in time."""
-    per_call_s: float | None = None
-    match_s: float | None = None
-    opening_call_s: float | None = None
-    """In place of `per_call_s` while the position says that it is `in_opening`."""
-    closing_call_s: float | None = None
-    """In place of the limit that a method has of its own, as the last call of a match has; None = the game's."""
-
-    def own_s(self, method: Method) -> float | None:
-        """The limit of a method that has one of its own, None of any other."""
-        return method.time_s if method.time_s is None or self.closing_call_s is None else self.closing_call_s
+    """The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits."""
 
 
 class Setup(Struct, frozen=True):
-    """Everything that a match follows from, together with the answers: the replay's header."""
+    """The start of a match, from which everything follows together with the answers: the replay's header."""
 
     seed: int
     names: tuple[str, ...]
-    """One name a seat; as many seats play as there are names."""
+    """One name for each seat."""
     options: Any
     """A value of the game's `options` type."""
 
 
-class Method(Struct, frozen=True):
-    """One documented function or event of a game. Schemas, kits and reference pages are made from these."""
-
-    name: str
-    params: type
-    result: Any
-    """The documented type of the answer; `NoneType` where nothing is returned; None for a notification."""
-    doc: str
-    accepts: Any = None
-    """What an answer is decoded as where the rules judge more than the documented type holds; None = `result`."""
-    time_s: float | None = None
-    """A limit of its own, in place of the time control's: such a call draws on no bank."""
-    shared: tuple[str, ...] = ()
-    """The members of `params` that every seat is shown alike, and that are worth encoding once for all of them. What
-    an engine hands out there is one object for all seats, and is never changed afterwards."""
-    rules: str = ""
-    """Where the game's rules tell which answers are legal, such as `reantics.md, 5`."""
-    viewers: bool = False
-    """True for a notification that only the replay and its viewers hear: no bot is ever sent it."""
-
-    @property
-    def answer_type(self) -> Any:
-        """The type that every answer has when `State.refusal` sees it."""
-        return self.result if self.accepts is None else self.accepts
-
-
-class Notation(Struct, frozen=True):
-    """How people read and write what is played: one manner and one frame of reference for both sides."""
-
-    frame: str
-    """What the coordinates count, and from whose side."""
-    answer: Callable[[Call, Any], str | None]
-    """An answer to a call in a few words. It has the documented type, but may break the rules; None = no words."""
-    event: Callable[[str, Mapping[str, Any], Sequence[str]], str | None]
-    """An event, by its function, its params as plain values and the names of the seats. Empty: the answers and the
-    board have told it. None = it has no words."""
-    read: Callable[[Call, str], Any] | None = None
-    """The answer that a text names where the legal ones are too many to list; None = it names none."""
-    secret: frozenset[str] = frozenset()
-    """The functions whose answers the other seats do not see."""
-    signs: tuple[str, ...] = ()
-    """By seat, a regular expression for the signs of its pieces in a line of the drawn board."""
-
-    def in_words(self, call: Call, answer: Any) -> str | None:
-        """Any answer, as it came: None where the game has no words for it."""
-        try:
-            return self.answer(call, typed(answer, call.method.result))
-        except (msgspec.ValidationError, UnicodeEncodeError):
-            return None
-
-
-class Game(Struct, frozen=True):
-    """A registered game."""
-
-    name: str
-    title: str
-    seats: range
-    """The numbers of seats that it can be played with."""
-    methods: Mapping[str, Method]
-    options: type
-    """A frozen Struct; every field has a default."""
-    time: TimeControl
-    new: Callable[[Setup], State]
-    view: Any = None
-    """The type of `State.view(None)`."""
-    seat_view: Any = None
-    """The type of `State.view(player)`; None: the same."""
-    rebuild: Callable[[Setup, Any], State] | None = None
-    """The position that such a view shows, in that setup. Use `position`."""
-    doc: str = ""
-    """The docstring of its module: its first paragraph says what the game is."""
-    constants: Mapping[str, Any] = {}
-    """The names that the rules' document gives to numbers and texts, for schemas, kits and pages: whole numbers, texts
-    or flat tuples of either."""
-    fresh: bool = False
-    """Every match is played by processes of its own, also by bots that could be used again."""
-    vary: Mapping[str, Any] = {}
-    """Options that make the start follow from the seed, where it does not by itself: for whoever wants many different
-    matches. Empty: every seed is another match already."""
-    short: Mapping[str, Any] = {}
-    """Options for a match of a few seconds that ends by itself: for first tries, tests, benchmarks and examples."""
-    legend: Mapping[str, str] = {}
-    """What each sign of a drawn position (`str(state)`) means, in the order to print."""
-    pieces: Mapping[str, str] = {}
-    """The names of what views show by a number, such as cards, by that number."""
-    prints: Mapping[str, str] = {}
-    """What stands on them beside the name, such as cost and strength, by the same number: for people who choose."""
-    notation: Notation | None = None
-    """How answers are written for people; None = as JSON."""
-    version: int = 1
-    """Raised when the same answers may lead to another result: a replay names it."""
-
-    @property
-    def ending(self) -> Mapping[str, Any]:
-        """Options with which a match ends soon: those of a short one where else only a clock would end it, or none."""
-        return self.short if self.time.match_s is not None else {}
-
-    def position(self, setup: Setup, view: Any) -> State:
-        """The position that `view` shows: what `State.view(None)` gave in that setup, or the same as plain JSON values.
-
-        It has the same key, and the same answers lead to the same future. ValueError if it is no such view.
-        """
-        if self.rebuild is None:
-            raise ValueError(f"{self.name} cannot make positions from views")
-        return self.rebuild(setup, msgspec.convert(msgspec.to_builtins(view), self.view, str_keys=True))
-
-
-def named(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
-    """These constants of a module, `names` with blanks between them, in this order. KeyError for one it has not."""
-    return {name: namespace[name] for name in names.split()}
-
-
-def choice(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
-    """What a schema says of a number that is one of these constants: their values, and beside them their names.
-
-    For `Meta(extra_json_schema=…)` of an alias in a game's types: the kits of languages that have enumerations make one
-    of it, called like the alias. Nothing is checked by it.
-    """
-    constants = named(namespace, names)
-    return {"enum": [*constants.values()], "x-enum-varnames": [*constants]}
-
-
 class State(ABC):
-    """One position of one match. Mutable: `copy` before exploring."""
+    """One position of one match. Mutable: `copy` before exploring.
+
+    A driver uses the methods without an underscore. An engine defines `step`, `_legal`, `_view`, `_full_view` and
+    `__str__`, and replaces the defaults of others where they are too slow or its rules differ.
+    """
 
     METHODS: ClassVar[Mapping[str, Method]]
     """By name, the same mapping as in the `Game`."""
 
     setup: Setup
     dice: Dice
-    """All luck of the match: an engine draws from nothing else, and says what each draw is for."""
+    """The only source of luck. An engine says what each draw is for."""
     warnings: Sequence[str] = ()
-    """One line each, for whoever chose options that are played, but not quite as they stand."""
+    """One line for each option that is valid but not played exactly as given."""
     result: Result | None
-    """Set exactly once, when decided. Closing calls (`registerWin`, `end`) may still follow."""
+    """Set exactly once, when the match is decided. Closing calls (`registerWin`, `end`) may still follow."""
     awaited: Mapping[Player, Method]
-    """Whose answer is awaited now, to which function; more than one seat = simultaneous; empty = over."""
+    """The seats whose answers are awaited, each with its function. Several seats = simultaneous; empty = over."""
     out: frozenset[Player] = frozenset()
-    """The seats that are past answering: no call is awaited from them any more. Kept by `forfeit` and `rule`."""
+    """The seats that are never called again. `forfeit` and `rule` add to it."""
     in_opening: bool = False
-    """The calls awaited now have the time control's `opening_call_s`, if there is one."""
-
-    def __init_subclass__(cls) -> None:
-        """Has `legal`, `sample` and `view` of every game refuse a seat that they have nothing to tell of."""
-        super().__init_subclass__()
-        for name, checked in _CHECKED.items():
-            if name in cls.__dict__:
-                setattr(cls, name, checked(cls.__dict__[name]))
+    """Whether the calls awaited now have the time control's `opening_call_s`."""
 
     def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
-        """The first position of a match. `dice` in place of those of the setup's seed are for tests: `ScriptedDice`.
+        """Makes the first position of a match. Tests pass `ScriptedDice`; None = dice with the setup's seed.
 
-        ValueError, one line, for options that together make no match.
+        ValueError, one line, if the options together make no match.
         """
         self.setup = setup
         self.dice = Dice(setup.seed) if dice is None else dice
         self.result = None
 
+    # For drivers.
+
     def opening(self) -> list[Event]:
-        """The notices before the first call. Changes nothing."""
+        """Returns the notices before the first call. Changes nothing."""
         return []
 
-    @abstractmethod
-    def params(self, player: Player) -> Any:
-        """What the call awaited from `player` shows it: a value of the method's `params` type. Made from `view`."""
+    def calls(self) -> tuple[Call, ...]:
+        """Returns the questions awaited now, in seat order."""
+        return tuple([Call(player, method, self.params(player)) for player, method in self.awaited.items()])
 
-    @abstractmethod
-    def refusal(self, player: Player, answer: Any) -> str | None:
-        """Why the rules refuse `answer`, in words for its author; None = legal.
+    def check(self, player: Player, answer: Any) -> Fault | None:
+        """Returns the fault in `answer`, typed or as plain JSON values; None = legal.
 
-        `answer` has the awaited method's `answer_type`. No side effect; never raises.
+        ValueError if the seat is not awaited.
         """
+        method = self.awaited.get(player)
+        if method is None:
+            raise ValueError(f"an answer from seat {player}, but awaited are {_seats(self.awaited)}")
+        judged = self._judge(player, method, answer)
+        return judged if isinstance(judged, Fault) else None
 
-    @abstractmethod
-    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
-        """Plays the judged answers of all awaited seats, each legal or a `Fault`. Use `apply`, which judges."""
+    def apply(self, answers: Mapping[Player, Any]) -> list[Event]:
+        """Judges and plays one answer or `Fault` for each awaited seat.
 
-    @abstractmethod
-    def stop(self, reason: str) -> list[Event]:
-        """Ends an undecided match from outside (the match clock, the operator), ranked by the game's own order."""
+        ValueError if the answers are not from exactly the awaited seats, if the match is over, or if an awaited seat is
+        out, which is a bug of the engine.
+        """
+        return self.step(self.judged(answers))
+
+    def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
+        """Returns what `step` gets for these answers: each in its type, or its `Fault`. ValueError as in `apply`."""
+        awaited = self.awaited
+        if answers.keys() != awaited.keys() or not answers:
+            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_seats(awaited)}")
+        if self.out and not self.out.isdisjoint(awaited):
+            raise ValueError(f"awaited are {_seats(awaited)}, but seats {sorted(self.out)} are out")
+        judged = {}
+        for player, method in awaited.items():
+            answer = answers[player]
+            judged[player] = answer if isinstance(answer, Fault) else self._judge(player, method, answer)
+        return judged
+
+    @final
+    def legal(self, player: Player) -> Iterator[Any]:
+        """Returns every legal answer of an awaited seat, lazily, in a fixed order. ValueError for any other seat."""
+        if player not in self.awaited:
+            raise ValueError(f"legal of seat {player}, but awaited are {_seats(self.awaited)}")
+        return self._legal(player)
+
+    @final
+    def sample(self, player: Player, dice: Dice) -> Any:
+        """Draws a legal answer of an awaited seat with `dice`. ValueError for any other seat."""
+        if player not in self.awaited:
+            raise ValueError(f"sample of seat {player}, but awaited are {_seats(self.awaited)}")
+        return self._sample(player, dice)
+
+    @final
+    def view(self, player: Player | None) -> Any:
+        """Returns what `player` may see, as a Struct; None = everything, including luck and what is hidden.
+
+        `Game.position` makes the same position from everything. ValueError if there is no such seat.
+        """
+        if player is None:
+            return self._full_view()
+        # Awaited seats are the common case, and that test is faster.
+        if player not in self.awaited and player not in range(len(self.setup.names)):
+            raise ValueError(f"view of seat {player}, but there are 0 to {len(self.setup.names) - 1}")
+        return self._view(player)
 
     def forfeit(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """Takes seats out of the match that cannot play, whoever's turn it is; `faults` says why.
+        """Takes seats out of the match, regardless of whose turn it is; `faults` says why.
 
-        For the driver, where no answer is at fault: a program that never greeted, that refused the game, that is gone
-        between two calls. All seats that are lost together come in one call, since who has won depends on it. Allowed
-        at any time, also before the first call (after `opening`) and after the result. Each seat gets a `Ruling` with
-        `out`, is in `out` and is never awaited again. It has lost, and the game ranks the others: a game of two ends
-        at once; one of more goes on while its rules have somebody to play with. If nobody is left to answer, the match
-        is over. Once there is a result it stays: the seat is just spared the closing calls.
+        For faults outside an answer: a program that never greeted, refused the game or ended between two calls. The
+        driver passes all seats that are lost together, since the winner depends on it. Allowed at any time, even before
+        the first call (after `opening`) and after the result. Each seat gets a `Ruling` with `out`. It has lost, and
+        the game ranks the others. A game of two ends at once; others go on while their rules allow it. A result never
+        changes: after it, the seat only misses the closing calls.
 
-        ValueError for a seat that there is not, or that is out already: a bug of the driver's.
+        ValueError if there is no such seat or it is out already: a bug of the driver.
         """
         seats = set(range(len(self.setup.names)))
         if strange := faults.keys() - (seats - self.out):
@@ -380,124 +306,122 @@ class State(ABC):
         self.awaited = {player: method for player, method in self.awaited.items() if player not in self.out}
         return [Ruling(player, fault, "none", True) for player, fault in sorted(faults.items())]
 
-    def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """What `forfeit` does to an undecided match; `faults` in seat order, all in `out` already.
-
-        Override it in a game that goes on without them, or that has notices or closing calls at its end.
-        """
-        self.result, self.awaited = self._walkover(faults), {}
-        return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
-
-    def _walkover(self, faults: Mapping[Player, Fault]) -> Result:
-        """The result when these seats have lost; its reason is the kind of the first fault."""
-        reason = next(iter(faults.values())).kind.value
-        return walkover(len(self.setup.names), self.out, reason)
-
-    def rule(self, player: Player, fault: Fault, penalty: str) -> Ruling:
-        """The ruling on a fault in an answer. For engines: a seat whose process is gone is `out` from here on."""
-        if fault.fatal:
-            self.out |= {player}
-        return Ruling(player, fault, penalty, fault.fatal)
+    def stop(self, reason: str) -> list[Event]:
+        """Ends an undecided match from outside (match clock, operator). A draw unless the game ranks the seats."""
+        self.result, self.awaited = draw(reason, len(self.setup.names)), {}
+        return []
 
     def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], offence: str = NOT_YOUR_TURN) -> list[Event]:
-        """Plays what a seat does out of turn, in games that know what to make of that. `offence` says what it is.
+        """Plays what a seat does out of turn, in games that have rules for it. `offence` describes the fault.
 
         ValueError if nobody can act out of turn in this game, or not now.
         """
         raise ValueError(f"seat {player} cannot act out of turn: this game has no cheats")
 
-    @abstractmethod
-    def legal(self, player: Player) -> Iterator[Any]:
-        """Every legal answer of an awaited seat, lazily, in a fixed documented order. ValueError for any other seat."""
-
-    @abstractmethod
-    def view(self, player: Player | None) -> Any:
-        """What `player` may see, as a Struct; None = everything, luck and what is hidden too.
-
-        From everything, `Game.position` makes the same position again. ValueError for a seat that there is not.
-        """
-
-    @abstractmethod
     def copy(self, seed: int | None = None) -> Self:
-        """An independent position. A seed replaces all luck still to come, so that a search cannot foresee it."""
+        """Returns an independent position with dice of its own. A seed replaces all luck still to come, so that a
+        search cannot foresee it; a game with hidden cards deals them again."""
+        dice = self.dice.copy() if seed is None else Dice(seed)
+        return deepcopy(self, {id(self.setup): self.setup, id(self.dice): dice})
 
-    @abstractmethod
     def key(self) -> bytes:
-        """Everything that decides how the match goes on, as canonical bytes: equal keys, equal futures."""
-
-    @abstractmethod
-    def __str__(self) -> str:
-        """The position as a drawing for people, several lines."""
+        """Returns everything that decides how the match goes on, as canonical bytes: equal keys, equal futures."""
+        view = msgspec.to_builtins(self._full_view(), str_keys=True, order="deterministic")
+        return _ENCODER.encode(view)
 
     def shown_to(self, player: Player) -> str:
-        """The same drawing with what this player may see. Override it in a game that hides something."""
+        """Draws what this player may see. A game that hides something overrides it."""
         return str(self)
 
     def marks(self) -> Mapping[str, Any]:
-        """What follows from this position by the rules and no view says, for pages that draw it: where pieces can go,
-        what has won. JSON values; no bot is ever sent it. Override it in a game that has a painter for it."""
+        """Returns what follows from the position by the rules but is in no view, for pages that draw it: reachable
+        cells, a winning line. JSON values; bots never get it."""
         return {}
 
+    # For engines to define.
+
+    @abstractmethod
+    def step(self, answers: Mapping[Player, Any]) -> list[Event]:
+        """Plays the judged answers of all awaited seats, each legal or a `Fault`. Drivers use `apply`."""
+
+    @abstractmethod
+    def _legal(self, player: Player) -> Iterator[Any]:
+        """Yields every legal answer of an awaited seat, in a documented order."""
+
+    @abstractmethod
+    def _view(self, player: Player) -> Any:
+        """Returns what a seat may see, as a Struct."""
+
+    @abstractmethod
+    def _full_view(self) -> Any:
+        """Returns the whole position as a Struct, with `standing()`."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Draws the position for people, in several lines."""
+
+    # For engines to override.
+
+    def params(self, player: Player) -> Any:
+        """Returns what the call to an awaited seat shows it, a value of the method's `params` type: its view."""
+        return self._view(player)
+
+    def refusal(self, player: Player, answer: Any) -> str | None:
+        """Returns why the rules refuse `answer`, for the bot's author; None = legal.
+
+        `answer` has the awaited method's `answer_type`. Changes nothing and never raises. The default looks for the
+        answer among all legal ones.
+        """
+        legal = list(self._legal(player))
+        if answer in legal:
+            return None
+        expected = ", ".join(map(in_json, legal[:3])) + ", …" * (len(legal) > 3)
+        return f"{in_json(answer)} is not legal now; expected one of {expected}"
+
+    def _sample(self, player: Player, dice: Dice) -> Any:
+        """Draws a legal answer of an awaited seat. A game with too many to list overrides it."""
+        return dice.choice(list(self._legal(player)))
+
+    def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
+        """Handles `forfeit` in an undecided match; `faults` in seat order, all in `out` already.
+
+        A game that goes on without those seats, or ends with notices or closing calls, overrides it.
+        """
+        self.result, self.awaited = self._walkover(faults), {}
+        return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+
+    # Tools for engines.
+
+    def rule(self, player: Player, fault: Fault, penalty: str) -> Ruling:
+        """Makes the ruling on a fault in an answer. After a fatal one the seat is out."""
+        if fault.fatal:
+            self.out |= {player}
+        return Ruling(player, fault, penalty, fault.fatal)
+
     def standing(self) -> Standing:
-        """The part of `view(None)` that is alike in all games."""
+        """Returns the part of the full view that is alike in all games."""
         awaited = {player: method.name for player, method in self.awaited.items()}
         return Standing(awaited, tuple(sorted(self.out)), self.result, f"{self.dice.state:016x}")
 
     def resume(self, standing: Standing) -> None:
-        """Takes that part over, in a position that is made from a view."""
+        """Restores that part in a position that is made from a view."""
         self.awaited = {player: self.METHODS[name] for player, name in standing.awaited.items()}
         self.out, self.result = frozenset(standing.out), standing.result
         self.dice = Dice(int(standing.luck, 16))
 
-    def __getstate__(self) -> dict[str, Any]:
-        """For pickle and `copy.deepcopy`: functions by name, so that they are the game's own again afterwards."""
-        awaited = {player: method.name for player, method in self.awaited.items()}
-        return {**self.__dict__, "awaited": awaited}
+    def _twin(self) -> Self:
+        """Returns a copy that shares every member, the dice too: the start of a fast `copy`."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
 
-    def __setstate__(self, members: dict[str, Any]) -> None:
-        self.__dict__.update(members)
-        self.awaited = {player: self.METHODS[name] for player, name in members["awaited"].items()}
-
-    def calls(self) -> tuple[Call, ...]:
-        """The questions awaited now, in seat order."""
-        return tuple([Call(player, method, self.params(player)) for player, method in self.awaited.items()])
-
-    def check(self, player: Player, answer: Any) -> Fault | None:
-        """Whether `answer`, typed or plain JSON values, is legal for `player`. Never raises for it.
-
-        ValueError for a seat that is not awaited.
-        """
-        method = self.awaited.get(player)
-        if method is None:
-            raise ValueError(f"an answer from seat {player}, but awaited are {_seats(self.awaited)}")
-        judged = self._judge(player, method, answer)
-        return judged if isinstance(judged, Fault) else None
-
-    def apply(self, answers: Mapping[Player, Any]) -> list[Event]:
-        """Judges and plays one answer or `Fault` for each awaited seat. ValueError for any other set of seats, and when
-        the match is over."""
-        return self.step(self.judged(answers))
-
-    def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
-        """What `step` is given for these answers: each in its type, or the `Fault` that it is. Changes nothing.
-
-        ValueError as in `apply`.
-        """
-        if answers.keys() != self.awaited.keys() or not answers:
-            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_seats(self.awaited)}")
-        judged = {}
-        for player, method in self.awaited.items():
-            answer = answers[player]
-            judged[player] = answer if isinstance(answer, Fault) else self._judge(player, method, answer)
-        return judged
-
-    def sample(self, player: Player, dice: Dice) -> Any:
-        """A legal answer drawn with `dice`; ValueError if there is none, and for a seat that is not awaited. Override
-        where `legal` is huge."""
-        return dice.choice(list(self.legal(player)))
+    def _walkover(self, faults: Mapping[Player, Fault]) -> Result:
+        """Returns the result if all seats in `out` have lost; its reason is the kind of the first fault."""
+        reason = next(iter(faults.values())).kind.value
+        return walkover(len(self.setup.names), self.out, reason)
 
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
-        """The answer in its type, or the Fault that it is."""
+        """Returns the answer in its type, or its Fault."""
         answer_type = method.result if method.accepts is None else method.accepts
         judged = answer
         if answer_type is Any:
@@ -506,62 +430,30 @@ class State(ABC):
         elif type(answer) is not answer_type:
             try:
                 judged = typed(answer, answer_type)
-            except (
-                msgspec.ValidationError,
-                UnicodeEncodeError,
-            ) as error:  # UnicodeEncodeError comes of a key with half a character
+            except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter: a key with half a character
                 return Fault(FaultKind.ILLEGAL, str(error), answer)
         detail = self.refusal(player, judged)
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Names the awaited functions, so that pickle and `deepcopy` restore the game's own objects."""
+        awaited = {player: method.name for player, method in self.awaited.items()}
+        return {**self.__dict__, "awaited": awaited}
 
-def _legal(function: Callable[[State, Player], Any]) -> Callable[[State, Player], Any]:
-    """The same for a seat that is awaited; ValueError for any other."""
-
-    @wraps(function)
-    def legal(state: State, player: Player) -> Any:
-        if player not in state.awaited:
-            raise ValueError(f"legal of seat {player}, but awaited are {_seats(state.awaited)}")
-        return function(state, player)
-
-    return legal
+    def __setstate__(self, members: dict[str, Any]) -> None:
+        self.__dict__.update(members)
+        self.awaited = {player: self.METHODS[name] for player, name in members["awaited"].items()}
 
 
-def _sample(function: Callable[[State, Player, Dice], Any]) -> Callable[[State, Player, Dice], Any]:
-    """The same for a seat that is awaited; ValueError for any other."""
-
-    @wraps(function)
-    def sample(state: State, player: Player, dice: Dice) -> Any:
-        if player not in state.awaited:
-            raise ValueError(f"sample of seat {player}, but awaited are {_seats(state.awaited)}")
-        return function(state, player, dice)
-
-    return sample
-
-
-def _view(function: Callable[[State, Player | None], Any]) -> Callable[[State, Player | None], Any]:
-    """The same for None, and for a seat that there is; ValueError for any other."""
-
-    @wraps(function)
-    def view(state: State, player: Player | None) -> Any:
-        # Most who look are awaited, and to ask that is quicker.
-        if player is not None and player not in state.awaited and player not in range(len(state.setup.names)):
-            raise ValueError(f"view of seat {player}, but there are 0 to {len(state.setup.names) - 1}")
-        return function(state, player)
-
-    return view
-
-
-_CHECKED: Mapping[str, Callable[[Any], Any]] = {"legal": _legal, "sample": _sample, "view": _view}
+_ENCODER = msgspec.json.Encoder()
 
 
 def _seats(awaited: Mapping[Player, Method]) -> str:
-    """Those whose answers are wanted, in words."""
     return str(sorted(awaited)) if awaited else "none: the match is over"
 
 
 def typed(answer: Any, answer_type: Any) -> Any:
-    """`answer` as a value of type `answer_type`, strictly: no text for a number, no 1.0 or true for 1.
+    """Returns `answer` as a value of `answer_type`, strictly: no text for a number, no 1.0 or true for 1.
 
     Raises msgspec.ValidationError.
     """
@@ -570,3 +462,28 @@ def typed(answer: Any, answer_type: Any) -> Any:
             return answer
         answer = msgspec.to_builtins(answer)
     return msgspec.convert(answer, answer_type)
+
+
+def in_json(value: Any) -> str:
+    """Returns the first 100 characters of a value as JSON, whatever a bot sent."""
+    try:
+        return _ENCODER.encode(value).decode()[:100]
+    except (ValueError, RecursionError):  # a huge number or half a character; a deep tree
+        return in_brief(value)
+
+
+def in_brief(value: Any) -> str:
+    """Describes what a bot sent in one line of bounded length."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) < 1 << 64 else "a number beyond 64 bits"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, str):  # in ASCII, since digits of other scripts look alike
+        return ascii(value) if len(value) <= 60 else ascii(value[:60]) + "…"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}" if value else "an empty list"
+    return "an object" if isinstance(value, dict) else f"a {type(value).__name__}"

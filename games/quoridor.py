@@ -1,8 +1,8 @@
 """Quoridor, level 2 of the Arena, with the flipped table. Rules: quoridor.md, and tictactoe.md A4-B1.
 
 Seat 0 is `first`, starts on e1 and moves first; seat 1 is `second` and starts on e9. Both use the same names of
-squares. The flipped table and all else that the Arena's games share stands in `referee.games.arena`. A bot keeps its
-own board from the events.
+squares. A bot keeps its own board from the events. `referee.games.arena` has the flipped table and everything else that
+the Arena's games share.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,9 +10,18 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
-from referee.games.contract import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.dice import Dice
+from referee.games.arena import (
+    FLIP,
+    UNKNOWN_ACTION,
+    ArenaOptions,
+    Battle,
+    Play,
+    as_printed,
+    presentation,
+    without_opening,
+)
+from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
+from referee.games.game import Game, TimeControl, named
 
 BOARD_LENGTH = 9
 WALLS_EACH = 10
@@ -22,7 +31,7 @@ SQUARES = tuple(f"{column}{row}" for row in range(1, 10) for column in "abcdefgh
 STARTS = (SQUARES.index("e1"), SQUARES.index("e9"))
 ROW = (1 << BOARD_LENGTH) - 1
 GOALS = (ROW << 72, ROW)  # row 9 for first, row 1 for second (A2)
-UP, RIGHT, DOWN, LEFT = 9, 1, -9, -1  # what a step adds to a square
+UP, RIGHT, DOWN, LEFT = 9, 1, -9, -1  # the difference of a step
 ASIDE = {UP: (RIGHT, LEFT), RIGHT: (UP, DOWN), DOWN: (RIGHT, LEFT), LEFT: (UP, DOWN)}
 NOWHERE = -1
 
@@ -50,11 +59,11 @@ class Action(Struct, frozen=True, omit_defaults=True):
 
 
 class ArenaEvent(Struct, frozen=True, omit_defaults=True):
-    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+    """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
     youAre: Annotated[Side | UnsetType, Meta(description="your side; the first event")] = UNSET
-    id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET
-    player: Annotated[Side | UnsetType, Meta(description="who answered")] = UNSET
+    id: Annotated[str | UnsetType, Meta(description="the battle's id, with youAre")] = UNSET
+    player: Annotated[Side | UnsetType, Meta(description="the side that answered")] = UNSET
     action: Annotated[Any, Meta(description="move, putWall, the flip, or whatever was sent")] = UNSET
     position: Annotated[Any, Meta(description="the square or the wall, or whatever was sent")] = UNSET
     winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
@@ -72,17 +81,17 @@ class View(Struct, frozen=True):
     """The board; nothing in this game is hidden. Pairs are first's and second's."""
 
     pawns: tuple[str, str]
-    """Squares."""
+    """Their squares."""
     walls: Sequence[str]
     """In the order of placing."""
     walls_left: tuple[int, int]
-    """To be placed, of 10 each."""
+    """Walls still to be placed, of 10 each."""
     plies: int
     """Legal moves made so far."""
     to_move: Side | None
-    """Who is asked; null when the battle is over."""
+    """The side to move; null when the battle is over."""
     pending: Side | None
-    """Whose invalid move has not been answered yet."""
+    """The side whose invalid move has not been answered yet."""
 
 
 class FullView(View, frozen=True):
@@ -106,17 +115,17 @@ METHODS = {method.name: method for method in (PLAY, EVENT)}
 
 
 class Wall(Struct, frozen=True, gc=False):
-    """One of the 128 walls and all that follows from its place (A3)."""
+    """One of the 128 walls and what follows from its place (A3)."""
 
     name: str
     square: int
-    """To the lower left of its middle."""
+    """The square to the lower left of its middle."""
     sign: Literal["-", "|"]
-    """As the reasons write its direction."""
+    """Its direction in reasons."""
     bit: int
-    """Of this wall in `Quoridor.free`."""
+    """The bit of this wall in `Quoridor.free`."""
     up: int
-    """`Quoridor.up` keeps these bits once it stands; `right` and `free` likewise."""
+    """The bits that `Quoridor.up` keeps once it stands; `right` and `free` likewise."""
     right: int
     free: int
     points: tuple[int, int, int]
@@ -152,13 +161,13 @@ def _wall(square: int, direction: str) -> Wall:
 
 CROSSINGS = tuple(square for square in range(72) if square % 9 < 8)
 WALLS = tuple(_wall(square, direction) for direction in "hv" for square in CROSSINGS)
-"""The horizontal ones, then the vertical ones, each row by row from a1."""
+"""Horizontal walls, then vertical ones, each row by row from a1."""
 
 _BORDER = 0
 _POINTS = bytes(_BORDER if x in (0, 9) or y in (0, 9) else 10 * y + x for y in range(10) for x in range(10))
 _GROUP = tuple(bytes([number]) for number in range(100))
 
-# What a bot may call them: the column in either case (A7). Well-formed names off the grid are None.
+# Names that a bot may use, with the column in either case (A7). Well-formed names off the grid are None.
 _SQUARE_OF = {name: square for square, low in enumerate(SQUARES) for name in (low, low.upper())}
 _WALL_OF: dict[str, Wall | None] = {name + direction: None for name in _SQUARE_OF for direction in "hv"}
 _WALL_OF |= {wall.name: wall for wall in WALLS}
@@ -166,20 +175,16 @@ _WALL_OF |= {wall.name[0].upper() + wall.name[1:]: wall for wall in WALLS}
 
 
 class Quoridor(Battle):
-    """A position: pawns, walls, whose turn it is and whether an invalid move waits for its flip.
-
-    No member is changed in place, so copies share them all.
-    """
+    """A position: pawns, walls, whose turn it is and whether an invalid move waits for its flip."""
 
     METHODS = METHODS
+    MOVE = PLAY
     SIDES = SIDES
     WINS = ("FIRST_WIN", "SECOND_WIN")
     EVENT_TYPE = ArenaEvent
-    AWAITED = ({0: PLAY}, {1: PLAY})
 
-    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
-        super().__init__(setup, dice)
-        turns = setup.options.max_turns
+    def start(self) -> None:
+        turns = self.setup.options.max_turns
         self.last_ply = 2 * turns - 1 if turns else None
         self.plies = 0
         self.pawns = STARTS
@@ -187,13 +192,12 @@ class Quoridor(Battle):
         """In the order of placing."""
         self.walls_left = (WALLS_EACH, WALLS_EACH)
         self.up = _ALL >> 9
-        """The squares from which a step up crosses no wall and stays on the board: a step down is the same step."""
+        """The squares from which a step up crosses no wall and stays on the board. A step down is the same step."""
         self.right = sum(0xFF << 9 * row for row in range(9))
         self.free = sum(wall.bit for wall in WALLS)
-        """The walls that neither stand, nor overlap one that stands, nor cross it."""
+        """The walls that are not placed and neither overlap nor cross a placed one."""
         self.groups = _POINTS
-        """By corner: a number that it shares with every corner that is joined to it by walls or by the border."""
-        self.draw_opening()
+        """By corner: a number shared by all corners that walls or the border join."""
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         action = answer.get("action")
@@ -218,31 +222,27 @@ class Quoridor(Battle):
             reasons.append(f"Cannot put {'-' if position[2] == 'h' else '|'} wall at {position[:2]}")
         return "\n".join(reasons) if reasons else None
 
-    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+    def shown_move(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**answer, "position": answer["position"].lower()}
+
+    def play(self, player: Player, move: Mapping[str, Any]) -> Result | None:
         """Moves the pawn or puts the wall; a pawn on its goal row wins (A6)."""
-        position = answer["position"]
-        shown = self.show(player, {**answer, "position": position.lower()})
+        position = move["position"]
         self.plies += 1
-        if answer["action"] == "move":
+        if move["action"] == "move":
             square = _SQUARE_OF[position]
             self.pawns = _replaced(self.pawns, player, square)
             if GOALS[player] >> square & 1:
-                return [shown, *self.won(player)]
+                return win(player, self.WINS[player])
         else:
             wall = _WALL_OF[position]
             assert wall is not None, "judged before"
             self.walls_left = _replaced(self.walls_left, player, self.walls_left[player] - 1)
             self.put(wall)
-        if self.plies == self.last_ply:
-            return [shown, *self.finish(draw("DRAW"), "draw")]
-        self.awaited = self.AWAITED[1 - player]
-        return [shown]
+        return draw("DRAW") if self.plies == self.last_ply else None
 
-    def legal(self, player: Player) -> Iterator[dict[str, str]]:
-        """The pawn's moves as `targets` orders them, then the walls as WALLS does; only the flip after an invalid move.
-
-        Lazily: whoever needs one answer does not pay for all walls.
-        """
+    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
+        """The pawn's moves as in `targets`, then walls as in WALLS; after an invalid move only the flip."""
         if self.pending is not None:
             yield {"action": FLIP}
             return
@@ -252,25 +252,21 @@ class Quoridor(Battle):
             for wall in self.placeable():
                 yield {"action": "putWall", "position": wall.name}
 
-    def view(self, player: Player | None) -> View:
-        first, second = self.pawns
-        pawns = (SQUARES[first], SQUARES[second])
-        walls = tuple([wall.name for wall in self.walls])
-        to_move, pending = self.side(next(iter(self.awaited), None)), self.side(self.pending)
-        if player is not None:
-            return View(pawns, walls, self.walls_left, self.plies, to_move, pending)
-        standing = self.standing()
-        return FullView(pawns, walls, self.walls_left, self.plies, to_move, pending, self.pending_reason, standing)
+    def _view(self, player: Player) -> View:
+        return View(*self._shown_board())
+
+    def _full_view(self) -> FullView:
+        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def key(self) -> bytes:
-        """The order in which the walls were placed decides nothing."""
+        """The order of placing walls decides nothing."""
         walls = "".join(sorted([wall.name for wall in self.walls]))
         pawns, left = self.pawns, self.walls_left
         text = f"{pawns[0]} {pawns[1]} {left[0]} {left[1]} {self.plies} {walls} {self.turn_key()}"
         return text.encode("utf-8", "surrogatepass")
 
     def __str__(self) -> str:
-        """Row 9 on top; pawns 1 and 2; a wall is drawn `=======` or `#` over its middle."""
+        """Row 9 is on top. Pawns are 1 and 2; a wall is `=======` or `#` over its middle."""
         lines = []
         for row in range(8, -1, -1):
             lines += [self._drawn_edges(row), self._drawn_row(row)]
@@ -278,37 +274,37 @@ class Quoridor(Battle):
         to_move = self.side(next(iter(self.awaited), None))
         state = f"{to_move} to answer" if to_move else f"{self.result.reason if self.result else ''}"
         lines.append(f"walls left {self.walls_left[0]}, {self.walls_left[1]}; ply {self.plies}; {state}")
-        return "\n".join([*lines, *self.flip_due(SIDES)])
+        return "\n".join([*lines, *self.drawn_flip(SIDES)])
 
     # Pawns (A5).
 
-    def beside(self, square: int, direction: int) -> int:
-        """The square one step on; NOWHERE behind a wall or the edge."""
+    def neighbour(self, square: int, direction: int) -> int:
+        """Returns the next square in a direction; NOWHERE behind a wall or the edge."""
         steps = self.up if direction in (UP, DOWN) else self.right
         lower = square if direction > 0 else square + direction
         return square + direction if lower >= 0 and steps >> lower & 1 else NOWHERE
 
     def targets(self, player: Player) -> list[int]:
-        """The squares that the pawn may move to, by direction: up, right, down, left.
+        """Returns the squares that the pawn may move to, by direction: up, right, down, left.
 
-        Where the rival stands: the jump over it, or else the two diagonals, in the same order.
+        Instead of the rival's square: the jump over it, or else the two diagonals, in the same order.
         """
         own, rival = self.pawns[player], self.pawns[1 - player]
         found = []
         for direction, asides in ASIDE.items():
-            target = self.beside(own, direction)
+            target = self.neighbour(own, direction)
             if target != rival:
                 found.append(target)
-            elif (behind := self.beside(rival, direction)) != NOWHERE:
+            elif (behind := self.neighbour(rival, direction)) != NOWHERE:
                 found.append(behind)
             else:
-                found += [self.beside(rival, aside) for aside in asides]
+                found += [self.neighbour(rival, aside) for aside in asides]
         return [target for target in found if target != NOWHERE]
 
     # Walls (A4).
 
     def placeable(self) -> Iterator[Wall]:
-        """The walls that may be placed by a player who has one left, in the order of WALLS."""
+        """Yields the walls that a player with a wall left may place, in the order of WALLS."""
         free, groups = self.free, self.groups
         for wall in WALLS:
             if wall.bit & free:
@@ -319,10 +315,9 @@ class Quoridor(Battle):
                     yield wall
 
     def shuts_in(self, wall: Wall) -> bool:
-        """Whether a pawn would have no way left to its goal row; pawns stand in nobody's way here.
+        """Returns whether a wall would leave a pawn no way to its goal row. Pawns do not block each other here.
 
-        Squares are parted only by a closed line. So a wall that joins no two corners that were joined before, by
-        other walls or by the border, parts nothing.
+        Only a closed line parts squares, so a wall parts nothing unless it joins corners that are joined already.
         """
         groups = self.groups
         end, middle, other = wall.points
@@ -331,12 +326,12 @@ class Quoridor(Battle):
         return self._parts(wall)
 
     def _parts(self, wall: Wall) -> bool:
-        """The same for a wall that closes a line."""
+        """Returns the same for a wall that closes a line."""
         up, right = self.up & wall.up, self.right & wall.right
         return not (_reaches(self.pawns[0], GOALS[0], up, right) and _reaches(self.pawns[1], GOALS[1], up, right))
 
     def put(self, wall: Wall) -> None:
-        """Places a wall, whosever it is."""
+        """Places a wall of either player."""
         self.walls += (wall,)
         self.up &= wall.up
         self.right &= wall.right
@@ -347,7 +342,17 @@ class Quoridor(Battle):
         groups = groups.replace(_GROUP[groups[middle]], joined)
         self.groups = groups.replace(_GROUP[groups[other]], joined)
 
-    # The drawing.
+    # Views and drawings.
+
+    def _shown_board(
+        self,
+    ) -> tuple[tuple[str, str], Sequence[str], tuple[int, int], int, Side | None, Side | None]:
+        """Returns the members of a `View`."""
+        first, second = self.pawns
+        pawns = (SQUARES[first], SQUARES[second])
+        walls = tuple([wall.name for wall in self.walls])
+        to_move, pending = self.side(next(iter(self.awaited), None)), self.side(self.pending)
+        return pawns, walls, self.walls_left, self.plies, to_move, pending
 
     def _drawn_row(self, row: int) -> str:
         text = f"{row + 1} |"
@@ -358,7 +363,7 @@ class Quoridor(Battle):
         return text
 
     def _drawn_edges(self, row: int) -> str:
-        """The upper edges of a row."""
+        """Draws the upper edges of a row."""
         middles = {wall.square: "=" if wall.sign == "-" else "#" for wall in self.walls}
         text = "  +"
         for square in range(9 * row, 9 * row + 9):
@@ -368,7 +373,7 @@ class Quoridor(Battle):
 
 
 def _reaches(square: int, goal: int, up: int, right: int) -> bool:
-    """Whether single steps from `square` can come to one of the `goal` squares."""
+    """Returns whether single steps lead from `square` to one of the `goal` squares."""
     seen, before = 1 << square, 0
     while seen != before:
         if seen & goal:
@@ -386,24 +391,24 @@ def _replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int
 
 
 def from_view(view: View, options: Options | None = None) -> Quoridor:
-    """The position that a view shows, so that a bot can look ahead. ValueError if it is over: nobody is to move."""
+    """Returns the position of a view, so that a bot can search. ValueError if the battle is over."""
     if view.to_move is None:
         raise ValueError("the view is of a battle that is over")
     state = _on_board(Setup(0, SIDES, options or Options()), view)
-    state.awaited = state.AWAITED[SIDES.index(view.to_move)]
+    state.give_turn(SIDES.index(view.to_move))
     state.pending = None if view.pending is None else SIDES.index(view.pending)
     return state
 
 
 def position(setup: Setup, view: FullView) -> Quoridor:
-    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
     state = _on_board(setup, view)
     state.take_over(view)
     return state
 
 
 def _on_board(setup: Setup, view: View) -> Quoridor:
-    """Pawns and walls as they are seen. ValueError for squares that there are not, and walls that do not fit."""
+    """Returns a position with a view's pawns and walls. ValueError if they are not valid."""
     state = Quoridor(without_opening(setup))
     state.setup = setup
     if unknown := [square for square in view.pawns if square not in _SQUARE_OF]:
@@ -412,7 +417,7 @@ def _on_board(setup: Setup, view: View) -> Quoridor:
     for name in view.walls:
         wall = _WALL_OF.get(name)
         if wall is None or not wall.bit & state.free:
-            raise ValueError(f"the wall {name} does not fit beside the others")
+            raise ValueError(f"the wall {name} does not fit with the others")
         state.put(wall)
     state.walls_left, state.plies = view.walls_left, view.plies
     return state
@@ -431,19 +436,19 @@ GAME = Game(
     rebuild=position,
     short={"max_turns": 30},
     vary={"opening": 4},
-    legend={
-        "1": "first's pawn",
-        "2": "second's pawn",
-        "=": "a wall between rows",
-        "#": "a wall between columns",
-        "+-|": "the grid",
-    },
-    notation=notation(
+    presentation=presentation(
         "column a-i from the left, row 1-9 from the bottom, where first (seat 0) begins; "
         "a wall is named by the square below and left of its middle, h or v",
         SIDES,
         {"move": "to", "putWall": "wall"},
         (r"(?<=[|#] )1(?= )", r"(?<=[|#] )2(?= )"),
+        {
+            "1": "first's pawn",
+            "2": "second's pawn",
+            "=": "a wall between rows",
+            "#": "a wall between columns",
+            "+-|": "the grid",
+        },
     ),
     doc=__doc__ or "",
     constants=named(globals(), "BOARD_LENGTH WALLS_EACH FLIP"),

@@ -1,8 +1,8 @@
-"""The types of a game as one JSON Schema (2020-12), and its types in words for people.
+"""Describes the types of a game as one JSON Schema (2020-12) and in words.
 
-Every type stands under `$defs`, every function and event under `methods` (kind `viewer`: only the replay and its
-viewers hear it), the public constants under `constants`, what a position shows under `view` (everything) and
-`seatView`. Schemas, kits, pages and `referee games` are made from it.
+`$defs` has the types, `methods` the functions and events (kind `viewer`: for the replay and its viewers only),
+`constants` the public constants, `view` and `seatView` what a position shows. Schemas, kits, pages and `referee games`
+are made from it.
 """
 
 import ast
@@ -17,7 +17,8 @@ from typing import Annotated, Any, Literal, get_origin
 
 import msgspec
 
-from referee.games.contract import Game, Method
+from referee.games.contract import Method
+from referee.games.game import Game
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 REF = "#/$defs/{name}"
@@ -25,13 +26,13 @@ WORDS = {"string": "text", "boolean": "true or false"}
 RANGES = (("minimum", "≥ {}"), ("maximum", "≤ {}"), ("minItems", "{} or more"), ("maxItems", "{} at most"))
 
 VIEWS = ("view", "seatView")
-"""What a game shows of a position: everything, and what a seat may see. They cross no wire, but stand on every page."""
+"""The views of a position: everything, and what a seat may see. No bot gets them, but pages list them."""
 
 Schema = dict[str, Any]
 
 
 def game_schema(game: Game) -> Schema:
-    """Everything that a bot's author needs to know about the shapes that cross the wire."""
+    """Returns the schema of a game."""
     module = sys.modules[game.options.__module__]
     source = module.__name__.removeprefix("referee.").replace(".", "/")
     views = [] if game.view is None else [game.view, game.seat_view or game.view]
@@ -60,8 +61,10 @@ def game_schema(game: Game) -> Schema:
 
 
 def describe(defs: Mapping[str, Schema], types: Iterable[Any]) -> None:
-    """Gives the members of these types, and of all that they consist of, the docstrings of their fields as
-    descriptions, where they have none. A type whose source is not there stays as it is."""
+    """Adds the docstrings of fields as descriptions to these types and their parts, unless they have one.
+
+    A type without source stays as it is.
+    """
     seen: set[type] = set()
     waiting = [msgspec.inspect.type_info(type_) for type_ in types]
     while waiting:
@@ -78,7 +81,7 @@ def describe(defs: Mapping[str, Schema], types: Iterable[Any]) -> None:
 
 
 def _field_docs(cls: type) -> dict[str, str]:
-    """What stands below its fields, by their names, in one line each."""
+    """Returns the docstrings of fields, by name, each in one line."""
     docs: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         try:
@@ -94,7 +97,7 @@ def _field_docs(cls: type) -> dict[str, str]:
 
 
 def on_the_wire(schema: Schema) -> set[str]:
-    """The names of the types that bots meet; those of views alone are not among them."""
+    """Returns the names of the types in messages to and from bots."""
     found: set[str] = set()
     waiting = [referred(part) for part in _referring([schema["options"], schema["methods"]])]
     while waiting:
@@ -105,7 +108,7 @@ def on_the_wire(schema: Schema) -> set[str]:
 
 
 def _referring(part: Any) -> Iterator[Schema]:
-    """All parts that name a type."""
+    """Yields all parts that name a type."""
     if isinstance(part, dict):
         if "$ref" in part:
             yield part
@@ -128,7 +131,7 @@ def _method(method: Method, schema_of: Mapping[str, Schema]) -> Schema:
 
 
 def _named_types(module: ModuleType) -> Iterator[tuple[str, Schema]]:
-    """The module's public aliases for pairs, choices and unions, such as `Coord`: msgspec only names its Structs."""
+    """Yields the module's public aliases for pairs, choices and unions, such as `Coord`: msgspec only names Structs."""
     for name, value in vars(module).items():
         if not name.startswith("_") and get_origin(value) in (Annotated, Literal, UnionType):
             (schema,), _ = msgspec.json.schema_components([value], ref_template=REF)
@@ -137,12 +140,12 @@ def _named_types(module: ModuleType) -> Iterator[tuple[str, Schema]]:
 
 
 def _references(schema: Schema) -> set[str]:
-    """The types that a union chooses from."""
+    """Returns the types in a union."""
     return {choice["$ref"].rpartition("/")[2] for choice in schema.get("anyOf", ())}
 
 
 def _with_names(schema: Any, named: Mapping[str, Schema]) -> Any:
-    """The schema with a `$ref` wherever one of the `named` shapes stands written out; its own description stays."""
+    """Replaces each of the `named` shapes in a schema by a `$ref`, and keeps its description."""
     if isinstance(schema, list):
         return [_with_names(item, named) for item in schema]
     if not isinstance(schema, dict):
@@ -154,11 +157,11 @@ def _with_names(schema: Any, named: Mapping[str, Schema]) -> Any:
     return {key: _with_names(value, named) for key, value in schema.items()}
 
 
-# In words.
+# Types in words.
 
 
 def in_words(part: Schema, link: Callable[[str], str] = str) -> str:
-    """A type with its range. `link` shows the name of another type."""
+    """Returns a type with its range in words. `link` formats the name of another type."""
     match part:
         case {"$ref": _}:
             return link(referred(part))
@@ -184,7 +187,7 @@ def _item(item: Schema, link: Callable[[str], str]) -> str:
 
 
 def _range(part: Schema) -> str:
-    """`, 0 to 9` and the like; nothing where there is no bound."""
+    """Returns a range such as `, 0 to 9`; empty without bounds."""
     if "minimum" in part and "maximum" in part:
         return f", {part['minimum']} to {part['maximum']}"
     bounds = [words.format(part[key]) for key, words in RANGES if key in part]
@@ -192,12 +195,12 @@ def _range(part: Schema) -> str:
 
 
 def referred(part: Schema) -> str:
-    """The name of the type that stands there by its name."""
+    """Returns the name of the type that a `$ref` names."""
     return str(part["$ref"]).rpartition("/")[2]
 
 
 def time_in_words(game: Game) -> str:
-    """`60 s and 2 s for every answer, 2 s a call`; empty: there is no limit."""
+    """Returns the limits, such as `60 s and 2 s for every answer, 2 s a call`; empty without limits."""
     time, parts = game.time, []
     if time.initial_s is not None:
         parts.append(f"a bank of {time.initial_s:g} s and {time.increment_s:g} s for every answer")

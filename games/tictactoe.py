@@ -1,17 +1,26 @@
 """Tic-tac-toe, level 1 of the Arena, with the flipped table. Rules: tictactoe.md, parts A and B.
 
-The flipped table and all else that the Arena's games share stands in `referee.games.arena`; here are the board and its
-moves. Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board from the events.
+Seat 0 plays `O` and moves first, seat 1 plays `X`. A bot keeps its own board from the events. `referee.games.arena` has
+the flipped table and everything else that the Arena's games share.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import FLIP, UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, notation, without_opening
-from referee.games.contract import Event, Game, Method, Player, Setup, Standing, TimeControl, draw, named
-from referee.games.dice import Dice
+from referee.games.arena import (
+    FLIP,
+    UNKNOWN_ACTION,
+    ArenaOptions,
+    Battle,
+    Play,
+    as_printed,
+    presentation,
+    without_opening,
+)
+from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
+from referee.games.game import Game, TimeControl, named
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
 INDEX = {cell: index for index, cell in enumerate(CELLS)}
@@ -33,11 +42,11 @@ class Action(Struct, frozen=True, omit_defaults=True):
 
 
 class ArenaEvent(Struct, frozen=True, omit_defaults=True):
-    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+    """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
     youAre: Annotated[Symbol | UnsetType, Meta(description="your symbol; the first event")] = UNSET
-    id: Annotated[str | UnsetType, Meta(description="the battle's id, beside youAre")] = UNSET
-    player: Annotated[Symbol | UnsetType, Meta(description="who answered")] = UNSET
+    id: Annotated[str | UnsetType, Meta(description="the battle's id, with youAre")] = UNSET
+    player: Annotated[Symbol | UnsetType, Meta(description="the side that answered")] = UNSET
     action: Annotated[Any, Meta(description="putSymbol, the flip, or whatever was sent")] = UNSET
     position: Annotated[Any, Meta(description="the cell, or whatever was sent")] = UNSET
     winner: Annotated[Winner | UnsetType, Meta(description="the last event")] = UNSET
@@ -53,9 +62,9 @@ class View(Struct, frozen=True):
     board: str
     """Nine characters `O`, `X` or `.`, row by row from the top left."""
     to_move: Symbol | None
-    """Who is asked; null when the battle is over."""
+    """The side to move; null when the battle is over."""
     pending: Symbol | None
-    """Whose invalid move has not been answered yet."""
+    """The side whose invalid move has not been answered yet."""
 
 
 class FullView(View, frozen=True):
@@ -82,15 +91,13 @@ class TicTacToe(Battle):
     """A position: the board, whose turn it is and whether an invalid move waits for its flip."""
 
     METHODS = METHODS
+    MOVE = PLAY
     SIDES = SYMBOLS
     WINS = ("O_WIN", "X_WIN")
     EVENT_TYPE = ArenaEvent
-    AWAITED = ({0: PLAY}, {1: PLAY})
 
-    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
-        super().__init__(setup, dice)
+    def start(self) -> None:
         self.board = ["."] * 9
-        self.draw_opening()
 
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
         if answer.get("action") != "putSymbol":
@@ -104,20 +111,17 @@ class TicTacToe(Battle):
         index = INDEX[answer["position"]]
         return None if self.board[index] == "." else f"location {index % 3},{index // 3} is not empty"
 
-    def move(self, player: Player, answer: Mapping[str, Any]) -> list[Event]:
+    def play(self, player: Player, move: Mapping[str, Any]) -> Result | None:
         """Puts the symbol; three in a line win, a full board is a draw (A3)."""
-        board, index = self.board, INDEX[answer["position"]]
-        shown = self.show(player, answer)
+        index = INDEX[move["position"]]
+        board = self.board = self.board.copy()
         board[index] = SYMBOLS[player]
         for a, b, c in LINES_THROUGH[index]:
             if board[a] == board[b] == board[c]:
-                return [shown, *self.won(player)]
-        if "." not in board:
-            return [shown, *self.finish(draw("DRAW"), "draw")]
-        self.awaited = self.AWAITED[1 - player]
-        return [shown]
+                return win(player, self.WINS[player])
+        return None if "." in board else draw("DRAW")
 
-    def legal(self, player: Player) -> Iterator[dict[str, str]]:
+    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
         """The empty cells from NW to SE; only the flip after an invalid move."""
         if self.pending is not None:
             yield {"action": FLIP}
@@ -126,32 +130,32 @@ class TicTacToe(Battle):
             if self.board[index] == ".":
                 yield {"action": "putSymbol", "position": cell}
 
-    def view(self, player: Player | None) -> View:
-        shown = "".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending)
-        return View(*shown) if player is not None else FullView(*shown, self.pending_reason, self.standing())
+    def _view(self, player: Player) -> View:
+        return View(*self._shown_board())
+
+    def _full_view(self) -> FullView:
+        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def marks(self) -> dict[str, list[str]]:
-        """`won`: the cells of the lines that one symbol fills (A3)."""
+        """`won`: the cells of complete lines (A3)."""
         full = {cell for line in LINES for cell in line if {self.board[each] for each in line} in ({"O"}, {"X"})}
         return {"won": [CELLS[cell] for cell in sorted(full)]} if full else {}
-
-    def copy(self, seed: int | None = None) -> Self:
-        twin = super().copy(seed)
-        twin.board = self.board.copy()
-        return twin
 
     def key(self) -> bytes:
         return f"{''.join(self.board)}{self.turn_key()}".encode("utf-8", "surrogatepass")
 
     def __str__(self) -> str:
         rows = ["".join(self.board[start : start + 3]) for start in (0, 3, 6)]
-        return "\n".join([*rows, *self.flip_due(SYMBOLS)])
+        return "\n".join([*rows, *self.drawn_flip(SYMBOLS)])
+
+    def _shown_board(self) -> tuple[str, Symbol | None, Symbol | None]:
+        return "".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending)
 
 
 def position(setup: Setup, view: FullView) -> TicTacToe:
-    """The position that was seen whole. The record of its moves begins here. ValueError if it is none."""
+    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
     if len(view.board) != 9 or set(view.board) - set(".OX"):
-        raise ValueError(f"the board is {view.board!r}; wanted nine characters O, X or .")
+        raise ValueError(f"the board is {view.board!r}; expected nine characters O, X or .")
     state = TicTacToe(without_opening(setup))
     state.setup, state.board = setup, list(view.board)
     state.take_over(view)
@@ -170,8 +174,13 @@ GAME = Game(
     seat_view=View,
     rebuild=position,
     vary={"opening": 2},
-    legend={"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
-    notation=notation("cells as on a map, N at the top; seat 0 is O", SYMBOLS, {"putSymbol": "to"}, ("O", "X")),
+    presentation=presentation(
+        "cells as on a map, N at the top; seat 0 is O",
+        SYMBOLS,
+        {"putSymbol": "to"},
+        ("O", "X"),
+        {"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
+    ),
     doc=__doc__ or "",
     constants=named(globals(), "CELLS FLIP"),
     version=2,

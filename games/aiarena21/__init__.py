@@ -1,20 +1,20 @@
 """AI Arena 21: two players collect fruit on a grid, buy power-ups and bid for cells. Rules: aiarena21.md.
 
-Seat 0 is `Team 1`, the first bot on the command line. A cell is (row, col) on the wire, row 0 at the top. Inside, it
-is one number, row * cols + col.
+Seat 0 is `Team 1`, the first bot on the command line. A cell is (row, col) on the wire, row 0 at the top. The engine
+uses one number, row * cols + col.
 """
 
 from referee.games.aiarena21 import types
 from referee.games.aiarena21.board import *
 from referee.games.aiarena21.fruit import *
-from referee.games.aiarena21.notation import NOTATION
 from referee.games.aiarena21.positions import *
 from referee.games.aiarena21.positions import position
+from referee.games.aiarena21.presentation import PRESENTATION
 from referee.games.aiarena21.rules import *
 from referee.games.aiarena21.rules import AIArena21
 from referee.games.aiarena21.types import *
 from referee.games.aiarena21.types import METHODS, Options, Situation, View
-from referee.games.contract import Game, TimeControl, named
+from referee.games.game import Game, TimeControl, named
 
 GAME = Game(
     name="aiarena21",
@@ -28,17 +28,7 @@ GAME = Game(
     seat_view=Situation,
     rebuild=position,
     short={"turns": 12},
-    legend={
-        "0": "player 0",
-        "1": "player 1",
-        "X": "both players",
-        "O": "an onion",
-        "S": "a strawberry",
-        "D": "a dragon fruit; of a pile the fruit worth most is shown",
-        "#": "blocked",
-        ".": "free",
-    },
-    notation=NOTATION,
+    presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(
         vars(types),

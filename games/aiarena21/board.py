@@ -1,4 +1,4 @@
-"""The map, its cells and the ways between them, and what lies on it: aiarena21.md, sections 2 and 3."""
+"""The map, its cells and paths, and the fruit on it: aiarena21.md, sections 2 and 3."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,13 +46,13 @@ DEFAULT_MAP = """\
 ...#.............#............................................
 ...#...........###............................................
 """
-"""The map `1.txt`, so that a match needs no file."""
+"""The map `1.txt`."""
 
 
 Cell = int
 """row * cols + col."""
 Batch = Mapping[Cell, str]
-"""Fruit by cell, in row-major order: the letters of what lies there, O, S and D (section 3)."""
+"""Fruit by cell, in row-major order, as letters O, S and D (section 3)."""
 
 
 NAMES: Mapping[str, Item] = {"O": "Onion", "S": "Strawberry", "D": "DragonFruit"}
@@ -60,13 +60,13 @@ POINTS = {"O": ONION, "S": STRAWBERRY, "D": DRAGON_FRUIT}
 
 
 class Fruit:
-    """What lies on the board. Never changed, so that copies share it."""
+    """The fruit on the board. Immutable, so that copies share it."""
 
     __slots__ = ("_key", "piles", "points")
 
     def __init__(self, piles: tuple[tuple[str, ...], ...], points: tuple[tuple[int, ...], ...]) -> None:
         self.piles = piles
-        """Letters, rows × cols, each cell's in the order of deployment."""
+        """Letters, rows × cols; in a cell by deployment."""
         self.points = points
         self._key: bytes | None = None
 
@@ -76,7 +76,7 @@ class Fruit:
         return self._key
 
     def with_batch(self, batch: Batch) -> "Fruit":
-        """The batch put on top."""
+        """Returns it with a batch on top."""
         cols = len(self.piles[0])
         piles = [list(row) for row in self.piles]
         for cell, letters in batch.items():
@@ -84,7 +84,7 @@ class Fruit:
         return Fruit(tuple(map(tuple, piles)), tuple([tuple(map(points_of, row)) for row in piles]))
 
     def without(self, row: int, col: int) -> "Fruit":
-        """That cell emptied."""
+        """Returns it with that cell empty."""
         piles, points = self.piles[row], self.points[row]
         return Fruit(
             (*self.piles[:row], (*piles[:col], "", *piles[col + 1 :]), *self.piles[row + 1 :]),
@@ -94,30 +94,30 @@ class Fruit:
 
 @lru_cache(maxsize=1024)
 def points_of(letters: str) -> int:
-    """What a pile is worth."""
+    """Returns the value of a pile."""
     return sum([POINTS[letter] for letter in letters])
 
 
 def batch_of(ground: "Ground", piles: Sequence[Pile]) -> Batch:
-    """What lies in these piles, as the engine has it."""
+    """Returns piles as the engine's batch."""
     letters = {name: letter for letter, name in NAMES.items()}
     cells = {row * ground.cols + col: pile.items for pile in piles for row, col in [pile.location]}
     return {cell: "".join([letters[item] for item in cells[cell]]) for cell in sorted(cells)}
 
 
 def new_items(ground: "Ground", deployed: Batch) -> Sequence[Sequence[Sequence[Item]]]:
-    """A batch as the wire has it: rows × cols lists."""
+    """Returns a batch as sent to bots: rows × cols lists."""
     return tuple([tuple([names_of(letters) for letters in row]) for row in ground.bare.with_batch(deployed).piles])
 
 
 @lru_cache(maxsize=1024)
 def names_of(letters: str) -> tuple[Item, ...]:
-    """A pile as the wire has it."""
+    """Returns a pile as sent to bots."""
     return tuple([NAMES[letter] for letter in letters])
 
 
 def drawn(cells: Sequence[str], players: Sequence[tuple[int, int]], piles: Sequence[Sequence[str]]) -> list[str]:
-    """The map with the players as 0 and 1, X for both on one cell; of a pile the fruit worth most: O S D."""
+    """Draws the map. Players are 0 and 1, X for both on one cell; of a pile it shows the fruit worth most: O S D."""
     lines = [
         [max(letters, key=POINTS.__getitem__, default=_ground(sign)) for sign, letters in zip(*each, strict=True)]
         for each in zip(cells, piles, strict=True)
@@ -138,37 +138,37 @@ def _ground(sign: str) -> str:
 
 
 class Ground:
-    """A map and what follows from it. Never changed, so that all positions share it. Made by `load`."""
+    """A map and what follows from it. Immutable, so that all positions share it. Made by `load`."""
 
     def __init__(self, cells: Sequence[str], warnings: Sequence[str] = ()) -> None:
         self.warnings = tuple(warnings)
-        """One line each, about a map that is played all the same."""
+        """One line for each flaw of the map that does not prevent a match."""
         self.rows, self.cols = len(cells), len(cells[0])
         self.map = Map(self.rows, self.cols, tuple(cells))
         text = "".join(cells)
         self.is_free = [sign != BLOCK_CHAR for sign in text]
         self.free = tuple([cell for cell, free in enumerate(self.is_free) if free])
-        """In row-major order, as are the spawns."""
+        """In row-major order, like the spawns."""
         self.spawns = tuple([cell for cell, sign in enumerate(text) if sign == SPAWN_CHAR])
         self.location = [divmod(cell, self.cols) for cell in range(len(text))]
         self.neighbours = [self._neighbours(cell) for cell in range(len(text))]
-        """The free cells beside each."""
+        """The free neighbours of each cell."""
         self.bare = Fruit(((("",) * self.cols),) * self.rows, ((0,) * self.cols,) * self.rows)
         self.no_items: Sequence[Sequence[Sequence[Item]]] = ((((),) * self.cols),) * self.rows
         self.cold: Sequence[Sequence[float]] = ((0.0,) * self.cols,) * self.rows
-        # The heat field has a margin as wide as heat reaches, so that no sum needs to look for the edge.
+        # The heat field has a margin as wide as heat reaches, so that no sum has to test for the edge.
         self.stride = self.cols + 2 * HEAT_REACH
         self.field_size = self.stride * (self.rows + 2 * HEAT_REACH)
         self.rings = [self._ring(distance) for distance in range(HEAT_REACH + 1)]
-        """Per distance: what to add to an index of the field to get to the cells so far away."""
+        """For each distance: the offsets in the field to the cells that far away."""
 
     def distance(self, a: Cell, b: Cell) -> int:
-        """Manhattan distance (section 1)."""
+        """Returns the Manhattan distance (section 1)."""
         (row, col), (to_row, to_col) = self.location[a], self.location[b]
         return abs(row - to_row) + abs(col - to_col)
 
     def within(self, start: Cell, steps: int) -> list[Cell]:
-        """The cells that a path of at most so many steps leads to, in row-major order; `start` is one."""
+        """Returns the cells within that many steps, `start` included, in row-major order."""
         reached, edge = {start}, [start]
         for _ in range(steps):
             edge = sorted({beside for cell in edge for beside in self.neighbours[cell]} - reached)
@@ -176,7 +176,7 @@ class Ground:
         return sorted(reached)
 
     def reach(self, start: Cell, bike: bool, portal_gun: bool) -> Sequence[Cell]:
-        """Where a move may go (section 5), in row-major order."""
+        """Returns where a move may go (section 5), in row-major order."""
         return self.free if portal_gun else self.within(start, BIKE_STEPS if bike else 1)
 
     def field_index(self, cell: Cell) -> int:
@@ -199,33 +199,35 @@ class Ground:
 
 @lru_cache(maxsize=16)
 def load(text: str) -> Ground:
-    """The map in `text`, the content of a map file. ValueError, one line with the number of the map's line, if it is
-    none. A line's surplus is cut off unseen."""
+    """Reads a map file's content. A line that is too long is cut.
+
+    ValueError, one line with the number of the map's line, if it is no map.
+    """
     lines = [line.strip() for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()
     if not lines:
-        raise ValueError("the map has no rows; wanted lines of '.', '#' and 'S'")
+        raise ValueError("the map has no rows; expected lines of '.', '#' and 'S'")
     cols, cells, warnings = len(lines[0]), [], []
     for number, line in enumerate(lines, 1):
         if not line:
-            raise ValueError(f"map line {number} is empty; wanted {cols or 'some'} of '.', '#' and 'S'")
+            raise ValueError(f"map line {number} is empty; expected {cols or 'some'} of '.', '#' and 'S'")
         if len(line) < cols:
-            raise ValueError(f"map line {number} has {len(line)} cells; wanted {cols}, as in line 1")
+            raise ValueError(f"map line {number} has {len(line)} cells; expected {cols}, as in line 1")
         if len(line) > cols:
             warnings.append(f"map line {number} has {len(line)} cells; cut to {cols}, as in line 1")
         row = line[:cols].replace("s", SPAWN_CHAR)
         if stray := re.search(r"[^.#S]", row):
             raise ValueError(
-                f"map line {number} has {stray[0]!r} in column {stray.start() + 1}; wanted '.', '#' or 'S'"
+                f"map line {number} has {stray[0]!r} in column {stray.start() + 1}; expected '.', '#' or 'S'"
             )
         cells.append(row)
     free = sum(len(row) - row.count(BLOCK_CHAR) for row in cells)
     if free < 2:
-        raise ValueError(f"the map has {free} free cells in lines 1 to {len(cells)}; wanted 2 at least")
+        raise ValueError(f"the map has {free} free cells in lines 1 to {len(cells)}; expected 2 at least")
     return Ground(cells, warnings)
 
 
 def ground_of(options: Options) -> Ground:
-    """The map that the options name. ValueError as in `load`."""
+    """Returns the map that the options name. ValueError as in `load`."""
     return load(options.map or DEFAULT_MAP)

@@ -1,20 +1,22 @@
-"""The next fruit, how it is drawn and the heat that it shows: aiarena21.md, sections 7 and 8."""
+"""Draws the next fruit and its heat: aiarena21.md, sections 7 and 8."""
 
 from referee.games.aiarena21.board import Batch, Cell, Ground, points_of
 from referee.games.aiarena21.types import DEPLOYMENT_TURNS
 from referee.games.dice import Dice
 
-GAPS = {"O": 0.0675, "S": 0.2672, "D": 0.4883}  # how far a cell's number must be above its neighbours' (section 8)
+GAPS = {"O": 0.0675, "S": 0.2672, "D": 0.4883}  # the least lead of a cell's number over its neighbours' (section 8)
 
 
 def heat_distance(turn: int) -> int:
-    """How far the heat of the incoming batch reaches on that turn: 9 9 8 8 … 0 0."""
+    """Returns the reach of the incoming batch's heat in that turn: 9 9 8 8 … 0 0."""
     return (DEPLOYMENT_TURNS - 1 - turn % DEPLOYMENT_TURNS) // 2
 
 
 def heatmap(ground: Ground, incoming: Batch, distance: int) -> tuple[tuple[float, ...], ...]:
-    """Rows × cols, 2 decimals; blocked cells have 0. Added up from cell to cell of the batch, in row-major order: any
-    other order would round some figures differently."""
+    """Returns rows × cols with 2 decimals, 0 on blocked cells.
+
+    The sum goes over the batch in row-major order: another order would round some figures differently.
+    """
     field = [0.0] * ground.field_size
     for cell, letters in incoming.items():
         points, middle = points_of(letters), ground.field_index(cell)
@@ -37,8 +39,11 @@ def heatmap(ground: Ground, incoming: Batch, distance: int) -> tuple[tuple[float
 
 
 def drawn_batch(ground: Ground, dice: Dice) -> Batch:
-    """Onions, strawberries and dragon fruit, each on the cells whose number in a field of random numbers, one cell
-    wider than the map all round, is far enough above the four beside it."""
+    """Draws onions, strawberries and dragon fruit.
+
+    For each kind, a field of random numbers, one cell wider than the map on each side, puts fruit on the cells whose
+    number leads its four neighbours by enough.
+    """
     width = ground.cols + 2
     indexes = [(row + 1) * width + col + 1 for row, col in map(ground.location.__getitem__, ground.free)]
     piles: dict[Cell, str] = {}

@@ -1,4 +1,4 @@
-"""Positions of AI Arena 21 from what was shown of them."""
+"""Makes positions of AI Arena 21 from views."""
 
 from referee.games.aiarena21.board import Fruit, batch_of, new_items, points_of
 from referee.games.aiarena21.fruit import heat_distance, heatmap
@@ -8,14 +8,14 @@ from referee.games.contract import Setup
 
 
 def position(setup: Setup, view: View) -> AIArena21:
-    """The position that was seen whole; the map is the setup's. ValueError if it is of another map."""
+    """Returns the position of a full view. ValueError if its map is not the setup's."""
     state = AIArena21(setup)
     ground = state.ground
     if tuple(view.game_map.cells) != tuple(ground.map.cells):
         raise ValueError("the view is of another map than the setup's")
     state.turn = view.turn
     state.score = [player.score for player in view.players]
-    state.at = [row * ground.cols + col for row, col in (player.location for player in view.players)]
+    state.cells = [row * ground.cols + col for row, col in (player.location for player in view.players)]
     first, second = view.spawns
     state.spawns = (first[0] * ground.cols + first[1], second[0] * ground.cols + second[1])
     state.bike_turns, state.portal_gun_turns = list(view.bike_turns), list(view.portal_gun_turns)

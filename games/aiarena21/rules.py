@@ -1,7 +1,7 @@
-"""The rules of AI Arena 21 in the order of aiarena21.md: a turn, its auctions, what is refused.
+"""The rules of AI Arena 21 in the order of aiarena21.md: a turn, its auctions, refusals.
 
-Seat 0 is `Team 1`, the first bot on the command line. A cell is (row, col) on the wire, row 0 at the top. Inside, it
-is one number, row * cols + col.
+Seat 0 is `Team 1`, the first bot on the command line. A cell is (row, col) on the wire, row 0 at the top. The engine
+uses one number, row * cols + col.
 """
 
 import re
@@ -47,8 +47,7 @@ from referee.games.aiarena21.types import (
     TurnEnded,
     View,
 )
-from referee.games.brief_text import in_brief
-from referee.games.contract import Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State
+from referee.games.contract import Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State, in_brief
 from referee.games.contract import Player as Seat
 from referee.games.dice import Dice
 
@@ -76,8 +75,10 @@ _LONGEST_NUMBER = 18  # digits without leading zeros; more than any row or score
 
 
 def legal_answers(method: Method, ground: Ground, me: Player) -> Iterator[Any]:
-    """Every legal answer of a player to one of the four functions, in one form each: power-ups as in POWER_UPS, bids
-    from 0 up, cells in row-major order without leading zeros."""
+    """Yields every legal answer of a player to a function, in one form each.
+
+    Power-ups in the order of POWER_UPS, bids from 0 up, cells in row-major order without leading zeros.
+    """
     if method is PLAY_POWERUP:
         yield from POWER_UPS
     elif method is PLAY_AUCTION:
@@ -92,7 +93,7 @@ def legal_answers(method: Method, ground: Ground, me: Player) -> Iterator[Any]:
 
 
 def bid_of(answer: Any) -> int | None:
-    """The whole number that a bid names: a JSON integer, or ASCII digits with a sign and blanks around; else None."""
+    """Reads a bid: a JSON integer, or ASCII digits with a sign and blanks around them. None if it is neither."""
     if type(answer) is int:
         return answer
     found = _BID.fullmatch(answer) if isinstance(answer, str) else None
@@ -104,7 +105,7 @@ def bid_of(answer: Any) -> int | None:
 
 
 def cell_of(answer: Any, ground: Ground) -> Cell | str:
-    """The free cell that "row,col" names; or why it names none, in words."""
+    """Returns the free cell that "row,col" names, or why it names none."""
     if not isinstance(answer, str) or _FORMAT.fullmatch(answer) is None:
         return f'{in_brief(answer)} is no cell; wanted "row,col" in digits, such as "6,11"'
     row, col = [number.lstrip("0") or "0" for number in answer.split(",")]
@@ -128,20 +129,20 @@ class AIArena21(State):
         self.turn = 0
         self.score = [START_SCORE, START_SCORE]
         self.spawns = self._spawns()
-        self.at = list(self.spawns)
+        self.cells = list(self.spawns)
         self.bike_turns = [0, 0]
         self.portal_gun_turns = [0, 0]
         self.fruit = self.ground.bare
         self.incoming: Batch = {}
         self.deployed: Batch = {}
-        """What this turn put down."""
+        """The fruit put down in this turn."""
         self.new_items = self.ground.no_items
         self.heat = self.ground.cold
         self.last_auction = 0
         self.auctions = 0
-        """How many this turn has had."""
+        """The number of auctions in this turn."""
         self.bids = (0, 0)
-        """Those of the last auction."""
+        """The bids of the last auction."""
         self.faults: tuple[dict[FaultKind, int], dict[FaultKind, int]] = ({}, {})
         self.result: Result | None = None
         self.awaited = _POWERUP[0]
@@ -152,7 +153,8 @@ class AIArena21(State):
     def opening(self) -> list[Event]:
         return [Notice("spawned", Spawned(self._located(self.spawns)))]
 
-    def params(self, player: Seat) -> Situation:
+    def _view(self, player: Seat) -> Situation:
+        """Of the next fruit a player sees only the heat; everything else is open."""
         return Situation(
             self.ground.map,
             self._player(player),
@@ -164,7 +166,7 @@ class AIArena21(State):
         )
 
     def refusal(self, player: Seat, answer: Any) -> str | None:
-        """A power-up that is too dear is no fault: nothing happens (section 5)."""
+        """A power-up that the player cannot pay for is no fault: nothing happens (section 5)."""
         method = self.awaited[player]
         if method is PLAY_POWERUP:
             known = isinstance(answer, str) and answer in POWER_UPS
@@ -177,8 +179,8 @@ class AIArena21(State):
         return self._move_refusal(player, cell) if method is PLAY_TURN else None
 
     def step(self, answers: Mapping[Seat, Any]) -> list[Event]:
-        """No fault ends the game (section 9): it has the result that the table there gives it. A player whose process
-        is gone is not asked again: it buys nothing, stays and bids 0 to the end. With both gone the game is over."""
+        """No fault ends the game (section 9). A player whose process has ended buys nothing, stays and bids 0 from then
+        on. The game ends if both have."""
         events: list[Event] = []
         for player, answer in answers.items():
             if isinstance(answer, Fault):
@@ -202,7 +204,7 @@ class AIArena21(State):
         return self._finish(reason)
 
     def _forfeited(self, faults: Mapping[Seat, Fault]) -> list[Event]:
-        """Who is left wins at once, whatever the points (assumed: the document knows only faults in an answer, after
+        """The other player wins at once, whatever the points (assumed: the document has only faults in an answer, after
         which the game goes on)."""
         for player, fault in faults.items():
             self._count(player, fault)
@@ -210,14 +212,11 @@ class AIArena21(State):
         rulings: list[Event] = [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
         return rulings + self._finish(over.reason, over.ranks)
 
-    def legal(self, player: Seat) -> Iterator[Any]:
-        """See `legal_answers`."""
+    def _legal(self, player: Seat) -> Iterator[Any]:
+        """In the order of `legal_answers`."""
         return legal_answers(self.awaited[player], self.ground, self._player(player))
 
-    def view(self, player: Seat | None) -> Any:
-        """A `Situation`; None: a `View`. Of the next fruit a player sees the heat only, everything else is open."""
-        if player is not None:
-            return self.params(player)
+    def _full_view(self) -> View:
         return View(
             self.turn,
             self.turns,
@@ -238,12 +237,11 @@ class AIArena21(State):
         )
 
     def copy(self, seed: int | None = None) -> Self:
-        """A seed replaces what is still to be drawn; the incoming batch stays, since the heatmap shows it already."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        """With a seed the incoming batch stays, since the heatmap shows it already."""
+        twin = self._twin()
         twin.dice = self.dice.copy() if seed is None else Dice(seed)
         twin.score = self.score.copy()
-        twin.at = self.at.copy()
+        twin.cells = self.cells.copy()
         twin.bike_turns = self.bike_turns.copy()
         twin.portal_gun_turns = self.portal_gun_turns.copy()
         twin.faults = (self.faults[0].copy(), self.faults[1].copy())
@@ -255,7 +253,7 @@ class AIArena21(State):
             (
                 self.turn,
                 self.score,
-                self.at,
+                self.cells,
                 self.bike_turns,
                 self.portal_gun_turns,
                 self.last_auction,
@@ -272,10 +270,10 @@ class AIArena21(State):
         )
 
     def __str__(self) -> str:
-        """The map with the players as 0 and 1, X for both on one cell; of a pile the fruit worth most: O S D."""
-        lines = drawn(self.ground.map.cells, self._located(self.at), self.fruit.piles)
+        """Draws the map, then a line for each player."""
+        lines = drawn(self.ground.map.cells, self._located(self.cells), self.fruit.piles)
         for player, name in enumerate(self.setup.names):
-            row, col = self.ground.location[self.at[player]]
+            row, col = self.ground.location[self.cells[player]]
             bike = f", bike for {self.bike_turns[player]} turns" if self.bike_turns[player] else ""
             gun = ", portal gun" if self.portal_gun_turns[player] else ""
             lines.append(f"{player} {name}: {self.score[player]} points at ({row},{col}){bike}{gun}")
@@ -295,7 +293,7 @@ class AIArena21(State):
     # A turn, in the order of section 4.
 
     def _begin_turn(self) -> list[Event]:
-        """Deployment, the heatmap; then the first player is asked for a power-up."""
+        """Deploys fruit and makes the heatmap; then the first player may buy a power-up."""
         events: list[Event] = []
         self._ask(_POWERUP[1] if 0 in self.out else _POWERUP[0])
         self.in_opening = self.opening_turn()
@@ -305,7 +303,7 @@ class AIArena21(State):
             if self.turn:
                 events = self._deploy()
             self.incoming = self.dice.roll(partial(drawn_batch, self.ground), "batch")
-        if self.turn % 2 == 0:  # the reach changes on these turns only, and the batch on some of them
+        if self.turn % 2 == 0:  # heat changes in even turns only
             self.heat = heatmap(self.ground, self.incoming, heat_distance(self.turn))
         return events
 
@@ -316,7 +314,7 @@ class AIArena21(State):
         return [Notice("deployed", Deployed(self.turn, self._piles(self.deployed)))]
 
     def _buy(self, player: Seat, answer: PowerUp | Fault) -> list[Event]:
-        """Applies a purchase (section 5); then the other player, or the moves."""
+        """Applies a purchase (section 5); then the other player buys, or both move."""
         self._ask(_POWERUP[1] if player == 0 and 1 not in self.out else _TURN)
         if isinstance(answer, Fault) or answer == "":
             return []
@@ -331,11 +329,11 @@ class AIArena21(State):
         return [Notice("purchase", Purchase(player, answer, bought, self.score[player]))]
 
     def _move(self, answers: Mapping[Seat, Any]) -> list[Event]:
-        before = list(self.at)
+        before = list(self.cells)
         for player, answer in answers.items():
             if not isinstance(answer, Fault):
-                self.at[player] = self._named(answer)
-        rows_cols = self._located(self.at)
+                self.cells[player] = self._named(answer)
+        rows_cols = self._located(self.cells)
         deltas = [
             (row - from_row, col - from_col)
             for (row, col), (from_row, from_col) in zip(rows_cols, self._located(before), strict=True)
@@ -343,29 +341,29 @@ class AIArena21(State):
         return [Notice("moved", Moved(rows_cols, (deltas[0], deltas[1]))), *self._auctions()]
 
     def _auctions(self) -> list[Event]:
-        """Asks for bids if there is an auction to hold; else ends the turn. Called again after each auction."""
+        """Asks for bids if an auction is due; else ends the turn. Called again after each auction."""
         if self._cause() is None:
             return self._end_turn()
         if self.auctions == AUCTIONS_A_TURN:
-            shared = self.at[0]
+            shared = self.cells[0]
             elsewhere = [cell for cell in self.ground.free if cell != shared]
             return [self._teleport(self._loser(), self.dice.choice(elsewhere, "teleport"), False), *self._end_turn()]
         self._ask(_AUCTION)
         return []
 
     def _cause(self) -> Literal["meeting", "clock"] | None:
-        if self.at[0] == self.at[1]:
+        if self.cells[0] == self.cells[1]:
             return "meeting"
         return "clock" if self.turn - self.last_auction == AUCTION_TURNS else None
 
     def _end_turn(self) -> list[Event]:
-        """Pick-up, count-down, the next turn or the end."""
+        """Picks up fruit and counts power-ups down; then the next turn, or the end."""
         events: list[Event] = []
         for player in (0, 1):
             events += self._pick_up(player)
         for counts in (self.bike_turns, self.portal_gun_turns):
             counts[:] = [max(0, count - 1) for count in counts]
-        ended = TurnEnded(self.turn, self._located(self.at), (self.score[0], self.score[1]))
+        ended = TurnEnded(self.turn, self._located(self.cells), (self.score[0], self.score[1]))
         events.append(Notice("turn_ended", ended))
         self.turn += 1
         if self.turn == self.turns:
@@ -373,7 +371,7 @@ class AIArena21(State):
         return events + self._begin_turn()
 
     def _pick_up(self, player: Seat) -> list[Event]:
-        row, col = self.ground.location[self.at[player]]
+        row, col = self.ground.location[self.cells[player]]
         letters = self.fruit.piles[row][col]
         if not letters:
             return []
@@ -382,7 +380,7 @@ class AIArena21(State):
         return [Notice("picked_up", PickedUp(player, (row, col), names_of(letters), self.score[player]))]
 
     def _finish(self, reason: str, ranks: tuple[int, ...] | None = None) -> list[Event]:
-        """Ranked by the points unless told."""
+        """Ends the game, ranked by points unless `ranks` is given."""
         first, second = self.score
         ranks = ranks or ((1, 1) if first == second else (1, 2) if first > second else (2, 1))
         self.result = Result(ranks, (float(first), float(second)), reason)
@@ -393,7 +391,7 @@ class AIArena21(State):
     # Auctions (section 6).
 
     def _bid(self, answers: Mapping[Seat, Any]) -> list[Event]:
-        """A tie sends both away at once; else the winner is asked for the loser's cell."""
+        """A tie teleports both players; else the winner is asked for the loser's cell."""
         cause = self._cause()
         assert cause is not None
         bids = {player: bid_of(answer) or 0 for player, answer in answers.items() if not isinstance(answer, Fault)}
@@ -410,19 +408,19 @@ class AIArena21(State):
         return events + self._auctions()
 
     def _transport(self, winner: Seat, answer: str | Fault) -> list[Event]:
-        """The loser goes where the winner says, or anywhere; the winner pays."""
+        """Moves the loser to the winner's cell, or a random one after a fault; the winner pays."""
         chosen = not isinstance(answer, Fault)
         cell = self._named(answer) if isinstance(answer, str) else self.dice.choice(self.ground.free, "teleport")
         self.score[winner] -= self._price()
         return [self._teleport(1 - winner, cell, chosen), *self._auctions()]
 
     def _winner(self) -> Seat | None:
-        """Of the last auction; None = a tie."""
+        """Returns the winner of the last auction; None = a tie."""
         first, second = self.bids
         return None if first == second else int(second > first)
 
     def _loser(self) -> Seat:
-        """Who goes away if ten auctions have not parted the two: player 1 after a tie."""
+        """Returns the player that moves away after ten auctions on one cell: player 1 after a tie."""
         winner = self._winner()
         return 1 if winner is None else 1 - winner
 
@@ -430,10 +428,10 @@ class AIArena21(State):
         return sum(self.bids) // 2
 
     def _teleport(self, player: Seat, cell: Cell, chosen: bool) -> Notice:
-        self.at[player] = cell
+        self.cells[player] = cell
         return Notice("teleported", Teleported(player, self.ground.location[cell], chosen))
 
-    # What is refused.
+    # Refusals.
 
     def _bid_refusal(self, player: Seat, answer: Any) -> str | None:
         bid = bid_of(answer)
@@ -444,8 +442,8 @@ class AIArena21(State):
         return f"the bid is {in_brief(answer)}; wanted 0..{self.score[player]}, your score"
 
     def _move_refusal(self, player: Seat, target: Cell) -> str | None:
-        """Judged in the order of section 5; `target` is a free cell."""
-        ground, at = self.ground, self.at[player]
+        """Applies section 5 in order; `target` is a free cell."""
+        ground, at = self.ground, self.cells[player]
         distance = ground.distance(at, target)
         if distance <= 1 or self.portal_gun_turns[player]:
             return None
@@ -463,11 +461,11 @@ class AIArena21(State):
     # Small parts.
 
     def opening_turn(self) -> bool:
-        """This is one of the turns whose calls have more time."""
+        """Returns whether the calls of this turn have more time."""
         return self.turn < OPENING_TURNS
 
     def _ask(self, methods: Mapping[Seat, Method]) -> None:
-        """Awaits those of them who are still there; not both are out."""
+        """Awaits those seats that are not out; at least one is not."""
         if self.out:
             methods = {player: method for player, method in methods.items() if player not in self.out}
         self.awaited = methods
@@ -479,7 +477,7 @@ class AIArena21(State):
         return [FaultCount(player, *count) for player in (0, 1) for count in self.faults[player].items()]
 
     def _named(self, answer: str) -> Cell:
-        """The cell of an answer that is legal."""
+        """Returns the cell that a legal answer names."""
         row, _, col = answer.partition(",")
         return int(row.lstrip("0") or "0") * self.ground.cols + int(col.lstrip("0") or "0")
 
@@ -487,7 +485,7 @@ class AIArena21(State):
         return Player(
             self.setup.names[player],
             self.score[player],
-            self.ground.location[self.at[player]],
+            self.ground.location[self.cells[player]],
             self.bike_turns[player] > 0,
             self.portal_gun_turns[player] > 0,
         )

@@ -32,13 +32,13 @@ PowerUp = Literal["", "bike", "portal gun"]
 class Map(Struct, frozen=True):
     """The grid."""
 
-    rows: Annotated[int, Meta(ge=1, description="how many")]
-    cols: Annotated[int, Meta(ge=1, description="how many")]
+    rows: Annotated[int, Meta(ge=1, description="number of rows")]
+    cols: Annotated[int, Meta(ge=1, description="number of columns")]
     cells: Annotated[Sequence[str], Meta(description="one text a row: . free, # blocked, S spawn (free too)")]
 
 
 class Player(Struct, frozen=True):
-    """What is known of a player: everything but its bids."""
+    """A player, without its bids."""
 
     name: Annotated[str, Meta(description="as on the command line")]
     score: Annotated[int, Meta(ge=0, description="points")]
@@ -48,14 +48,14 @@ class Player(Struct, frozen=True):
 
 
 class Situation(Struct, frozen=True):
-    """What every function shows. Lists are rows × cols, row first."""
+    """Parameters of every function. Lists are rows × cols, row first."""
 
     game_map: Map
     me: Player
     opponent: Player
     items: Annotated[Sequence[Sequence[int]], Meta(description="the points that lie on each cell")]
     new_items: Annotated[
-        Sequence[Sequence[Sequence[Item]]], Meta(description="what was put down at the start of this very turn")
+        Sequence[Sequence[Sequence[Item]]], Meta(description="fruit put down at the start of this turn")
     ]
     heatmap: Annotated[Sequence[Sequence[float]], Meta(description="how near the fruit of the next deployment is")]
     remaining_turns: Annotated[int, Meta(description="this turn included: 1 in the last")]
@@ -68,7 +68,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     turns: Annotated[int, Meta(ge=1, description="the length of the game")] = 100
 
 
-# What the viewers are told; no bot hears of it.
+# Events for viewers; bots never get them.
 
 
 class Spawned(Struct, frozen=True):
@@ -81,7 +81,7 @@ class Pile(Struct, frozen=True):
     """Fruit on a cell."""
 
     location: Location
-    items: Annotated[Sequence[Item], Meta(description="what lies there")]
+    items: Annotated[Sequence[Item], Meta(description="the fruit on it")]
 
 
 class Deployed(Struct, frozen=True):
@@ -92,7 +92,7 @@ class Deployed(Struct, frozen=True):
 
 
 class Purchase(Struct, frozen=True):
-    """A player asked for a power-up; not `bought`: it has not the points, and nothing was charged."""
+    """A player asked for a power-up. Not `bought`: it did not have the points, and paid nothing."""
 
     player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     power_up: Annotated[PowerUp, Meta(description="what it asked for")]
@@ -110,7 +110,7 @@ class Moved(Struct, frozen=True):
 
 
 class Auction(Struct, frozen=True):
-    """Both have bid. No winner: a tie, and nobody pays."""
+    """Both players have bid. No winner: a tie, and nobody pays."""
 
     cause: Annotated[Literal["meeting", "clock"], Meta(description="they met, or 30 turns have passed")]
     bids: Annotated[tuple[int, int], Meta(description="by seat; an answer that is no bid is 0")]
@@ -119,19 +119,19 @@ class Auction(Struct, frozen=True):
 
 
 class Teleported(Struct, frozen=True):
-    """An auction put a player elsewhere; not `chosen` by the winner: at random."""
+    """An auction moved a player. Not `chosen`: to a random cell."""
 
     player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     location: Location
-    chosen: Annotated[bool, Meta(description="by the winner; else at random")]
+    chosen: Annotated[bool, Meta(description="whether the winner named the cell; else it is random")]
 
 
 class PickedUp(Struct, frozen=True):
-    """A player collected what lay on its cell."""
+    """A player collected the fruit on its cell."""
 
     player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     location: Location
-    items: Annotated[Sequence[Item], Meta(description="what lay there")]
+    items: Annotated[Sequence[Item], Meta(description="the fruit collected")]
     score: Annotated[int, Meta(ge=0, description="its points afterwards")]
 
 
@@ -144,7 +144,7 @@ class TurnEnded(Struct, frozen=True):
 
 
 class FaultCount(Struct, frozen=True):
-    """How often a player was at fault in that way."""
+    """How many faults of one kind a player has."""
 
     player: Annotated[int, Meta(ge=0, le=1, description="the seat")]
     kind: FaultKind
@@ -152,11 +152,11 @@ class FaultCount(Struct, frozen=True):
 
 
 class GameEnded(Struct, frozen=True):
-    """No winner: a draw. Faults by seat, then in the order of their first time."""
+    """The game is over. No winner: a draw."""
 
     winner: Annotated[int | None, Meta(description="a seat; null: a draw")]
     scores: Annotated[tuple[int, int], Meta(description="by seat")]
-    faults: Annotated[Sequence[FaultCount], Meta(description="by seat, then as they first came")]
+    faults: Annotated[Sequence[FaultCount], Meta(description="by seat, then by first occurrence")]
 
 
 SHARED = ("game_map", "items", "new_items", "heatmap")
@@ -200,10 +200,10 @@ PLAY_TRANSPORT = Method(
 EVENTS = (
     Method("spawned", Spawned, None, "Where the players start.", viewers=True),
     Method("deployed", Deployed, None, "Fruit was put down.", viewers=True),
-    Method("purchase", Purchase, None, "A power-up was bought, or was too dear.", viewers=True),
+    Method("purchase", Purchase, None, "A player bought a power-up, or could not pay for it.", viewers=True),
     Method("moved", Moved, None, "Both players have moved.", viewers=True),
     Method("auction", Auction, None, "Both players have bid.", viewers=True),
-    Method("teleported", Teleported, None, "An auction put a player elsewhere.", viewers=True),
+    Method("teleported", Teleported, None, "An auction moved a player.", viewers=True),
     Method("picked_up", PickedUp, None, "A player collected fruit.", viewers=True),
     Method("turn_ended", TurnEnded, None, "A turn is over.", viewers=True),
     Method("game_ended", GameEnded, None, "The game is over.", viewers=True),
@@ -215,34 +215,34 @@ class View(Struct, frozen=True):
     """Everything, for viewers. Pairs are by seat, lists rows × cols."""
 
     turn: int
-    """The turn that is played, from 0; at the end, `turns`."""
+    """The current turn, from 0; at the end, `turns`."""
     turns: int
-    """How many the game has."""
+    """The number of turns in the game."""
     game_map: Map
     players: tuple[Player, Player]
-    """With score and place, by seat."""
+    """By seat."""
     bike_turns: tuple[int, int]
-    """For how many turns each still has a bike, this one included (section 5)."""
+    """The turns for which each player still has a bike, this one included (section 5)."""
     items: Sequence[Sequence[str]]
-    """The letters O, S and D of what lies on each cell."""
+    """The fruit on each cell as letters O, S and D."""
     incoming: Sequence[Pile]
-    """What the next deployment puts down."""
+    """The fruit of the next deployment."""
     heatmap: Sequence[Sequence[float]]
-    """What near cells of the next deployment are worth, in points with two decimals; 0 on blocked cells (section 7)."""
+    """The heat of the next deployment, in points with two decimals; 0 on blocked cells (section 7)."""
     last_auction: int
-    """The turn of it, 0 before the first; after 30 turns without one the clock holds the next (section 6)."""
+    """Its turn, 0 before the first. After 30 turns without an auction the clock causes one (section 6)."""
     portal_gun_turns: tuple[int, int]
-    """1 in the turn for which a portal gun was bought, else 0 (section 5)."""
+    """1 in the turn for which a player bought a portal gun, else 0 (section 5)."""
     spawns: tuple[Location, Location]
-    """Where each has started, by seat."""
+    """The starting cells, by seat."""
     deployed: Sequence[Pile]
-    """What this turn put down."""
+    """The fruit put down in this turn."""
     auctions: int
-    """How many this turn has had."""
+    """The number of auctions in this turn."""
     bids: tuple[int, int]
-    """Those of the last auction."""
+    """The bids of the last auction."""
     faults: Sequence[FaultCount]
-    """By seat, then as they first came."""
+    """By seat, then by first occurrence."""
     standing: Standing
 
 

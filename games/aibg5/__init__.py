@@ -1,19 +1,19 @@
 """AIBG 5.0: four ships on a board of hexagons fight each other and the boss in its middle. Rules: aibg5.md.
 
-Seat 0 is `playerIdx` 1 on the wire. A cell is (q, r) there; inside, it is one number, by r, then q
+Seat 0 is `playerIdx` 1 on the wire. A cell is (q, r) there; the engine numbers cells by r, then q
 (`referee.games.hexgrid`).
 """
 
 from referee.games.aibg5 import types
 from referee.games.aibg5.board import *
-from referee.games.aibg5.notation import NOTATION
 from referee.games.aibg5.positions import *
 from referee.games.aibg5.positions import position
+from referee.games.aibg5.presentation import PRESENTATION
 from referee.games.aibg5.rules import *
 from referee.games.aibg5.rules import AIBG5
 from referee.games.aibg5.types import *
 from referee.games.aibg5.types import METHODS, SEATS, GameState, Options, View
-from referee.games.contract import Game, TimeControl, named
+from referee.games.game import Game, TimeControl, named
 
 GAME = Game(
     name="aibg5",
@@ -26,17 +26,7 @@ GAME = Game(
     view=View,
     seat_view=GameState,
     rebuild=position,
-    legend={
-        "0123": "the players, by seat",
-        "#": "an asteroid",
-        "o": "a black hole",
-        "w": "a wormhole",
-        "+": "health",
-        "*": "experience",
-        "B": "the boss",
-        ".": "empty",
-    },
-    notation=NOTATION,
+    presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(
         vars(types), "SEATS RADIUS SIZE ATTACK_RANGE ASTEROID_HEALTH TRAP_TURNS BOSS_POWER LEVEL_XP MAX_HEALTH POWER"

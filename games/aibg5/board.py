@@ -31,7 +31,7 @@ from referee.games.aibg5.types import (
     Tile,
     TileType,
 )
-from referee.games.brief_text import in_brief
+from referee.games.contract import in_brief
 from referee.games.hexgrid import HexBoard, ring
 
 DEFAULT_MAP = """\
@@ -96,9 +96,9 @@ ENTITIES = tuple([Entity(kind) for kind in KINDS])
 
 
 class Ship(Struct, array_like=True):
-    """A player. `trap` = turns still to be lost in a black hole; `out` = disqualified, the rest stays as it was."""
+    """A player. `trap` = turns that it still loses in a black hole; `out` = disqualified."""
 
-    at: Cell
+    cell: Cell
     health: int = MAX_HEALTH[0]
     level: int = 1
     xp: int = 0
@@ -121,8 +121,8 @@ class Ship(Struct, array_like=True):
         return self.kills / (self.deaths or 1)
 
     def shown(self, player: int, name: str) -> Player:
-        """As the wire has it."""
-        q, r = CELLS[self.at]
+        """Returns the player as sent to bots."""
+        q, r = CELLS[self.cell]
         return Player(
             type="PLAYER",
             r=r,
@@ -141,7 +141,7 @@ class Ship(Struct, array_like=True):
         )
 
     def gain(self, xp: int) -> None:
-        """Experience; enough of it is the next level (section 4)."""
+        """Adds experience points and raises the level (section 4)."""
         self.xp += xp
         if self.xp >= LEVEL_XP and self.level < len(POWER):
             self.level += 1
@@ -150,14 +150,14 @@ class Ship(Struct, array_like=True):
 
 
 def pattern_1(step: int) -> tuple[Cell, ...]:
-    """The eight cells of the steps A, B and C: 0, 1, 2 (section 10)."""
+    """Returns the eight cells of step A, B or C: 0, 1 or 2 (section 10)."""
     left = [(-6 + 2 * step, -2 - 2 * step), (-5 + 2 * step, -3 - 2 * step)]
     four = left + [(-q, -r) for q, r in left]
     return tuple([INDEX[place] for place in four + [(-q - r, r) for q, r in four]])
 
 
 def pattern_2(radius: int) -> tuple[Cell, ...]:
-    """The ring of that radius, clockwise from its top left."""
+    """Returns the ring of that radius, clockwise from its top left."""
     return tuple([INDEX[place] for place in ring(radius)])
 
 
@@ -167,7 +167,7 @@ PATTERNS: tuple[tuple[Any, tuple[Cell, ...]], ...] = (
     *(*_PATTERN_1, ("ring 8", pattern_2(8))),
     *(*_PATTERN_1, ("ring 10", pattern_2(10))),
 )
-"""The boss's whole cycle. There is a pause after each third and fourth."""
+"""The boss's whole cycle. A pause follows every third and fourth pattern."""
 
 
 # The map (section 13.5).
@@ -193,7 +193,7 @@ _KIND_OF = {
 
 
 class Ground:
-    """A map and what follows from it. Never changed, so that all positions share it. Made by `load` and `drawn`."""
+    """A map and what follows from it. Immutable, so that all positions share it. Made by `load` and `drawn`."""
 
     def __init__(self, kinds: bytes, ids: Mapping[Cell, int]) -> None:
         """`kinds` by cell, `ids` of the wormholes. ValueError if they are not in pairs, or a fixed tile is not free."""
@@ -203,7 +203,7 @@ class Ground:
         self.asteroids = tuple([cell for cell, kind in enumerate(kinds) if kind == ASTEROID])
         rows = zip(BOARD.row_starts, (*BOARD.row_starts[1:], len(CELLS)), strict=True)
         self.rows = tuple([tuple([self._tile(cell) for cell in range(*row)]) for row in rows])
-        """The tiles of the wire, boss tiles without what the boss did."""
+        """The tiles as sent to bots, but boss tiles without the boss's actions."""
 
     def _check(self) -> None:
         for cell, kind in enumerate(self.kinds):
@@ -211,11 +211,13 @@ class Ground:
                 raise ValueError(f"the map's cell {place(cell)} is {KINDS[kind]}; the boss has rings 0 and 1, no more")
         for cell in STARTS:
             if self.kinds[cell] != EMPTY:
-                raise ValueError(f"the map's start tile {place(cell)} is {KINDS[self.kinds[cell]]}; wanted NONE")
+                raise ValueError(f"the map's start tile {place(cell)} is {KINDS[self.kinds[cell]]}; expected NONE")
         ids = list(self.ids.values())
         for cell, pair in self.ids.items():
             if ids.count(pair) != 2:
-                raise ValueError(f"the map's wormhole id {pair}, {place(cell)}, has {ids.count(pair)} tiles; wanted 2")
+                raise ValueError(
+                    f"the map's wormhole id {pair}, {place(cell)}, has {ids.count(pair)} tiles; expected 2"
+                )
 
     def _partner(self, cell: Cell) -> Cell:
         return next(other for other, pair in self.ids.items() if pair == self.ids[cell] and other != cell)
@@ -232,23 +234,23 @@ class Ground:
 
 @lru_cache(maxsize=16)
 def load(text: str) -> Ground:
-    """The map in `text`, the content of a map file. ValueError, one line with the place, if it is none."""
+    """Reads a map file's content. ValueError, one line with the place, if it is no map."""
     try:
         rows = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise ValueError(f"the map is no JSON: {error}") from error
     if not isinstance(rows, list) or len(rows) != SIZE:
-        raise ValueError(f"the map is {in_brief(rows)}; wanted a list of {SIZE} rows")
+        raise ValueError(f"the map is {in_brief(rows)}; expected a list of {SIZE} rows")
     kinds, ids = bytearray(len(CELLS)), {}
     seen: set[Cell] = set()
     for number, row in enumerate(rows, 1):
         width = SIZE - abs(number - 1 - RADIUS)
         if not isinstance(row, list) or len(row) != width:
-            raise ValueError(f"map row {number} is {in_brief(row)}; wanted a list of {width} cells")
+            raise ValueError(f"map row {number} is {in_brief(row)}; expected a list of {width} cells")
         for column, element in enumerate(row, 1):
             try:
                 cell, kinds[cell], pair = _map_cell(element)
-            except ValueError as error:  # msgspec's are ValueErrors too
+            except ValueError as error:  # msgspec.ValidationError is one too
                 raise ValueError(f"map row {number} cell {column}: {error}") from error
             if cell in seen:
                 raise ValueError(f"map row {number} cell {column}: {place(cell)} comes twice")
@@ -259,7 +261,7 @@ def load(text: str) -> Ground:
 
 
 def _map_cell(element: Any) -> tuple[Cell, int, int | None]:
-    """The cell, its kind and, for a wormhole, its id. ValueError."""
+    """Returns the cell, its kind and a wormhole's id. ValueError if the element is no cell."""
     found = msgspec.convert(element, MapCell)
     kind = _KIND_OF.get((found.type, found.entity))
     if kind is None:
@@ -273,14 +275,14 @@ def _map_cell(element: Any) -> tuple[Cell, int, int | None]:
 
 @lru_cache(maxsize=16)
 def drawn(text: str) -> Ground:
-    """The map that a drawing such as `DEFAULT_MAP` shows. A pair's id is its letter's place in the alphabet."""
+    """Reads a map from a drawing such as `DEFAULT_MAP`. A pair's id is its letter's place in the alphabet."""
     signs = text.split()
     kinds = bytes([SIGNS.find(sign) if sign in SIGNS and sign != "w" else WORMHOLE for sign in signs])
     return Ground(kinds, {cell: ord(signs[cell]) - ord("a") for cell, kind in enumerate(kinds) if kind == WORMHOLE})
 
 
 def ground_of(options: Options) -> Ground:
-    """The map that the options name. ValueError as in `load`."""
+    """Returns the map that the options name. ValueError as in `load`."""
     return load(options.map) if options.map else drawn(DEFAULT_MAP)
 
 
@@ -294,7 +296,7 @@ NO_ACTION = f"null: no action was given; wanted {TWO_WAYS}"
 
 
 def read_action(text: str) -> tuple[str, int, int] | str:
-    """The three parts of an action's text; or the message of the check that it fails, 2 or 3."""
+    """Returns the three parts of an action's text, or the message of the check that it fails, 2 or 3."""
     parts = text.replace(" ", "").split(",")
     while parts and not parts[-1]:
         parts.pop()
@@ -308,7 +310,7 @@ def read_action(text: str) -> tuple[str, int, int] | str:
 
 
 def _coordinate(text: str) -> int | None:
-    """A whole number of 32 bits in ASCII digits, with a sign or without; else None."""
+    """Reads a whole number of 32 bits in ASCII digits, with or without a sign. None if it is none."""
     if _COORDINATE.fullmatch(text) is None or len(text.lstrip("+-0")) > _LONGEST_COORDINATE:
         return None
     number = int(text.lstrip("+-0") or "0") * (-1 if text[0] == "-" else 1)
@@ -328,7 +330,7 @@ def penalty_of(ship: Ship) -> int:
 
 
 def text_of(answer: Any) -> Any:
-    """The member `action`; None if there is none, and for what is no object (assumed: as good as no action)."""
+    """Returns the member `action`; None if it is missing, or the answer is no object (assumed: like no action)."""
     if isinstance(answer, Action):
         return answer.action
     return answer.get("action") if isinstance(answer, dict) else None

@@ -1,4 +1,4 @@
-"""Positions of AIBG 5.0 from what was shown of them."""
+"""Makes positions of AIBG 5.0 from views."""
 
 from operator import attrgetter
 
@@ -10,9 +10,10 @@ from referee.games.contract import Setup
 
 
 def from_view(view: GameState, player: Seat, options: Options, seed: int = 0) -> AIBG5:
-    """The position that `player` was shown when it was asked, so that it can look ahead with the engine.
+    """Returns the position of a call to `player`, so that it can search with the engine.
 
-    What a view does not hold is assumed: no experience points, no round over, and a boss that begins its schedule.
+    Facts that no view has are assumed: no experience points, no finished round, and a boss at the start of its
+    schedule.
     """
     position = _on_board(Setup(seed, _names(view), options), view)
     position.awaited = {player: DO_ACTION}
@@ -20,9 +21,9 @@ def from_view(view: GameState, player: Seat, options: Options, seed: int = 0) ->
 
 
 def position(setup: Setup, view: View) -> AIBG5:
-    """The position that was seen whole; the map's wormholes are the setup's. ValueError if it is no position."""
+    """Returns the position of a full view on the setup's map. ValueError if it is no position."""
     if not 0 <= view.bossStep < len(PATTERNS):
-        raise ValueError(f"bossStep is {view.bossStep}; wanted 0..{len(PATTERNS) - 1}")
+        raise ValueError(f"bossStep is {view.bossStep}; expected 0..{len(PATTERNS) - 1}")
     state = _on_board(setup, view.gameState)
     for ship, xp in zip(state.ships, view.xp, strict=True):
         ship.xp = xp
@@ -37,7 +38,7 @@ def _names(view: GameState) -> tuple[str, ...]:
 
 
 def _on_board(setup: Setup, view: GameState) -> AIBG5:
-    """Everything that everybody sees."""
+    """Returns a position with everything that all players see."""
     shown = {shown.playerIdx - 1: shown for shown in view.scoreBoard.players}
     position = AIBG5(setup)
     position.rows = tuple([tuple(row) for row in view.map.tiles])
@@ -50,7 +51,7 @@ def _on_board(setup: Setup, view: GameState) -> AIBG5:
         out = (view.player1, view.player2, view.player3, view.player4)[seat] is None
         numbers = seen.health, seen.level, 0, seen.kills, seen.deaths, seen.score, seen.trapDuration
         position.ships[seat] = Ship(INDEX[seen.q, seen.r], *numbers, out)
-    position.on = {ship.at: seat for seat, ship in enumerate(position.ships) if not ship.out}
+    position.seat_at = {ship.cell: seat for seat, ship in enumerate(position.ships) if not ship.out}
     position.boss_action = view.boss.bossAction
     position.attacked = tuple([INDEX[tile.q, tile.r] for tile in view.boss.bossAttackedTiles])
     position.out = frozenset(seat for seat, ship in enumerate(position.ships) if ship.out)

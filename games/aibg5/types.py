@@ -36,9 +36,9 @@ TileType = Literal["NORMAL", "FULL"]
 
 
 class Terrain(Struct, frozen=True, omit_defaults=True):
-    """What a tile holds that the boss has attacked: never the boss."""
+    """The content of a tile that the boss has attacked: never the boss."""
 
-    type: Annotated[EntityType, Meta(description="what it is")]
+    type: Annotated[EntityType, Meta(description="its kind")]
     id: Annotated[int | UnsetType, Meta(description="of a WORMHOLE: the pair")] = UNSET
     health: Annotated[int | UnsetType, Meta(description="of an ASTEROID")] = UNSET
 
@@ -53,9 +53,9 @@ class AttackedTile(Struct, frozen=True):
 
 
 class Entity(Struct, frozen=True, omit_defaults=True):
-    """What a tile holds. Players are not part of the map."""
+    """The content of a tile. Players are not part of the map."""
 
-    type: Annotated[EntityType, Meta(description="what it is")]
+    type: Annotated[EntityType, Meta(description="its kind")]
     id: Annotated[int | UnsetType, Meta(description="of a WORMHOLE: the pair")] = UNSET
     health: Annotated[int | UnsetType, Meta(description="of an ASTEROID")] = UNSET
     bossAction: Annotated[bool | UnsetType, Meta(description="of a BOSS: see Boss")] = UNSET
@@ -79,7 +79,7 @@ class Map(Struct, frozen=True):
 
 
 class Player(Struct, frozen=True):
-    """What is shown of a player: everything but the experience points."""
+    """A player, without its experience points."""
 
     type: Annotated[Literal["PLAYER"], Meta(description="always that")]
     r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
@@ -87,21 +87,21 @@ class Player(Struct, frozen=True):
     playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player's number: its seat + 1")]
     name: Annotated[str, Meta(description="as on the command line")]
     health: Annotated[int, Meta(description="health left")]
-    power: Annotated[int, Meta(description="what an attack takes away")]
-    level: Annotated[int, Meta(ge=1, le=5, description="power and maximum health follow from it")]
+    power: Annotated[int, Meta(description="the health that its attack takes")]
+    level: Annotated[int, Meta(ge=1, le=5, description="decides power and maximum health")]
     kills: Annotated[int, Meta(ge=0, description="players killed")]
-    deaths: Annotated[int, Meta(ge=0, description="how often it died")]
+    deaths: Annotated[int, Meta(ge=0, description="times it died")]
     score: Annotated[int, Meta(ge=0, description="points")]
     trapped: Annotated[bool, Meta(description="sits in a black hole")]
-    trapDuration: Annotated[int, Meta(description="turns still to be lost")]
+    trapDuration: Annotated[int, Meta(description="turns that it still loses")]
     kd: Annotated[float, Meta(description="kills / deaths; kills, if there are no deaths")]
 
 
 class Boss(Struct, frozen=True):
-    """The boss; its seven tiles hold the same."""
+    """The boss. Its seven tiles repeat this."""
 
     type: Annotated[Literal["BOSS"], Meta(description="always that")]
-    bossAction: Annotated[bool, Meta(description="it acted since the last player did")]
+    bossAction: Annotated[bool, Meta(description="whether it has acted since the last player")]
     bossAttackedTiles: Annotated[Sequence[AttackedTile], Meta(description="of its last turn: direct hits, the pattern")]
 
 
@@ -156,28 +156,29 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 
     map: Annotated[str, Meta(description="the content of a map file; empty: the map practice1.txt")] = ""
     rounds: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="the game ends after so many; null: only the clock ends it")
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="the length of the game; null: only the clock ends it"),
     ] = None
     trapped_penalty: Annotated[bool, Meta(description="a turn in a black hole costs a tenth of the health")] = True
 
 
-# What the viewers are told; no bot hears of it.
+# Events for viewers; bots never get them.
 
 
 class Shot(Struct, frozen=True):
-    """An attack, with the cell that was really hit."""
+    """An attack, with the cell that it hit."""
 
-    playerIdx: Annotated[int, Meta(ge=1, le=4, description="who shot")]
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="the shooter")]
     q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
     r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
-    hit: Annotated[Literal["PLAYER", "ASTEROID", "BOSS"], Meta(description="what stands there")]
+    hit: Annotated[Literal["PLAYER", "ASTEROID", "BOSS"], Meta(description="what it hit")]
 
 
 class Died(Struct, frozen=True):
-    """A player died and stands on (q, r) again. `by`: who did it; null: the boss."""
+    """A player died and starts again on (q, r)."""
 
-    playerIdx: Annotated[int, Meta(ge=1, le=4, description="who died")]
-    by: Annotated[int | None, Meta(description="who did it; null: the boss")]
+    playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player who died")]
+    by: Annotated[int | None, Meta(description="the player who killed it; null: the boss")]
     q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
     r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
 
@@ -186,14 +187,15 @@ class PickedUp(Struct, frozen=True):
     """A player took an item."""
 
     playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player")]
-    item: Annotated[Literal["HEALTH", "EXPERIENCE"], Meta(description="what it took")]
+    item: Annotated[Literal["HEALTH", "EXPERIENCE"], Meta(description="the item")]
 
 
 class BossAttack(Struct, frozen=True):
-    """The boss's turn: which pattern, null = none; and the players hit, directly and by the pattern."""
+    """The boss's turn."""
 
     pattern: Annotated[
-        Literal["A", "B", "C", "ring 6", "ring 8", "ring 10"] | None, Meta(description="which; null: none in this turn")
+        Literal["A", "B", "C", "ring 6", "ring 8", "ring 10"] | None,
+        Meta(description="null: none in this turn"),
     ]
     direct: Annotated[Sequence[int], Meta(description="players hit because they were near")]
     struck: Annotated[Sequence[int], Meta(description="players hit by the pattern")]
@@ -203,7 +205,7 @@ JOIN_GAME = Method(
     "joinGame",
     JoinGame,
     NoneType,
-    "The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.",
+    "The game begins. All four players are asked at once, and the answer does not matter.",
     accepts=Any,
     shared=("gameState",),
     rules="aibg5.md, 12",
@@ -212,8 +214,8 @@ DO_ACTION = Method(
     "doAction",
     DoAction,
     Action,
-    "Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.",
-    accepts=Any,  # whatever is no action is an illegal action and costs health, no more (section 5)
+    "Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.",
+    accepts=Any,  # anything that is no action is an illegal one, and only costs health (section 5)
     shared=("gameState",),
     rules="aibg5.md, 5",
 )
@@ -232,21 +234,21 @@ class View(Struct, frozen=True):
 
     gameState: GameState
     xp: Sequence[int]
-    """Experience points since the last level; 1,000 make the next (section 4)."""
+    """Experience points since the last level. The next one takes 1,000 (section 4)."""
     messages: Sequence[str | None]
-    """What each was, or will be, told of its last action."""
+    """The message about each player's last action, sent or still to be sent."""
     awaited: Sequence[int]
-    """The `playerIdx` of those who are asked."""
+    """The `playerIdx` of the players to move."""
     rounds: int
-    """How many are over."""
+    """The number of finished rounds."""
     nextPattern: str
-    """The boss's next one: A, B, C or a ring (section 10)."""
+    """The boss's next pattern: A, B, C or a ring (section 10)."""
     pause: int
-    """How many turns of the boss have no pattern before that."""
+    """The turns of the boss without a pattern before that."""
     bossStep: int
     """The place of `nextPattern` in the boss's cycle, from 0."""
     idle: int
     """Turns of the boss without a pattern since the last one."""
     pauseLength: int
-    """How many there are to be."""
+    """How many there will be in all."""
     standing: Standing

@@ -1,19 +1,19 @@
 """The card game: a mirror match of two heroes with the same 25 cards. Rules: cardgame.md.
 
-Seat 0 moves first unless the option `first` says otherwise. A player is asked once for every action, with the state as
-it then is, until it ends its turn; what it may not see is in no state that it is shown.
+Seat 0 moves first unless the option `first` says otherwise. A player is asked for one action at a time, with the
+current state, until it ends its turn. The state contains nothing that the player may not see.
 """
 
-from referee.games.cardgame import board, types
+from referee.games.cardgame import types
 from referee.games.cardgame.board import *
-from referee.games.cardgame.notation import NOTATION
 from referee.games.cardgame.positions import *
 from referee.games.cardgame.positions import position
+from referee.games.cardgame.presentation import PRESENTATION
 from referee.games.cardgame.rules import *
 from referee.games.cardgame.rules import CardGame
 from referee.games.cardgame.types import *
 from referee.games.cardgame.types import METHODS, GameState, Options, View
-from referee.games.contract import Game, TimeControl, named
+from referee.games.game import Game, TimeControl, named
 
 GAME = Game(
     name="cardgame",
@@ -26,10 +26,7 @@ GAME = Game(
     view=View,
     seat_view=GameState,
     rebuild=position,
-    legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
-    pieces={str(number): label for number, label in enumerate(board.LABELS)},
-    prints={str(number): card.words for number, card in enumerate(board.PRINTS)},
-    notation=NOTATION,
+    presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(
         vars(types),

@@ -24,7 +24,7 @@ from referee.games.cardgame.types import (
 
 
 class Print(Struct, frozen=True):
-    """What stands on a card (1.1)."""
+    """The text of a card (1.1)."""
 
     label: str
     copies: int
@@ -33,11 +33,11 @@ class Print(Struct, frozen=True):
     health: int = 0
     """0 = a spell."""
     effect: str = ""
-    """What it does, for people; the rules do it."""
+    """Its effect, for people."""
 
     @property
     def words(self) -> str:
-        """All of it but its name, as a person reads it."""
+        """Returns everything but its name, for people."""
         strength = [f"{self.attack}/{self.health}"] if self.health else []
         return ", ".join([f"{self.cost} mana", *strength, *([self.effect] if self.effect else [])])
 
@@ -68,8 +68,8 @@ ATTACKS = tuple([card.attack for card in PRINTS])
 HEALTH = tuple([card.health for card in PRINTS])
 DECK = tuple([card for card, printed in enumerate(PRINTS) for _ in range(printed.copies)])
 AIMED_SPELLS = (ARCANE_SHOT, FIREBALL, KILL_COMMAND)
-OPENING_HAND = (3, 4)  # cards of the player who moves first, and of the other
-SCAVENGER_ATTACK, SCAVENGER_HEALTH = 2, 1  # what it gains whenever a minion of its side dies
+OPENING_HAND = (3, 4)  # cards of the first player, and of the other
+SCAVENGER_ATTACK, SCAVENGER_HEALTH = 2, 1  # gained whenever another minion of its side dies
 CUBS = 2
 
 _GROWTH = Buff(SCAVENGER, SCAVENGER_ATTACK, SCAVENGER_HEALTH, False)
@@ -81,7 +81,7 @@ _AURAS = {
 
 
 def _in_hand(card: int, index: int) -> Card:
-    """The card as the wire has it at that place of a hand."""
+    """Returns the card as sent to a bot, at that place of a hand."""
     cost, health, place = COST[card], HEALTH[card], index + 1
     if not health:
         return Spell(card, cost, place)
@@ -94,7 +94,7 @@ HEROES = tuple([Hero("HERO_05", health, health < START_HEALTH, health == 0, 0) f
 
 
 class Placed(Struct, frozen=True, array_like=True, gc=False):
-    """A minion on a board, inside the engine (1.3). One that is dead leaves with the next deaths."""
+    """A minion on a board inside the engine (1.3). A dead one leaves with the next deaths."""
 
     id: int
     damage: int = 0
@@ -117,7 +117,7 @@ class Side(Struct, array_like=True):
     """Top first."""
     hand: tuple[int, ...] = ()
     burnt: tuple[int, ...] = ()
-    """Cards that found the hand full."""
+    """Cards drawn to a full hand."""
     board: Board = ()
     health: int = START_HEALTH
     max_mana: int = 0
@@ -131,7 +131,7 @@ class Side(Struct, array_like=True):
 
 
 def attack_of(board: Board, index: int) -> int:
-    """The attack of a minion, with its growth and the auras that reach it."""
+    """Returns the attack of a minion with its growth and auras."""
     minion = board[index]
     attack = ATTACKS[minion.id] + SCAVENGER_ATTACK * minion.growth
     for place, other in enumerate(board):
@@ -143,7 +143,7 @@ def attack_of(board: Board, index: int) -> int:
 
 
 def ready(board: Board, index: int) -> bool:
-    """Whether a minion may attack, if it is its owner's turn."""
+    """Returns whether a minion may attack in its owner's turn."""
     minion = board[index]
     if minion.attacks:
         return False
@@ -151,7 +151,7 @@ def ready(board: Board, index: int) -> bool:
 
 
 def fight(side: Side, rival: Side, index: int, target: int) -> None:
-    """Combat (6.1): both attacks are read before any damage. `target` 0 is the enemy hero."""
+    """Plays a combat (6.1). Both attacks are read before any damage. `target` 0 is the enemy hero."""
     attacker, attack = side.board[index], attack_of(side.board, index)
     defender, defence = (rival.board[target - 1], attack_of(rival.board, target - 1)) if target else (None, 0)
     hit(rival, target, attack)
@@ -167,7 +167,7 @@ def fight(side: Side, rival: Side, index: int, target: int) -> None:
 
 
 def hit(rival: Side, target: int, damage: int) -> None:
-    """Damage to the enemy hero (`target` 0) or to a minion."""
+    """Damages the enemy hero (`target` 0) or a minion."""
     if target == 0:
         rival.health = max(0, rival.health - damage)
         return
@@ -176,20 +176,20 @@ def hit(rival: Side, target: int, damage: int) -> None:
 
 
 def destroyed(minion: Placed) -> Placed:
-    """The minion without health: it dies with the next deaths, and nothing can save it."""
+    """Returns the minion without health. It dies with the next deaths."""
     m = minion
     return Placed(m.id, m.max_health, m.growth, m.turns_in_play, m.attacks)
 
 
 def grow(side: Side) -> None:
-    """Another minion of this side has died (6.7)."""
+    """Strengthens a side's scavengers after a death (6.7)."""
     for index, m in enumerate(side.board):
         if m.id == SCAVENGER:
             replace_minion(side, index, Placed(m.id, m.damage, m.growth + 1, m.turns_in_play, m.attacks))
 
 
 def summon(side: Side, card: int, count: int) -> None:
-    """Up to `count` tokens, as many as there is room for, at the right end."""
+    """Adds up to `count` tokens at the right end, as far as there is room."""
     side.board += (Placed(card),) * min(count, BOARD_SIZE - len(side.board))
 
 
@@ -198,7 +198,7 @@ def replace_minion(side: Side, index: int, minion: Placed) -> None:
 
 
 def minions_shown(board: Board, own_turn: bool) -> list[Minion]:
-    """The minions as the wire has them."""
+    """Returns the minions as sent to a bot."""
     auras = [m.id in _AURAS for m in board]
     bare = True not in auras
     shown = []
@@ -225,7 +225,7 @@ def minions_shown(board: Board, own_turn: bool) -> list[Minion]:
 
 
 def _buffs(board: Board, index: int) -> list[Buff]:
-    """The own growth, then the auras from left to right."""
+    """Returns the minion's own growth, then the auras from left to right."""
     buffs = [_GROWTH] * board[index].growth
     for place, other in enumerate(board):
         card = other.id

@@ -1,4 +1,4 @@
-"""Positions of the card game from what was shown of them."""
+"""Makes positions of the card game from views."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from referee.games.dice import Dice
 
 
 def from_view(view: GameState, player: Player, power_used: bool = False, seed: int = 0) -> CardGame:
-    """The position that a bot in seat `player` was shown when it was asked, so that it can look ahead in its turn.
+    """Returns the position of a call to `player`, so that a bot can search in its turn.
 
-    What a view does not hold is assumed: hand and deck of the rival and the own deck are dealt with `seed` from all
-    cards that are not in sight, those that were played long ago among them; crystals are the mana that is shown, and
-    nobody had fatigue or time-outs. Whether the hero power was used in this turn the bot has to remember.
+    Facts that no view has are assumed: `seed` deals the rival's hand and both decks from all cards out of sight, played
+    ones included; crystals equal the mana shown, and there was no fatigue or time-out. The bot has to remember
+    whether it used the hero power in this turn.
     """
     position = CardGame(Setup(seed, ("0", "1"), Options()))
     position.turn, position.active, position.awaited = 1, player, {player: PLAY}
@@ -37,7 +37,7 @@ def _board(targets: Sequence[Target], own: bool) -> Board:
 
 
 def _seen(minion: Minion, own: bool) -> Placed:
-    """An own minion that may not attack although it need not wait has attacked."""
+    """The player's own minion that need not wait and may not attack has attacked."""
     charge = minion.id == HOUND or any([buff.charge for buff in minion.buffs])
     attacks = int(own and not minion.can_attack and (minion.turns_in_play > 0 or charge))
     growth = sum([buff.id == SCAVENGER for buff in minion.buffs])
@@ -45,7 +45,7 @@ def _seen(minion: Minion, own: bool) -> Placed:
 
 
 def _unseen(hand: Sequence[int], board: Board, dice: Dice) -> tuple[int, ...]:
-    """The 25 cards without those of a hand and a board, in random order."""
+    """Returns the 25 cards without those of a hand and a board, in random order."""
     cards = list(DECK)
     for card in (*hand, *[minion.id for minion in board]):
         if card in cards:  # a token is not among the 25 cards
@@ -55,7 +55,7 @@ def _unseen(hand: Sequence[int], board: Board, dice: Dice) -> tuple[int, ...]:
 
 
 def position(setup: Setup, view: View) -> CardGame:
-    """The position that was seen whole."""
+    """Returns the position of a full view."""
     state = CardGame(setup)
     state.turn, state.active = view.turn, view.active
     one, two = [

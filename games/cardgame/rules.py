@@ -1,7 +1,7 @@
 """The rules of the card game in the order of cardgame.md: set-up, turns, actions, deaths, the end.
 
-Seat 0 moves first unless the option `first` says otherwise. A player is asked once for every action, with the state as
-it then is, until it ends its turn; what it may not see is in no state that it is shown.
+Seat 0 moves first unless the option `first` says otherwise. A player is asked for one action at a time, with the
+current state, until it ends its turn. The state contains nothing that the player may not see.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from referee.games.brief_text import in_brief
+from referee.games.cardgame.answers import read_move
 from referee.games.cardgame.board import (
     AIMED_SPELLS,
     COST,
@@ -54,7 +54,6 @@ from referee.games.cardgame.types import (
     PLAY,
     PLAY_SPELL,
     START,
-    Action,
     End,
     GameState,
     Options,
@@ -85,12 +84,6 @@ _START: Mapping[Player, Method] = {0: START, 1: START}
 _PLAY: tuple[Mapping[Player, Method], ...] = ({0: PLAY}, {1: PLAY})
 _OVER: Mapping[Player, Method] = {}
 
-_LISTS = (list, tuple)
-
-
-_Move = tuple[int, int, int]
-"""An action with its two indices, 0 where it has none."""
-
 
 class CardGame(State):
     """A position."""
@@ -102,7 +95,7 @@ class CardGame(State):
         self.options: Options = setup.options
         self.turn = 0
         self.active: Player = self.options.first
-        """Whose turn it is; before the first turn, who will have it."""
+        """The player whose turn it is, or will be before the first turn."""
         self.result: Result | None = None
         self.awaited = _START
         sides = [self._dealt(count) for count in OPENING_HAND]
@@ -111,16 +104,16 @@ class CardGame(State):
     def params(self, player: Player) -> Start | Play | End:
         method = self.awaited[player]
         if method is PLAY:
-            return Play(self._shown(player))
+            return Play(self._view(player))
         if method is START:
             return Start()
         return End(self.result is not None and self.result.scores[player] == 1.0)
 
     def refusal(self, player: Player, answer: Any) -> str | None:
-        """What the answers to `start` and `end` hold is ignored."""
+        """Answers to `start` and `end` are ignored."""
         if self.awaited[player] is not PLAY:
             return None
-        move = self._move(player, answer)
+        move = read_move(self, player, answer)
         return move if isinstance(move, str) else None
 
     def step(self, answers: Mapping[Player, Any]) -> list[Event]:
@@ -132,7 +125,7 @@ class CardGame(State):
         ((player, answer),) = answers.items()
         if isinstance(answer, Fault):
             return [self._ruling(player, answer)]
-        move = self._move(player, answer)
+        move = read_move(self, player, answer)
         assert isinstance(move, tuple)
         self._act(player, *move)
         return []
@@ -143,14 +136,15 @@ class CardGame(State):
         return []
 
     def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """As a process that is gone (11.3): who is left wins, and is told so by `end`."""
+        """As for a process that has ended (11.3): the other player wins, and `end` says so."""
         self._finish(self._walkover(faults))
         return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
 
-    def legal(self, player: Player) -> Iterator[Any]:
-        """`play`: every valid action once, in its shortest full form `[action, [indices]]`: the hero power, minions by
-        hand index, spells by hand index and target, attacks by source and target, the end of the turn. `start` and
-        `end`: null.
+    def _legal(self, player: Player) -> Iterator[Any]:
+        """`play`: every valid action once, as `[action, [indices]]`.
+
+        The hero power, minions by hand index, spells by hand index and target, attacks by source and target, the end of
+        the turn. `start` and `end`: null.
         """
         if self.awaited[player] is not PLAY:
             yield None
@@ -177,20 +171,15 @@ class CardGame(State):
                     yield [ATTACK, [index + 1, target]]
         yield [END_TURN, []]
 
-    def view(self, player: Player | None) -> GameState | View:
-        """What a player may see (11.2), also while it is not its turn; None: a `View`."""
-        if player is not None:
-            return self._shown(player)
+    def _full_view(self) -> View:
         return View(self.turn, self.active, (self._owned(0), self._owned(1)), self.standing())
 
     def copy(self, seed: int | None = None) -> Self:
-        """A seed replaces all luck still to come, and what the player who is asked to `play` cannot know is dealt anew:
-        the order of its deck, and which of the rival's cards are in its hand and which in its deck. A burnt card was
-        seen by nobody and goes back into that deal. Cards that were played count as seen. The number of cards stays
-        everywhere. Outside a turn both hands stay.
+        """A seed also deals again what the player to move cannot know: the order of its deck, and the rival's hand and
+        deck, with burnt cards, which nobody saw. Played cards count as seen. The number of cards stays the same
+        everywhere. Outside a turn both hands stay as they are.
         """
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        twin = self._twin()
         twin.sides = (twin_of(self.sides[0]), twin_of(self.sides[1]))
         if seed is None:
             twin.dice = self.dice.copy()
@@ -206,11 +195,11 @@ class CardGame(State):
         return _encode((self.active, self.sides, self.dice.state, asked, self.result and self.result.scores))
 
     def __str__(self) -> str:
-        """Minions as attack/health; `*` may attack now. Decks top first."""
+        """Minions are drawn as attack/health, `*` may attack now; decks top first."""
         return self._drawing(None)
 
     def shown_to(self, player: Player) -> str:
-        """Without the rival's hand and both decks, of which there are numbers (11.2)."""
+        """Of the rival's hand and both decks, it shows the number of cards (11.2)."""
         return self._drawing(player)
 
     def _drawing(self, seen_by: Player | None) -> str:
@@ -228,13 +217,13 @@ class CardGame(State):
     # Set-up (section 2) and `start`.
 
     def _dealt(self, hand: int) -> Side:
-        """A side with its deck shuffled and `hand` cards drawn."""
+        """Returns a side with its deck shuffled and `hand` cards drawn."""
         deck = list(DECK)
         self.dice.shuffle(deck, "deck")
         return Side(deck=tuple(deck[hand:]), hand=tuple(deck[:hand]))
 
     def _started(self, answers: Mapping[Player, Any]) -> list[Event]:
-        """Whoever failed has lost; if both did, nobody has won (11.3)."""
+        """A player at fault loses; if both are, nobody wins (11.3)."""
         faults = {seat: answer for seat, answer in answers.items() if isinstance(answer, Fault)}
         if not faults:
             self._begin_turn(self.options.first)
@@ -272,81 +261,6 @@ class CardGame(State):
         else:
             side.burnt += (card,)
 
-    # What an answer means (5, 5.1, 5.2).
-
-    def _move(self, player: Player, answer: Any) -> _Move | str:
-        """The valid action that `answer` names; else why it is none."""
-        if isinstance(answer, Action):
-            answer = (answer.action, answer.arguments)
-        if not isinstance(answer, _LISTS) or not answer:
-            return f"the answer is {in_brief(answer)}; wanted [action, [arguments]]"
-        action = answer[0]
-        if type(action) is not int or not HERO_POWER <= action <= END_TURN:
-            return (
-                f"the action is {in_brief(action)}; "
-                "wanted 0 hero power, 1 place minion, 2 play spell, 3 attack or 4 end turn"
-            )
-        if action == END_TURN:
-            return (END_TURN, 0, 0)
-        if action == HERO_POWER:
-            return self._power_move(player)
-        arguments = answer[1] if len(answer) > 1 else None
-        if action == ATTACK:
-            return self._attack_move(player, arguments)
-        return self._card_move(player, action, arguments)
-
-    def _power_move(self, player: Player) -> _Move | str:
-        side = self.sides[player]
-        if side.power_used:
-            return "the hero power was used in this turn"
-        if side.mana < HERO_POWER_COST:
-            return f"the hero power costs {HERO_POWER_COST} mana; you have {side.mana}"
-        return (HERO_POWER, 0, 0)
-
-    def _card_move(self, player: Player, action: int, arguments: Any) -> _Move | str:
-        side = self.sides[player]
-        listed = isinstance(arguments, _LISTS)
-        index = arguments if not listed else arguments[0] if arguments else None
-        if type(index) is not int:
-            return f"the hand index is {in_brief(index)}; wanted an integer"
-        if not 0 <= index < len(side.hand):
-            return f"the hand index is {in_brief(index)}; {_range_words(len(side.hand), 'your hand')}"
-        card = side.hand[index]
-        label = LABELS[card]
-        if action == PLACE_MINION and not HEALTH[card]:
-            return f"card {index} of your hand is {label}, a spell; action 1 places minions"
-        if action == PLAY_SPELL and HEALTH[card]:
-            return f"card {index} of your hand is {label}, a minion; action 2 plays spells"
-        if COST[card] > side.mana:
-            return f"{label} costs {COST[card]} mana; you have {side.mana}"
-        if (action == PLACE_MINION or card == HOUNDS) and len(side.board) >= BOARD_SIZE:
-            return f"no room for {label}: your board is full"
-        if action == PLACE_MINION:
-            return (PLACE_MINION, index, 0)
-        enemies = len(self.sides[1 - player].board)
-        if card not in AIMED_SPELLS:
-            return (PLAY_SPELL, index, 0) if enemies else f"{label} needs an enemy minion; there is none"
-        if not listed or len(arguments) < 2:
-            return f"{label} needs a target index; wanted [hand index, target index]"
-        return _target_misfit(arguments[1], enemies) or (PLAY_SPELL, index, arguments[1])
-
-    def _attack_move(self, player: Player, arguments: Any) -> _Move | str:
-        if not isinstance(arguments, _LISTS) or len(arguments) < 2:
-            return f"the arguments are {in_brief(arguments)}; wanted [source index, target index]"
-        source, target = arguments[0], arguments[1]
-        side = self.sides[player]
-        if type(source) is not int:
-            return f"the source index is {in_brief(source)}; wanted an integer"
-        if source == 0:
-            return "source index 0 is your hero, who cannot attack"
-        if not 1 <= source <= len(side.board):
-            return f"the source index is {in_brief(source)}; {_range_words(len(side.board), 'your board', 1)}"
-        if not ready(side.board, source - 1):
-            minion = side.board[source - 1]
-            why = "has attacked in this turn" if minion.attacks else "has to wait for your next turn"
-            return f"your minion {source}, {LABELS[minion.id]}, {why}"
-        return _target_misfit(target, len(self.sides[1 - player].board)) or (ATTACK, source, target)
-
     # Actions (sections 5 and 6).
 
     def _act(self, player: Player, action: int, first: int, second: int) -> None:
@@ -368,7 +282,7 @@ class CardGame(State):
         self._bury(player)
 
     def _take(self, side: Side, index: int) -> int:
-        """Pays for a card of the hand; a minion arrives on the board. Returns the card."""
+        """Pays for a card of the hand and puts a minion on the board. Returns the card."""
         card = side.hand[index]
         side.mana -= COST[card]
         side.hand = side.hand[:index] + side.hand[index + 1 :]
@@ -393,7 +307,7 @@ class CardGame(State):
     # Deaths and the end (sections 7, 8 and 11.3).
 
     def _bury(self, player: Player) -> None:
-        """All that died in this action of `player` leaves together; then the triggers, unless a hero died."""
+        """Removes all minions that died in this action together; then the triggers, unless a hero died."""
         dead: list[list[int]] = []
         for side in self.sides:
             gone = [m.id for m in side.board if m.damage >= m.max_health]
@@ -401,7 +315,7 @@ class CardGame(State):
                 side.board = tuple([m for m in side.board if m.damage < m.max_health])
             dead.append(gone)
         if self.sides[1 - player].health == 0:
-            both = self.sides[player].health == 0  # cannot come about: all damage hits one hero only
+            both = self.sides[player].health == 0  # cannot happen: damage hits one hero only
             self._finish(draw("both_heroes_dead") if both else win(player, "hero_dead"))
             return
         for side, gone in zip(self.sides, dead, strict=True):
@@ -411,7 +325,7 @@ class CardGame(State):
                     summon(side, CUB, CUBS)
 
     def _ruling(self, player: Player, fault: Fault) -> Ruling:
-        """What a fault in `play` costs: the turn, or the game when nobody is left to play on."""
+        """A fault in `play` costs the turn, or the game if the process has ended or the time-outs are used up."""
         side = self.sides[player]
         penalty = "turn ends"
         if fault.kind is FaultKind.TIMEOUT:
@@ -425,12 +339,13 @@ class CardGame(State):
         return self.rule(player, fault, penalty)
 
     def _finish(self, result: Result) -> None:
-        """`end` is called on everybody whose process is still there."""
+        """Calls `end` on every player whose process still runs."""
         self.result, self.awaited = result, {seat: END for seat in (0, 1) if seat not in self.out}
 
-    # What is shown (11.1, 11.2).
+    # Views and drawings (11.1, 11.2).
 
-    def _shown(self, player: Player) -> GameState:
+    def _view(self, player: Player) -> GameState:
+        """Follows 11.2, even out of the player's turn."""
         side, rival = self.sides[player], self.sides[1 - player]
         own_turn = self._plays(player)
         return GameState(
@@ -447,11 +362,11 @@ class CardGame(State):
 
     @property
     def starting(self) -> bool:
-        """The game has not begun: everybody is asked to start."""
+        """Whether both players are still asked to start."""
         return next(iter(self.awaited.values()), None) is START
 
     def _plays(self, player: Player) -> bool:
-        """It is this player's turn."""
+        """Returns whether it is this player's turn."""
         return self.awaited.get(player) is PLAY
 
     def _owned(self, player: Player) -> Owned:
@@ -484,24 +399,12 @@ class CardGame(State):
 # Small parts.
 
 
-def _target_misfit(target: Any, enemies: int) -> str | None:
-    if type(target) is not int:
-        return f"the target index is {in_brief(target)}; wanted an integer"
-    if 0 <= target <= enemies:
-        return None
-    return f"the target index is {in_brief(target)}; wanted 0..{enemies}, 0 is the enemy hero"
-
-
-def _range_words(count: int, place: str, first: int = 0) -> str:
-    return f"wanted {first}..{first + count - 1}" if count else f"{place} is empty"
-
-
 def _labels(cards: Sequence[int]) -> str:
     return ", ".join([LABELS[card] for card in cards]) or "-"
 
 
 def _deal_anew(side: Side, dice: Dice, hand_too: bool) -> None:
-    """Deals the hidden cards of a side again. Sorted first: only which they are may count, not where they lie."""
+    """Deals the hidden cards of a side again. Sorts them first, so that their places do not influence the deal."""
     hand, deck = len(side.hand), len(side.deck)
     hidden = sorted(side.deck + side.burnt + (side.hand if hand_too else ()))
     dice.shuffle(hidden)

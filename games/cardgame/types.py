@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from referee.games.contract import Method, Player, Standing, choice
+from referee.games.contract import Method, Player, Standing
+from referee.games.game import choice
 
 # Sections 1, 3 and 5: the document's own names and numbers.
 HERO_POWER, PLACE_MINION, PLAY_SPELL, ATTACK, END_TURN = range(5)
@@ -35,9 +36,9 @@ CardId = Annotated[
 
 
 class Buff(Struct, frozen=True):
-    """One thing that strengthens a minion now."""
+    """An effect that strengthens a minion now."""
 
-    id: Annotated[CardId, Meta(ge=0, le=17, description="the card that it comes from")]
+    id: Annotated[CardId, Meta(ge=0, le=17, description="the card that causes it")]
     atk: Annotated[int, Meta(description="attack that it adds")]
     health: Annotated[int, Meta(description="maximum health that it adds")]
     charge: Annotated[bool, Meta(description="it lets the minion attack in the turn in which it arrives")]
@@ -84,15 +85,15 @@ Target = Hero | Minion
 
 
 class GameState(Struct, frozen=True):
-    """The state as the player who is asked may see it."""
+    """The state as the player to move may see it."""
 
-    player_hand: Annotated[Sequence[Card], Meta(description="the own hand, left to right")]
-    player_target: Annotated[Sequence[Target], Meta(description="the own hero, then the own minions, left to right")]
+    player_hand: Annotated[Sequence[Card], Meta(description="your hand, left to right")]
+    player_target: Annotated[Sequence[Target], Meta(description="your hero, then your minions, left to right")]
     opponent_target: Annotated[
         Sequence[Target], Meta(description="the enemy hero, then the enemy minions, left to right")
     ]
-    hero_health: Annotated[int, Meta(ge=0, le=30, description="of the own hero")]
-    player_health: Annotated[int, Meta(ge=0, le=30, description="of the own hero, once more")]
+    hero_health: Annotated[int, Meta(ge=0, le=30, description="of your hero")]
+    player_health: Annotated[int, Meta(ge=0, le=30, description="of your hero, again")]
     opponent_health: Annotated[int, Meta(ge=0, le=30, description="of the enemy hero")]
     player_mana: Annotated[int, Meta(ge=0, le=10, description="mana left in this turn")]
     opponent_mana: Annotated[int, Meta(ge=0, le=10, description="mana that the opponent had left after its turn")]
@@ -138,38 +139,38 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     """Rule options of the card game."""
 
     first: Annotated[int, Meta(ge=0, le=1, description="the seat that moves first")] = 0
-    timeouts: Annotated[int, Meta(ge=1, description="time-outs in `play` with which a player loses")] = 3
+    timeouts: Annotated[int, Meta(ge=1, description="the number of time-outs in `play` that loses the game")] = 3
 
 
 class Owned(Struct, frozen=True):
-    """All that belongs to one player; cards are ids."""
+    """Everything that belongs to one player. Cards are ids."""
 
     health: int
-    """Of the hero, 0 to 30."""
+    """The hero's health, 0 to 30."""
     mana: int
-    """Left in this turn, or when its last one ended."""
+    """The mana left in this turn, or at the end of its last one."""
     max_mana: int
-    """Crystals, 0 to 10: one more at the start of each of its turns, which sets its mana to them (section 1.2)."""
+    """Crystals, 0 to 10. Each of its turns adds one and sets its mana to that number (section 1.2)."""
     power_used: bool
-    """The hero power, in this turn."""
+    """Whether it has used the hero power in this turn."""
     fatigue: int
-    """How many of its turns began with an empty deck: what the last of these cost in health (section 4)."""
+    """How many of its turns began with an empty deck. The last one cost as much health (section 4)."""
     hand: tuple[int, ...]
     """Left to right, 10 at most."""
     deck: tuple[int, ...]
     """Top first."""
     burnt: tuple[int, ...]
-    """Cards that were drawn to a full hand and destroyed, in that order (section 4)."""
+    """Cards drawn to a full hand and destroyed, in that order (section 4)."""
     board: Sequence[Minion]
     """Left to right, 7 at most."""
     attacks: Sequence[int]
-    """How often each of those minions has attacked in this turn."""
+    """The attacks of each of those minions in this turn."""
     timeouts: int
-    """Calls of `play` that it has not answered in time; so many as the option says lose (section 11.3)."""
+    """Calls of `play` that it did not answer in time; the option sets how many lose the game (section 11.3)."""
 
 
 class View(Struct, frozen=True):
-    """Everything, for viewers and records."""
+    """Everything, for viewers and replays."""
 
     turn: int
     """1 = the first; 0 = before it."""
@@ -184,7 +185,7 @@ START = Method(
     "start",
     Start,
     type(None),
-    "The game begins: set up what you need. The answer is null; whoever fails here loses.",
+    "The game begins: set up what you need. The answer is null; a player who fails here loses.",
     accepts=Any,
     rules="cardgame.md, 2",
 )
@@ -194,7 +195,7 @@ PLAY = Method(
     Action,
     "One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.",
     rules="cardgame.md, 5",
-    accepts=Any,  # what cannot be read is an invalid action, and more can be read than is documented (5.2)
+    accepts=Any,  # an unreadable answer is an invalid action, and more forms are accepted than documented (5.2)
 )
 END = Method(
     "end",

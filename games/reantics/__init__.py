@@ -1,14 +1,14 @@
 """ReAntics: two colonies of ants on a 10 × 10 board. Rules: reantics.md.
 
-Seat 0 is player one. Inside, every coordinate is absolute; on the wire each player sees itself on top (section 2).
+Seat 0 is player one. The engine uses absolute coordinates; on the wire each player sees itself on top (section 2).
 """
 
-from referee.games.contract import Game, TimeControl, named
+from referee.games.game import Game, TimeControl, named
 from referee.games.reantics import types
 from referee.games.reantics.board import *
-from referee.games.reantics.notation import NOTATION
 from referee.games.reantics.positions import *
 from referee.games.reantics.positions import position
+from referee.games.reantics.presentation import PRESENTATION
 from referee.games.reantics.rules import *
 from referee.games.reantics.rules import ReAntics
 from referee.games.reantics.types import *
@@ -27,19 +27,7 @@ GAME = Game(
     rebuild=position,
     short={"draw_after": 30},
     vary={"random_layout": (True, True)},
-    legend={
-        "Qq": "a queen; small letters are player two's",
-        "Ww": "a worker",
-        "Dd": "a drone",
-        "Ss": "a soldier",
-        "Rr": "a ranged soldier",
-        "^": "an anthill",
-        "@": "a tunnel",
-        ";": "grass",
-        "%": "food",
-        ".": "no ant, no construction",
-    },
-    notation=NOTATION,
+    presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(
         vars(types),

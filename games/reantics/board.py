@@ -5,15 +5,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.brief_text import in_brief
-from referee.games.contract import Player
+from referee.games.contract import Player, in_brief
 from referee.games.reantics.types import ANTHILL, BOARD_LENGTH, FOOD, GRASS, TUNNEL, Cell, Construction
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Unit(Struct, frozen=True):
-    """What a type of ant can do (section 4). A worker's health is the option `worker_health`."""
+    """A type of ant (section 4). The option `worker_health` replaces a worker's health."""
 
     name: str
     moves: int
@@ -25,35 +24,35 @@ class Unit(Struct, frozen=True):
 
 
 UNITS = (
-    Unit("queen", 2, 10, 4, 1, 0, False),  # her cost is never asked for: she cannot be built
+    Unit("queen", 2, 10, 4, 1, 0, False),  # a queen cannot be built, so her cost does not matter
     Unit("worker", 2, 4, 0, 1, 1, False),
     Unit("drone", 3, 4, 2, 1, 2, True),
     Unit("soldier", 2, 8, 4, 1, 2, False),
     Unit("ranged soldier", 1, 2, 3, 3, 2, True),
 )
 PIECES = ("anthill", "tunnel") + ("grass",) * 9
-FOOD_TILES = 2  # how many each player places
+FOOD_TILES = 2  # for each player
 HILL_HEALTH, TUNNEL_HEALTH = 3, 2
 
-# Inside, a tile is one number, 10 * x + y in the absolute frame. So player two's turned tile is 99 minus the number.
-# The tables below are indexed by frame (= seat) first.
+# A tile is one number, 10 * x + y in the absolute frame; player two sees 99 minus that number.
+# The first index of the tables below is the frame (= seat).
 TILES = range(BOARD_LENGTH * BOARD_LENGTH)
 NOWHERE = -1
 COORDS = tuple(tuple(divmod(tile if frame == 0 else 99 - tile, BOARD_LENGTH) for tile in TILES) for frame in (0, 1))
 DISTANCE = [[abs(a // 10 - b // 10) + abs(a % 10 - b % 10) for b in TILES] for a in TILES]  # Manhattan (section 2)
 QUEENLESS_ROWS = (4, 5)
-LIGHT = bytes([1] * 100)  # what it costs a unit that ignores grass to enter each tile
+LIGHT = bytes([1] * 100)  # the cost of entering each tile for a unit that ignores grass
 
 
 def _neighbours(frame: Player, tile: int) -> tuple[int, ...]:
-    """The tiles beside `tile` in the order x-1, x+1, y-1, y+1 of the frame."""
+    """Returns the neighbours of `tile` in the order x-1, x+1, y-1, y+1 of the frame."""
     x, y = COORDS[frame][tile]
     beside = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
     return tuple(tile_at(frame, x, y) for x, y in beside if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH)
 
 
 def tile_at(frame: Player, x: int, y: int) -> int:
-    """The tile at (x, y) of the frame."""
+    """Returns the tile at (x, y) of the frame."""
     return 99 - 10 * x - y if frame else 10 * x + y
 
 
@@ -75,7 +74,7 @@ class PlacedAnt(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Ground:
-    """The constructions: where each stands, and all that follows from it. Never changed, so copies share it."""
+    """The constructions and what follows from their places. Immutable, so that copies share it."""
 
     __slots__ = ("columns", "cost", "foods", "grass", "hills", "key", "neutral", "neutral_shown", "tunnels")
 
@@ -87,7 +86,7 @@ class Ground:
         self.foods = frozenset(tile for kind, tile in neutral if kind == FOOD)
         self.grass = frozenset(tile for kind, tile in neutral if kind == GRASS)
         self.cost = bytes([2 if tile in self.grass else 1 for tile in TILES])
-        """What entering each tile costs a unit that does not ignore grass."""
+        """The cost of entering each tile for a unit that does not ignore grass."""
         self.neutral_shown = tuple(
             tuple(Construction(COORDS[frame][tile], kind, self.cost[tile]) for kind, tile in neutral)
             for frame in (0, 1)
@@ -99,7 +98,7 @@ class Ground:
         self.key = _encode((hills, tunnels, neutral))
 
     def kind(self, tile: int) -> int | None:
-        """The type of the construction on `tile`; None = there is none."""
+        """Returns the type of the construction on `tile`; None = there is none."""
         if tile in self.hills:
             return ANTHILL
         if tile in self.tunnels:
@@ -109,7 +108,7 @@ class Ground:
         return FOOD if tile in self.foods else None
 
     def on_side(self, seat: Player) -> "Ground":
-        """Only what stands on this player's own side."""
+        """Returns the part of it on this player's own side."""
         side = OWN_SIDE[seat]
         nowhere = (NOWHERE, NOWHERE)
         return Ground(
@@ -128,11 +127,11 @@ def replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]
 
 
 LISTS = (list, tuple)
-"""What a list may have come as."""
+"""The types that decoded lists have."""
 
 
 def misfit_of(coord: Any) -> str | None:
-    """Why `coord` is no coordinate, to be put behind "is"; None = it is one. A bot sent it: anything may come."""
+    """Returns why `coord`, any value from a bot, is no coordinate, to follow "is"; None = it is one."""
     if not isinstance(coord, LISTS) or len(coord) != 2:
         return f"{in_brief(coord)}; wanted [x, y]"
     x, y = coord

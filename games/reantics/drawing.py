@@ -1,4 +1,4 @@
-"""The drawing of a position: two letters a tile, and in words what a board cannot show. Coordinates are absolute."""
+"""Draws a position: two letters a tile, then what a board cannot show. Coordinates are absolute."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def drawing(state: "ReAntics", ground: Ground) -> str:
-    """`state` with its ants on `ground`."""
+    """Draws `state` with its ants on `ground`."""
     rows = ["    " + "  ".join(map(str, range(10)))]
     rows += [f" {y}  " + " ".join(_tile(state, 10 * x + y, ground) for x in range(10)) for y in range(10)]
     for seat, name in enumerate(("one", "two")):
@@ -21,7 +21,7 @@ def drawing(state: "ReAntics", ground: Ground) -> str:
 
 
 def _tile(state: "ReAntics", tile: int, ground: Ground) -> str:
-    ant, kind = state.at.get(tile), ground.kind(tile)
+    ant, kind = state.ant_at.get(tile), ground.kind(tile)
     letter = "." if ant is None else "QWDSR"[ant.type] if ant.player == 0 else "qwdsr"[ant.type]
     return letter + ("." if kind is None else "^@;%"[kind])
 
@@ -40,7 +40,7 @@ def _situation(state: "ReAntics") -> str:
 
 
 def _described(ant: PlacedAnt) -> str:
-    """`worker 2 at (4,8), health 4, carrying`."""
+    """Returns words such as `worker 2 at (4,8), health 4, carrying`."""
     x, y = COORDS[0][ant.tile]
     carrying, moved = ", carrying" * ant.carrying, ", moved" * ant.moved
     return f"{UNITS[ant.type].name} {ant.id} at ({x},{y}), health {ant.health}{carrying}{moved}"

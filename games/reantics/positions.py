@@ -1,4 +1,4 @@
-"""Positions of ReAntics from what was shown of them."""
+"""Makes positions of ReAntics from views."""
 
 from operator import attrgetter
 
@@ -26,10 +26,10 @@ from referee.games.reantics.types import (
 
 
 def from_view(view: GameState, options: Options | None = None, attacking: Ant | None = None, seed: int = 0) -> ReAntics:
-    """The position that a bot was shown when it was asked, so that it can look ahead with the engine.
+    """Returns the position of a call, so that a bot can search with the engine.
 
-    `attacking` is the `attackingAnt` of a `getAttack`. What a view does not hold is assumed: the pieces that the rival
-    hides in phase 1 are drawn with `seed`, no END was played yet, and the next ant gets the next id after the highest.
+    `attacking` is the `attackingAnt` of a `getAttack`. Facts that no view has are assumed: `seed` draws the pieces that
+    the rival hides in phase 1, no END was played yet, and the next ant gets the id after the highest.
     """
     mover = view.whoseTurn
     position = _on_board(Setup(seed, ("one", "two"), options or Options()), view, mover)
@@ -41,14 +41,14 @@ def from_view(view: GameState, options: Options | None = None, attacking: Ant | 
     elif attacking is None:
         position.awaited = {mover: GET_MOVE}
     else:
-        position.attacker = position.at[tile_at(mover, *attacking.coords)]
+        position.attacker = position.ant_at[tile_at(mover, *attacking.coords)]
         position.targets = position.targets_of(position.attacker)
         position.awaited = {mover: GET_ATTACK}
     return position
 
 
 def position(setup: Setup, view: View) -> ReAntics:
-    """The position that was seen whole. ValueError if an attack is due from an ant that there is not."""
+    """Returns the position of a full view. ValueError if an attack is due from a missing ant."""
     state = _on_board(setup, view, 0)
     state.placed, state.next_id, state.ends = view.placed, view.nextId, view.ends
     if view.attacker is not None:
@@ -62,8 +62,8 @@ def position(setup: Setup, view: View) -> ReAntics:
 
 
 def _on_board(setup: Setup, view: GameState, frame: Player) -> ReAntics:
-    """All that stands on the board, and what everybody has; `view` is in the frame of that seat."""
-    # Layouts that would be drawn at the start are of no use here.
+    """Returns a position with the pieces and food of a view in that frame."""
+    # No layout is drawn: the view has it.
     position = ReAntics(Setup(setup.seed, setup.names, replace(setup.options, random_layout=(False, False))))
     position.setup, position.options = setup, setup.options
     position.phase, position.mover = view.phase, view.whoseTurn
@@ -72,7 +72,7 @@ def _on_board(setup: Setup, view: GameState, frame: Player) -> ReAntics:
     for ant in sorted(seen, key=attrgetter("id")):
         tile = tile_at(frame, *ant.coords)
         inner = PlacedAnt(ant.id, tile, ant.type, ant.player, ant.health, ant.carrying, ant.hasMoved)
-        position.at[tile] = position.ants[ant.player][ant.id] = inner
+        position.ant_at[tile] = position.ants[ant.player][ant.id] = inner
         position.next_id = ant.id + 1
     position.food = [inventory.foodCount for inventory in view.inventories[:2]]
     for seat in (0, 1):
@@ -97,7 +97,7 @@ def _ground(view: GameState, frame: Player) -> Ground:
 
 
 def _placed(view: GameState) -> int:
-    """How many pieces of this phase the player who is asked has placed already."""
+    """Returns how many pieces of this phase the player to move has placed."""
     neutral = view.inventories[2].constrs
     if view.phase == SETUP_PHASE_1:
         return len(view.inventories[view.whoseTurn].constrs) + len(neutral)
@@ -105,7 +105,7 @@ def _placed(view: GameState) -> int:
 
 
 def _with_hidden(ground: Ground, dice: Dice) -> Ground:
-    """Player one's eleven pieces drawn beside player two's."""
+    """Adds player one's eleven pieces, drawn at random."""
     hill, tunnel, *grass = dice.sample(OWN_SIDE[0], len(PIECES))
     neutral = (*((GRASS, tile) for tile in grass), *ground.neutral)
     return Ground(replaced(ground.hills, 0, hill), replaced(ground.tunnels, 0, tunnel), neutral)

@@ -1,6 +1,6 @@
 """The rules of ReAntics in the order of reantics.md: setup, play, the end of a turn, winning.
 
-Seat 0 is player one. Inside, every coordinate is absolute; on the wire each player sees itself on top (section 2).
+Seat 0 is player one. The engine uses absolute coordinates; on the wire each player sees itself on top (section 2).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,8 +11,19 @@ from typing import Any, Self
 import msgspec
 from msgspec import UNSET
 
-from referee.games.brief_text import in_brief
-from referee.games.contract import Event, Fault, FaultKind, Method, Player, Result, Ruling, Setup, State, draw, win
+from referee.games.contract import (
+    Event,
+    Fault,
+    FaultKind,
+    Method,
+    Player,
+    Result,
+    Ruling,
+    Setup,
+    State,
+    draw,
+    win,
+)
 from referee.games.dice import Dice
 from referee.games.reantics.board import (
     COORDS,
@@ -21,7 +32,6 @@ from referee.games.reantics.board import (
     FOOD_TILES,
     HILL_HEALTH,
     LIGHT,
-    LISTS,
     NEIGHBOURS,
     NOWHERE,
     OWN_SIDE,
@@ -31,11 +41,11 @@ from referee.games.reantics.board import (
     UNITS,
     Ground,
     PlacedAnt,
-    misfit_of,
     replaced,
     tile_at,
 )
 from referee.games.reantics.drawing import drawing
+from referee.games.reantics.refusals import attack_refusal, move_refusal, placement_refusal
 from referee.games.reantics.types import (
     ANTHILL,
     BUILD,
@@ -54,7 +64,6 @@ from referee.games.reantics.types import (
     REGISTER_WIN,
     SETUP_PHASE_1,
     TUNNEL,
-    UNDO,
     WORKER,
     Ant,
     AnyMove,
@@ -91,18 +100,18 @@ class ReAntics(State):
         self.phase = SETUP_PHASE_1
         self.mover: Player = 0
         self.placed = 0
-        """How many pieces of this phase `mover` has placed."""
+        """The pieces that `mover` has placed in this phase."""
         self.ground = Ground((NOWHERE, NOWHERE), (NOWHERE, NOWHERE), ())
         self.ants: tuple[dict[int, PlacedAnt], dict[int, PlacedAnt]] = ({}, {})
         """By seat: id -> ant, ids ascending. A queen's id is her seat (section 3)."""
-        self.at: dict[int, PlacedAnt] = {}
+        self.ant_at: dict[int, PlacedAnt] = {}
         """The same ants: tile -> ant."""
         self.next_id = 0
         self.food = [0, 0]
         self.hill_health = [HILL_HEALTH, HILL_HEALTH]
         self.tunnel_health = [TUNNEL_HEALTH, TUNNEL_HEALTH]
         self.attacker: PlacedAnt | None = None
-        """Whose attack is due, and on which tiles."""
+        """The ant whose attack is due; `targets` are the tiles to choose from."""
         self.targets: tuple[int, ...] = ()
         self.ends = 0
         """END moves so far, of both players together."""
@@ -113,25 +122,25 @@ class ReAntics(State):
     def params(self, player: Player) -> GetPlacement | GetMove | GetAttack | RegisterWin:
         method = self.awaited[player]
         if method is GET_MOVE:
-            return GetMove(self.view(player))
+            return GetMove(self._view(player))
         if method is GET_PLACEMENT:
-            return GetPlacement(self.view(player))
+            return GetPlacement(self._view(player))
         if self.result is not None:
             return RegisterWin(self.result.scores[player] == 1.0)
         assert self.attacker is not None
         coords = COORDS[player]
-        return GetAttack(self.view(player), _shown(self.attacker, coords), [coords[tile] for tile in self.targets])
+        return GetAttack(self._view(player), _shown(self.attacker, coords), [coords[tile] for tile in self.targets])
 
     def refusal(self, player: Player, answer: Any) -> str | None:
-        """In words of the bot's own frame; the first thing wrong, in the order of the answer."""
+        """Names the first mistake, with coordinates in the bot's own frame."""
         method = self.awaited[player]
         if method is GET_MOVE:
-            return self._move_refusal(player, answer)
+            return move_refusal(self, player, answer)
         if method is GET_ATTACK:
-            return self._attack_refusal(player, answer)
+            return attack_refusal(self, player, answer)
         if method is GET_PLACEMENT:
-            return self._placement_refusal(player, answer)
-        return None  # what the answer to registerWin holds is ignored
+            return placement_refusal(self, player, answer)
+        return None  # the answer to registerWin is ignored
 
     def step(self, answers: Mapping[Player, Any]) -> list[Event]:
         if self.result is not None:
@@ -159,15 +168,15 @@ class ReAntics(State):
         return []
 
     def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """Who is left wins, and is told so by `registerWin`."""
+        """The other player wins, and `registerWin` says so."""
         self._finish(self._walkover(faults))
         return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
 
-    def legal(self, player: Player) -> Iterator[Any]:
+    def _legal(self, player: Player) -> Iterator[Any]:
         """In the player's own frame, coordinates as tuples.
 
-        getMove: every path of every ant that can move, then BUILD by type, then END. Ants by id; a path comes before
-        its own extensions, which go x-1, x+1, y-1, y+1. getAttack: the targets as offered. getPlacement: the complete
+        getMove: every path of every ant that can move, then BUILD by type, then END. Ants are in order of id. A path
+        precedes its extensions, which go x-1, x+1, y-1, y+1. getAttack: the targets as offered. getPlacement: complete
         answers only (shorter and longer ones are legal too), in the order of `itertools.permutations` over the free
         tiles, x first. registerWin: None.
         """
@@ -181,30 +190,22 @@ class ReAntics(State):
         else:
             yield None
 
-    def sample(self, player: Player, dice: Dice) -> Any:
+    def _sample(self, player: Player, dice: Dice) -> Any:
         if self.awaited[player] is GET_PLACEMENT:
             return [COORDS[player][tile] for tile in dice.sample(self._free(player), self.due())]
-        return super().sample(player, dice)
+        return super()._sample(player, dice)
 
-    def view(self, player: Player | None) -> GameState:
-        """In the player's frame; None: everything, in the absolute frame. In phase 1 the rival's pieces are hidden."""
-        frame = player or 0
-        ground = self.ground
-        if player is not None and self.phase == SETUP_PHASE_1:
-            ground = ground.on_side(player)
-        inventories = (
-            self._inventory(0, ground, frame),
-            self._inventory(1, ground, frame),
-            Inventory(2, 0, (), ground.neutral_shown[frame]),
-        )
-        board = self._board(ground, frame) if self.options.board else UNSET
-        if player is not None:
-            return GameState(self.phase, self.mover, inventories, board)
+    def _view(self, player: Player) -> GameState:
+        """In the player's frame. In phase 1 the rival's pieces are hidden."""
+        ground = self.ground.on_side(player) if self.phase == SETUP_PHASE_1 else self.ground
+        return GameState(self.phase, self.mover, *self._pieces(ground, player))
+
+    def _full_view(self) -> View:
+        """In the absolute frame."""
         return View(
             self.phase,
             self.mover,
-            inventories,
-            board,
+            *self._pieces(self.ground, 0),
             placed=self.placed,
             nextId=self.next_id,
             ends=self.ends,
@@ -213,8 +214,10 @@ class ReAntics(State):
         )
 
     def marks(self) -> dict[str, dict[str, list[tuple[int, int]]]]:
-        """`reach`: by the ids of all ants that have not moved in this turn, the tiles that each can go to as things
-        stand (5.1), in the absolute frame."""
+        """`reach`: the tiles that each ant can go to (5.1), by the id of every ant that has not moved in this turn.
+
+        In the absolute frame.
+        """
         if self.phase < PLAY_PHASE or self.result is not None:
             return {}
         still = [ant for seat in self.ants for ant in seat.values() if not ant.moved]
@@ -222,11 +225,10 @@ class ReAntics(State):
         return {"reach": {str(ant): tiles for ant, tiles in reach.items()}}
 
     def copy(self, seed: int | None = None) -> Self:
-        """A seed replaces the layouts that are still to be drawn; nothing else in this game is luck."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        """A seed changes the layouts that are still to be drawn, which is all the luck in this game."""
+        twin = self._twin()
         twin.ants = (self.ants[0].copy(), self.ants[1].copy())
-        twin.at = self.at.copy()
+        twin.ant_at = self.ant_at.copy()
         twin.food = self.food.copy()
         twin.hill_health = self.hill_health.copy()
         twin.tunnel_health = self.tunnel_health.copy()
@@ -235,7 +237,7 @@ class ReAntics(State):
         return twin
 
     def key(self) -> bytes:
-        """JSON. Seed and placed pieces decide nothing any more once the play phase has come."""
+        """JSON. Dice and placed pieces decide nothing in the play phase."""
         rest: tuple[int, ...] = (self.dice.state, self.placed) if self.phase < PLAY_PHASE else ()
         if self.out:
             rest += tuple(sorted(self.out))
@@ -265,11 +267,11 @@ class ReAntics(State):
         return drawing(self, self.ground)
 
     def shown_to(self, player: Player) -> str:
-        """In phase 1 without the rival's pieces (section 3)."""
+        """Phase 1 hides the rival's pieces (section 3)."""
         return drawing(self, self.ground.on_side(player) if self.phase == SETUP_PHASE_1 else self.ground)
 
     def targets_of(self, ant: PlacedAnt) -> tuple[int, ...]:
-        """The tiles that `ant` can attack from where it stands, oldest enemy first (5.2, section 7)."""
+        """Returns the tiles that `ant` can attack from its tile, oldest enemy first (5.2, section 7)."""
         unit = UNITS[ant.type]
         if not unit.attack:
             return ()
@@ -279,35 +281,13 @@ class ReAntics(State):
     # Setup (section 3).
 
     def due(self) -> int:
-        """How many pieces `mover` has still to place in this phase."""
+        """Returns how many pieces `mover` still has to place in this phase."""
         return (len(PIECES) if self.phase == SETUP_PHASE_1 else FOOD_TILES) - self.placed
 
     def _free(self, player: Player) -> list[int]:
-        """The tiles that a placement may name, x first in the player's frame."""
+        """Returns the tiles that a placement may name, x first in the player's frame."""
         side = OWN_SIDE if self.phase == SETUP_PHASE_1 else ENEMY_SIDE
         return [tile for tile in side[player] if self.ground.kind(tile) is None]
-
-    def _placement_refusal(self, player: Player, answer: Sequence[Any]) -> str | None:
-        if not answer:
-            return f"the list is empty; wanted {self.due()} coordinates"
-        first = self.phase == SETUP_PHASE_1
-        pieces = PIECES[self.placed :] if first else ("food",) * self.due()
-        used: list[int] = []
-        for index, (piece, coord) in enumerate(zip(pieces, answer, strict=False)):
-            if misfit := misfit_of(coord):
-                return f"[{index}] is {misfit}"
-            x, y = coord
-            if first and y > 3:
-                return f"[{index}] is ({x},{y}); the {piece} goes on your own side, y 0..3"
-            if not first and y < 6:
-                return f"[{index}] is ({x},{y}); food goes on the enemy's side, y 6..9"
-            tile = tile_at(player, x, y)
-            if tile in used:
-                return f"[{index}] is ({x},{y}), named twice"
-            if (kind := self.ground.kind(tile)) is not None:
-                return f"[{index}] is ({x},{y}), where {_CONSTRUCTION_NAMES[kind]} stands; wanted an empty tile"
-            used.append(tile)
-        return None
 
     def _place(self, player: Player, tiles: Sequence[int]) -> None:
         hills, tunnels, neutral = self.ground.hills, self.ground.tunnels, list(self.ground.neutral)
@@ -325,7 +305,7 @@ class ReAntics(State):
             self._next_setup_turn()
 
     def _next_setup_turn(self) -> None:
-        """Player one, player two; then the same in phase 2; then the play phase begins."""
+        """Passes the turn to player two, then to phase 2, then to the play phase."""
         self.placed = 0
         if self.mover == 1:
             self.phase += 1
@@ -342,88 +322,12 @@ class ReAntics(State):
         self.awaited = _MOVE[0]
 
     def _draw_layouts(self) -> None:
-        """Places for the seats whose layout is random, as long as it is the turn of one (section 10)."""
+        """Places pieces for seats with a random layout, while it is the turn of one (section 10)."""
         while self.phase < PLAY_PHASE and self.options.random_layout[self.mover]:
             dice = self.dice.fork("layout", self.mover, self.phase)
             self._place(self.mover, dice.sample(self._free(self.mover), self.due(), "layout"))
 
-    # The play phase (section 5): what is refused.
-
-    def _move_refusal(self, player: Player, move: AnyMove) -> str | None:
-        kind = move.moveType
-        if type(kind) is not int or not MOVE_ANT <= kind <= END:
-            undo = " (UNDO is for people)" if kind == UNDO else ""
-            return f"moveType is {in_brief(kind)}{undo}; wanted 0 move an ant, 1 build an ant or 2 end the turn"
-        if kind == MOVE_ANT:
-            return self._path_refusal(player, move.coordList, move.buildType)
-        return self._build_refusal(player, move.coordList, move.buildType) if kind == BUILD else None
-
-    def _path_refusal(self, player: Player, path: Any, build_type: Any) -> str | None:
-        if not isinstance(path, LISTS) or not path:
-            return f"coordList is {in_brief(path)}; wanted the path, the ant's own tile first"
-        if misfit := misfit_of(path[0]):
-            return f"coordList[0] is {misfit}"
-        x, y = path[0]
-        ant = self.at.get(tile_at(player, x, y))
-        if ant is None:
-            return f"coordList[0] is ({x},{y}), where no ant stands; wanted one of yours"
-        unit = UNITS[ant.type]
-        if ant.player != player:
-            return f"coordList[0] is ({x},{y}), where an enemy's {unit.name} stands; wanted one of your ants"
-        if ant.moved:
-            return f"the {unit.name} on ({x},{y}) has moved, or was built, in this turn"
-        costs = LIGHT if unit.ignores_grass else self.ground.cost
-        queen = ant.type == QUEEN
-        spent = 0
-        for index in range(1, len(path)):
-            coord = path[index]
-            if misfit := misfit_of(coord):
-                return f"coordList[{index}] is {misfit}"
-            from_x, from_y = x, y
-            x, y = coord
-            if abs(x - from_x) + abs(y - from_y) != 1:
-                return f"coordList[{index}] ({x},{y}) is not next to ({from_x},{from_y})"
-            tile = tile_at(player, x, y)
-            if tile in self.at:
-                return f"coordList[{index}] is ({x},{y}), where {self._who(player, tile, ant)} stands"
-            if queen and y in QUEENLESS_ROWS:
-                return f"coordList[{index}] is ({x},{y}); a queen may not enter y 4 and 5"
-            spent += costs[tile]
-        if spent > unit.moves:
-            return f"the path costs {spent} moves; a {unit.name} has {unit.moves}"
-        if build_type is not None and type(build_type) is not int:
-            return f"buildType is {in_brief(build_type)}; wanted null or an integer"
-        return None
-
-    def _build_refusal(self, player: Player, coords: Any, build_type: Any) -> str | None:
-        hill = self.ground.hills[player]
-        hill_x, hill_y = COORDS[player][hill]
-        if not isinstance(coords, LISTS) or len(coords) != 1:
-            return f"coordList is {in_brief(coords)}; wanted one tile, your anthill ({hill_x},{hill_y})"
-        if misfit := misfit_of(coords[0]):
-            return f"coordList[0] is {misfit}"
-        x, y = coords[0]
-        if tile_at(player, x, y) != hill:
-            return f"coordList[0] is ({x},{y}); ants are built on your anthill ({hill_x},{hill_y})"
-        if hill in self.at:
-            return f"{self._who(player, hill)} stands on your anthill ({x},{y})"
-        if type(build_type) is not int or not WORKER <= build_type <= R_SOLDIER:
-            return f"buildType is {in_brief(build_type)}; wanted 1 worker, 2 drone, 3 soldier or 4 ranged soldier"
-        unit = UNITS[build_type]
-        if self.food[player] < unit.cost:
-            return f"a {unit.name} costs {unit.cost} food; you have {self.food[player]}"
-        return None
-
-    def _attack_refusal(self, player: Player, answer: Any) -> str | None:
-        if misfit := misfit_of(answer):
-            return f"the answer is {misfit}"
-        x, y = answer
-        if tile_at(player, x, y) in self.targets:
-            return None
-        offered = [COORDS[player][tile] for tile in self.targets]
-        return f"({x},{y}) is not offered; wanted one of {', '.join(f'({x},{y})' for x, y in offered)}"
-
-    # The play phase: what happens.
+    # The play phase: moves.
 
     def _move(self, player: Player, move: AnyMove) -> None:
         kind = move.moveType
@@ -435,11 +339,11 @@ class ReAntics(State):
             self._end_turn(player)
 
     def _move_ant(self, player: Player, path: Sequence[tuple[int, int]]) -> None:
-        """The ant walks; if it can attack anything from there, it must (5.2)."""
-        ant = self.at.pop(tile_at(player, *path[0]))
+        """Moves the ant. If it can attack from its new tile, it must (5.2)."""
+        ant = self.ant_at.pop(tile_at(player, *path[0]))
         tile = tile_at(player, *path[-1])
         ant = PlacedAnt(ant.id, tile, ant.type, player, ant.health, ant.carrying, True)
-        self.at[tile] = self.ants[player][ant.id] = ant
+        self.ant_at[tile] = self.ants[player][ant.id] = ant
         targets = self.targets_of(ant)
         if targets:
             self.attacker, self.targets, self.awaited = ant, targets, _ATTACK[player]
@@ -449,11 +353,11 @@ class ReAntics(State):
     def _attack(self, player: Player, target: tuple[int, int]) -> None:
         assert self.attacker is not None
         tile = tile_at(player, *target)
-        hit = self.at.pop(tile)
+        hit = self.ant_at.pop(tile)
         health = hit.health - UNITS[self.attacker.type].attack
         if health > 0:
             hurt = PlacedAnt(hit.id, tile, hit.type, hit.player, health, hit.carrying, hit.moved)
-            self.at[tile] = self.ants[hit.player][hit.id] = hurt
+            self.ant_at[tile] = self.ants[hit.player][hit.id] = hurt
         else:
             del self.ants[hit.player][hit.id]
         self.attacker, self.targets, self.awaited = None, (), _MOVE[player]
@@ -465,7 +369,7 @@ class ReAntics(State):
         self._test_win()
 
     def _end_turn(self, player: Player) -> None:
-        """Captures, food picked up and brought home (section 6); then the other player is to move."""
+        """Captures buildings, picks up food and stores it (section 6); then the other player moves."""
         rival = 1 - player
         hills, tunnels = self.ground.hills, self.ground.tunnels
         ants = self.ants[player]
@@ -481,15 +385,16 @@ class ReAntics(State):
                 self.food[player] += 1
                 carrying = False
             if ant.moved or carrying is not ant.carrying:
-                ants[ant.id] = self.at[tile] = PlacedAnt(ant.id, tile, ant.type, player, ant.health, carrying, False)
+                ant = PlacedAnt(ant.id, tile, ant.type, player, ant.health, carrying, False)
+                ants[ant.id] = self.ant_at[tile] = ant
         self.ends += 1
-        self.mover, self.awaited = rival, _MOVE[rival]  # first, so that a decided game shows it too (5.4)
+        self.mover, self.awaited = rival, _MOVE[rival]  # before the win test, so that a decided game shows it too (5.4)
         self._test_win()
         if self.result is None and self.ends >= self.options.draw_after:
             self._finish(draw("draw_limit"))
 
     def _test_win(self) -> None:
-        """Player one first, then player two; the kinds in the order of section 6."""
+        """Tests player one, then player two, for each kind of win in the order of section 6."""
         for player in (0, 1):
             rival = 1 - player
             if rival not in self.ants[rival]:
@@ -503,16 +408,16 @@ class ReAntics(State):
         return None
 
     def _finish(self, result: Result) -> None:
-        """`registerWin` is called on everybody whose process is still there."""
+        """Calls `registerWin` on every player whose process still runs."""
         self.result = result
         self.awaited = {seat: REGISTER_WIN for seat in (0, 1) if seat not in self.out}
 
-    # Small parts.
+    # Ants, paths and views.
 
     def _add_ant(self, player: Player, kind: int, tile: int, moved: bool) -> None:
         health = self.options.worker_health if kind == WORKER else UNITS[kind].health
         ant = PlacedAnt(self.next_id, tile, kind, player, health, False, moved)
-        self.at[tile] = self.ants[player][ant.id] = ant
+        self.ant_at[tile] = self.ants[player][ant.id] = ant
         self.next_id += 1
 
     def _legal_moves(self, player: Player) -> Iterator[Move]:
@@ -521,15 +426,15 @@ class ReAntics(State):
                 for path in self._paths(ant, player):
                     yield Move(MOVE_ANT, path)
         hill = self.ground.hills[player]
-        if hill not in self.at:
+        if hill not in self.ant_at:
             for kind in range(WORKER, R_SOLDIER + 1):
                 if UNITS[kind].cost <= self.food[player]:
                     yield Move(BUILD, (COORDS[player][hill],), kind)
         yield Move(END)
 
     def _paths(self, ant: PlacedAnt, frame: Player) -> Iterator[tuple[tuple[int, int], ...]]:
-        """The ways that `ant` can go, its own tile first; the shortest, that tile alone, is one (5.1)."""
-        coords, neighbours, at, unit = COORDS[frame], NEIGHBOURS[frame], self.at, UNITS[ant.type]
+        """Yields the paths of `ant`, each from its own tile on. That tile alone is the first (5.1)."""
+        coords, neighbours, at, unit = COORDS[frame], NEIGHBOURS[frame], self.ant_at, UNITS[ant.type]
         costs = LIGHT if unit.ignores_grass else self.ground.cost
         paths: list[tuple[tuple[tuple[int, int], ...], int, int]] = [((coords[ant.tile],), ant.tile, unit.moves)]
         while paths:
@@ -540,8 +445,17 @@ class ReAntics(State):
                 if not blocked and costs[beside] <= left:
                     paths.append(((*path, coords[beside]), beside, left - costs[beside]))
 
+    def _pieces(self, ground: Ground, frame: Player) -> tuple[tuple[Inventory, Inventory, Inventory], Any]:
+        """Returns the inventories, and the board if the options ask for it."""
+        inventories = (
+            self._inventory(0, ground, frame),
+            self._inventory(1, ground, frame),
+            Inventory(2, 0, (), ground.neutral_shown[frame]),
+        )
+        return inventories, self._board(ground, frame) if self.options.board else UNSET
+
     def _inventory(self, seat: Player, ground: Ground, frame: Player) -> Inventory:
-        """Ants and buildings by absolute tile, which is x first, then y (section 7)."""
+        """Ants and buildings are in the order of the absolute tile: x first, then y (section 7)."""
         coords = COORDS[frame]
         ants = [_shown(ant, coords) for ant in sorted(self.ants[seat].values(), key=_BY_TILE)]
         hill, tunnel = ground.hills[seat], ground.tunnels[seat]
@@ -555,9 +469,9 @@ class ReAntics(State):
         return Inventory(seat, self.food[seat], ants, buildings)
 
     def _board(self, ground: Ground, frame: Player) -> Sequence[Sequence[Cell | None]]:
-        """Columns without an ant are the ground's own, shared by all views."""
+        """Columns without an ant belong to the ground and are shared by all views."""
         columns: list[Any] = list(ground.columns[frame])
-        for tile, ant in self.at.items():
+        for tile, ant in self.ant_at.items():
             x, y = COORDS[frame][tile]
             column = columns[x]
             if type(column) is tuple:
@@ -566,21 +480,12 @@ class ReAntics(State):
             column[y] = Cell(ant.id) if under is None else Cell(ant.id, under.constr)
         return columns
 
-    def _who(self, player: Player, tile: int, walker: PlacedAnt | None = None) -> str:
-        """The ant on `tile`, as a refusal names it to `player`."""
-        ant = self.at[tile]
-        if ant is walker:
-            return f"the {UNITS[ant.type].name} itself still"
-        owner = "your" if ant.player == player else "an enemy's"
-        return f"{owner} {UNITS[ant.type].name}"
-
 
 # Small parts.
 
 _BY_TILE = attrgetter("tile")
-_CONSTRUCTION_NAMES = {ANTHILL: "an anthill", TUNNEL: "a tunnel", GRASS: "grass", FOOD: "food"}
 
 
 def _shown(ant: PlacedAnt, coords: Sequence[tuple[int, int]]) -> Ant:
-    """The ant as the wire has it, in the frame that `coords` belongs to."""
+    """Returns the ant as sent to a bot, in the frame of `coords`."""
     return Ant(ant.id, coords[ant.tile], ant.type, ant.player, ant.health, ant.carrying, ant.moved)

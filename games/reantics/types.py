@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.contract import Method, Standing, choice
+from referee.games.contract import Method, Standing
+from referee.games.game import choice
 
 # Section 1: the document's own names and numbers.
 BOARD_LENGTH = 10
@@ -33,8 +34,8 @@ class Ant(Struct, frozen=True):
     type: Annotated[AntType, Meta(ge=0, le=4, description="0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier")]
     player: Annotated[int, Meta(ge=0, le=1, description="the owner")]
     health: Annotated[int, Meta(ge=1, description="health left")]
-    carrying: Annotated[bool, Meta(description="holds a unit of food")]
-    hasMoved: Annotated[bool, Meta(description="has moved, or was built, in this turn")]
+    carrying: Annotated[bool, Meta(description="carries a unit of food")]
+    hasMoved: Annotated[bool, Meta(description="has moved or was built in this turn")]
 
 
 class Construction(Struct, frozen=True, omit_defaults=True):
@@ -48,7 +49,7 @@ class Construction(Struct, frozen=True, omit_defaults=True):
 
 
 class Inventory(Struct, frozen=True):
-    """What a player has; the third inventory is the neutral one."""
+    """A player's ants, buildings and food; the third inventory is neutral."""
 
     player: Annotated[int, Meta(ge=0, le=2, description="0 player one, 1 player two, 2 neutral")]
     foodCount: Annotated[int, Meta(ge=0, description="units of food stored")]
@@ -64,10 +65,10 @@ class Cell(Struct, frozen=True, omit_defaults=True):
 
 
 class GameState(Struct, frozen=True, omit_defaults=True):
-    """The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9."""
+    """The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9."""
 
     phase: Annotated[Phase, Meta(ge=1, le=3, description="1 anthill, tunnel and grass; 2 food; 3 play")]
-    whoseTurn: Annotated[int, Meta(ge=0, le=1, description="the seat of the player who is asked")]
+    whoseTurn: Annotated[int, Meta(ge=0, le=1, description="the seat of the player to move")]
     inventories: Annotated[tuple[Inventory, Inventory, Inventory], Meta(description="player one, player two, neutral")]
     board: Annotated[
         Sequence[Sequence[Cell | None]] | UnsetType,
@@ -76,12 +77,12 @@ class GameState(Struct, frozen=True, omit_defaults=True):
 
 
 class View(GameState, frozen=True, kw_only=True):
-    """Everything, in the absolute frame, for viewers and records."""
+    """Everything, in the absolute frame, for viewers and replays."""
 
     placed: int
-    """How many pieces of this phase the player whose turn it is has placed."""
+    """The pieces that the player to move has placed in this phase."""
     nextId: int
-    """Of the next ant."""
+    """The id of the next ant."""
     ends: int
     """END moves so far, of both players together."""
     attacker: int | None
@@ -90,7 +91,7 @@ class View(GameState, frozen=True, kw_only=True):
 
 
 class AnyMove(Struct, frozen=True):
-    """A move as it is judged: which members count depends on `moveType` (section 9)."""
+    """A move as the rules judge it. `moveType` decides which members count (section 9)."""
 
     moveType: int
     coordList: Any = None
@@ -125,7 +126,7 @@ class GetAttack(Struct, frozen=True):
 
     currentState: GameState
     attackingAnt: Annotated[Ant, Meta(description="the ant that has just moved, on its final tile")]
-    enemyLocations: Annotated[Sequence[Coord], Meta(description="the tiles that may be named, oldest ant first")]
+    enemyLocations: Annotated[Sequence[Coord], Meta(description="the tiles to choose from, oldest ant first")]
 
 
 class RegisterWin(Struct, frozen=True):
@@ -151,7 +152,7 @@ GET_PLACEMENT = Method(
     list[Coord],
     "Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. "
     "Phase 2: two tiles on the enemy's side (y 6-9) for food.",
-    accepts=list[Any],  # what follows the pieces still due is ignored, unseen and unchecked (section 3)
+    accepts=list[Any],  # anything after the pieces still due is ignored without a check (section 3)
     rules="reantics.md, 3",
 )
 GET_MOVE = Method(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from orchard import (
+from aiarena21_positions import (
     asked,
     begun,
     buy,
@@ -27,7 +27,7 @@ CORNERS = ((0, 0), (4, 4))
 
 
 def meeting(score: tuple[int, int] = (100, 100), cells: Any = (), batches: Any = ()) -> AIArena21:
-    """Player 0 has just walked in on player 1, who stood still on (2,2)."""
+    """Player 0 has just moved to (2,2), where player 1 stayed."""
     state = begun(OPEN, at=((2, 1), (2, 2)), score=score, cells=cells, batches=batches)
     move(state, "2,2")
     assert asked(state) == "play_auction"
@@ -55,7 +55,7 @@ def test_both_entering_one_cell_meet_too() -> None:
     assert asked(state) == "play_auction"
 
 
-def test_the_clock_strikes_on_turns_30_60_and_90_without_meetings() -> None:
+def test_the_clock_causes_auctions_in_turns_30_60_and_90_without_meetings() -> None:
     state = begun(OPEN, cells=[*CORNERS] * 3)
     struck = []
     while state.result is None:
@@ -67,7 +67,7 @@ def test_the_clock_strikes_on_turns_30_60_and_90_without_meetings() -> None:
     assert struck == [30, 60, 90]
 
 
-def test_an_auction_puts_the_next_one_thirty_turns_on() -> None:
+def test_the_clock_causes_the_next_auction_thirty_turns_after_the_last() -> None:
     state = begun(OPEN, at=((2, 1), (2, 2)), cells=[*CORNERS] * 2)
     wait(state, 7)
     move(state, "2,2")
@@ -177,7 +177,7 @@ def test_a_fault_in_play_transport_sends_the_loser_to_a_random_free_cell_and_the
     assert state.score == [93, 100]
 
 
-def test_a_wall_is_no_cell_to_send_the_loser_to() -> None:
+def test_the_loser_cannot_be_sent_to_a_wall() -> None:
     state = begun("S.#\n..S\n", at=((0, 0), (0, 1)), cells=[(1, 0)])
     move(state, "0,1")
     bid(state, 1, 0)
@@ -214,7 +214,7 @@ def test_the_winner_picks_up_the_contested_fruit() -> None:
     assert state.score == [100, 126]
 
 
-def test_a_tie_that_throws_both_onto_one_cell_is_followed_by_another_auction() -> None:
+def test_a_tie_that_teleports_both_to_one_cell_causes_another_auction() -> None:
     state = meeting(cells=[(1, 1), (1, 1), *CORNERS])
     bid(state, 3, 3)
     assert (asked(state), shown(state, 1)["me"]["location"]) == ("play_auction", [1, 1])
@@ -251,7 +251,7 @@ def test_after_ten_auctions_the_loser_of_the_last_goes_to_another_cell() -> None
     assert state.score == [100, 100]
 
 
-def test_after_ten_ties_on_one_cell_player_1_goes() -> None:
+def test_after_ten_ties_on_one_cell_player_1_moves_away() -> None:
     state = meeting(cells=[(1, 1)] * 20 + [(3, 3)])
     for _ in range(10):
         assert asked(state) == "play_auction"
@@ -260,7 +260,7 @@ def test_after_ten_ties_on_one_cell_player_1_goes() -> None:
     assert state.turn == 1
 
 
-def test_a_tenth_auction_that_parts_them_needs_no_eleventh_cell() -> None:
+def test_a_tenth_auction_that_separates_the_players_draws_no_cell() -> None:
     state = meeting()
     for _ in range(9):
         bid(state, 1, 0)
@@ -270,12 +270,12 @@ def test_a_tenth_auction_that_parts_them_needs_no_eleventh_cell() -> None:
     assert places(state) == ((2, 2), (0, 0))
 
 
-def test_the_ten_are_counted_anew_each_turn() -> None:
+def test_the_limit_of_ten_auctions_is_per_turn() -> None:
     state = meeting(cells=[(4, 1)])
     for _ in range(10):
         bid(state, 0, 1)
         state.apply({1: "2,2"})
-    state.at[0] = state.at[1]
+    state.cells[0] = state.cells[1]
     move(state)
     bid(state, 0, 1)
     state.apply({1: "2,2"})
@@ -285,7 +285,7 @@ def test_the_ten_are_counted_anew_each_turn() -> None:
 # Power-ups
 
 
-def test_in_an_auction_this_turns_purchases_show() -> None:
+def test_an_auction_shows_purchases_of_the_same_turn() -> None:
     state = begun(OPEN, at=((2, 0), (2, 3)))
     buy(state, "bike", "portal gun")
     move(state, "2,3")

@@ -3,8 +3,8 @@
 import statistics
 
 import pytest
+from aiarena21_positions import begun, shown, wait
 from msgspec.structs import replace
-from orchard import begun, shown, wait
 
 from referee.games.aiarena21 import AIArena21, Batch, Options, drawn_batch, heat_distance, heatmap, load
 from referee.games.contract import Setup
@@ -25,7 +25,7 @@ WORKED_TABLE = {
 # The heatmap (section 7)
 
 
-def test_the_reach_falls_by_one_every_second_turn() -> None:
+def test_the_reach_of_heat_falls_by_one_every_second_turn() -> None:
     assert [heat_distance(t) for t in range(20)] == [9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0]
     assert heat_distance(20) == 9
 
@@ -39,7 +39,7 @@ def test_the_worked_example_digit_for_digit(moment: tuple[int, int], rows: str) 
     assert shown(state, 0)["heatmap"] == [[float(figure) for figure in row.split()] for row in rows.split("|")]
 
 
-def test_what_lies_on_the_board_gives_no_heat() -> None:
+def test_fruit_on_the_board_gives_no_heat() -> None:
     state = begun("S...S", batches=[{(0, 2): "D"}, {}])
     wait(state, 20)
     params = shown(state, 0)
@@ -113,7 +113,7 @@ def test_cells_at_the_edge_and_beside_walls_are_drawn_like_others() -> None:
     assert onions == pytest.approx(2 * 2000 * (1 - 0.0675) ** 5 / 5, rel=0.1)
 
 
-def test_one_seed_one_match() -> None:
+def test_the_same_seed_gives_the_same_match() -> None:
     def starts(seed: int) -> tuple[object, object]:
         view = AIArena21(Setup(seed, ("a", "b"), Options(map=("." * 9 + "\n") * 9))).view(None)
         return view.players, view.incoming
@@ -122,7 +122,7 @@ def test_one_seed_one_match() -> None:
     assert len({str(starts(seed)) for seed in range(20)}) == 20
 
 
-def test_other_luck_leaves_the_batch_that_the_heatmap_shows_already() -> None:
+def test_a_copy_with_a_seed_keeps_the_batch_that_the_heatmap_shows() -> None:
     state = AIArena21(Setup(11, ("a", "b"), Options(map=("." * 9 + "\n") * 9, turns=30)))
     other = state.copy(12)
     assert replace(other.view(None), standing=None) == replace(state.view(None), standing=None)

@@ -4,7 +4,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from orchard import EXAMPLE, begun, offered, places, shown
+from aiarena21_positions import EXAMPLE, begun, offered, places, shown
 
 from referee.games.aiarena21 import DEFAULT_MAP, AIArena21, Cell, Ground, Options, Spawned, load
 from referee.games.contract import Notice, Setup
@@ -47,7 +47,7 @@ def test_the_documents_own_ragged_example_loads_as_four_rows_of_five() -> None:
     assert ground.warnings == ("map line 4 has 6 cells; cut to 5, as in line 1",)
 
 
-def test_what_a_longer_line_has_too_much_is_cut_off_unseen() -> None:
+def test_a_line_that_is_too_long_is_cut() -> None:
     assert load("..\n..x\n").map.cells == ("..", "..")
 
 
@@ -65,16 +65,16 @@ def test_a_small_s_is_a_spawn() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "the map has no rows; wanted lines of '.', '#' and 'S'"),
-        (" \n\r\n", "the map has no rows; wanted lines of '.', '#' and 'S'"),
-        ("...\n\n...\n", "map line 2 is empty; wanted 3 of '.', '#' and 'S'"),
-        ("\n...\n", "map line 1 is empty; wanted some of '.', '#' and 'S'"),
-        ("...\n..\n", "map line 2 has 2 cells; wanted 3, as in line 1"),
-        ("...\n..x\n", "map line 2 has 'x' in column 3; wanted '.', '#' or 'S'"),
-        (". .\n", "map line 1 has ' ' in column 2; wanted '.', '#' or 'S'"),
-        ("\ufeff...\n", "map line 1 has '\\ufeff' in column 1; wanted '.', '#' or 'S'"),
-        ("##\n#S\n", "the map has 1 free cells in lines 1 to 2; wanted 2 at least"),
-        ("##\n", "the map has 0 free cells in lines 1 to 1; wanted 2 at least"),
+        ("", "the map has no rows; expected lines of '.', '#' and 'S'"),
+        (" \n\r\n", "the map has no rows; expected lines of '.', '#' and 'S'"),
+        ("...\n\n...\n", "map line 2 is empty; expected 3 of '.', '#' and 'S'"),
+        ("\n...\n", "map line 1 is empty; expected some of '.', '#' and 'S'"),
+        ("...\n..\n", "map line 2 has 2 cells; expected 3, as in line 1"),
+        ("...\n..x\n", "map line 2 has 'x' in column 3; expected '.', '#' or 'S'"),
+        (". .\n", "map line 1 has ' ' in column 2; expected '.', '#' or 'S'"),
+        ("\ufeff...\n", "map line 1 has '\\ufeff' in column 1; expected '.', '#' or 'S'"),
+        ("##\n#S\n", "the map has 1 free cells in lines 1 to 2; expected 2 at least"),
+        ("##\n", "the map has 0 free cells in lines 1 to 1; expected 2 at least"),
     ],
 )
 def test_an_invalid_map_is_refused_with_its_line_when_the_match_is_made(text: str, words: str) -> None:
@@ -109,11 +109,11 @@ def test_missing_spawns_are_free_cells_not_yet_in_the_list_and_the_coin_is_drawn
     assert offered(none) == [[0, 1, 2, 4, 5], [0, 1, 2, 4]]
 
 
-def test_viewers_are_told_of_the_spawns_first() -> None:
+def test_the_first_notice_to_viewers_has_the_spawns() -> None:
     assert begun(heads=True).opening() == [Notice("spawned", Spawned(((3, 2), (3, 0))))]
 
 
-def test_everybody_starts_with_a_hundred_points_on_a_bare_board() -> None:
+def test_both_players_start_with_a_hundred_points_on_an_empty_board() -> None:
     assert shown(begun(), 0) == {
         "game_map": {"rows": 4, "cols": 5, "cells": [".....", "..###", ".....", "S.S.."]},
         "me": {"name": "Team 1", "score": 100, "location": [3, 0], "bike": False, "portal_gun": False},
@@ -135,7 +135,7 @@ def test_the_map_is_drawn_for_people() -> None:
 # The maps that we bring along
 
 
-def test_seven_maps_are_bundled_and_the_first_needs_no_file() -> None:
+def test_seven_maps_are_included_and_the_first_needs_no_file() -> None:
     assert sorted(path.stem for path in MAPS.iterdir()) == sorted(SIZES)
     assert (MAPS / "1.txt").read_text("utf-8") == DEFAULT_MAP
     setup = Setup(1, ("a", "b"), Options())
@@ -143,7 +143,7 @@ def test_seven_maps_are_bundled_and_the_first_needs_no_file() -> None:
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_a_bundled_map_has_the_documents_size_and_two_spawns(name: str) -> None:
+def test_an_included_map_has_the_documents_size_and_two_spawns(name: str) -> None:
     ground, (rows, cols, free) = bundled(name), SIZES[name]
     assert (ground.rows, ground.cols) == (rows, cols)
     assert abs(len(ground.free) - free) <= 2
@@ -152,7 +152,7 @@ def test_a_bundled_map_has_the_documents_size_and_two_spawns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_a_bundled_map_is_connected_and_fair_to_both_spawns(name: str) -> None:
+def test_an_included_map_is_connected_and_fair_to_both_spawns(name: str) -> None:
     ground = bundled(name)
     first, second = [walks(ground, spawn) for spawn in ground.spawns]
     assert first.keys() == second.keys() == set(ground.free)

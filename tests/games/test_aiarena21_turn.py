@@ -4,7 +4,21 @@ from typing import Any
 
 import msgspec
 import pytest
-from orchard import asked, begun, buy, fault_of, move, named, place, places, refusal, rulings, shown, told, wait
+from aiarena21_positions import (
+    asked,
+    begun,
+    buy,
+    fault_of,
+    move,
+    named,
+    place,
+    places,
+    refusal,
+    rulings,
+    shown,
+    told,
+    wait,
+)
 
 from referee.games.aiarena21 import (
     GAME,
@@ -20,7 +34,8 @@ from referee.games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from referee.games.contract import FATAL, Fault, FaultKind, Notice, Player, Result, Setup, TimeControl
+from referee.games.contract import FATAL, Fault, FaultKind, Notice, Player, Result, Setup
+from referee.games.game import TimeControl
 
 LINE = "S" + "." * 39 + "S"
 """One long row, its ends the spawns: nobody meets."""
@@ -29,7 +44,7 @@ LINE = "S" + "." * 39 + "S"
 # Deployment (section 4 step 1)
 
 
-def test_the_board_is_bare_until_the_first_batch_is_put_down_on_turn_20() -> None:
+def test_the_board_is_empty_until_the_first_batch_in_turn_20() -> None:
     state = begun(LINE, batches=[{(0, 5): "OS"}, {(0, 6): "D"}])
     wait(state, 19)
     assert state.view(None).incoming == [Pile((0, 5), ("Onion", "Strawberry"))]
@@ -43,7 +58,7 @@ def test_the_board_is_bare_until_the_first_batch_is_put_down_on_turn_20() -> Non
     assert params["heatmap"][0][6] == 30.0, "the next batch shows"
 
 
-def test_new_items_are_those_of_this_very_turn_and_items_stay() -> None:
+def test_new_items_are_those_of_this_turn_and_items_stay() -> None:
     state = begun(LINE, batches=[{(0, 5): "O"}])
     wait(state, 20)
     buy(state)
@@ -54,7 +69,7 @@ def test_new_items_are_those_of_this_very_turn_and_items_stay() -> None:
     assert params["items"][0][5] == 2
 
 
-def test_a_later_batch_piles_up_on_what_lies_there() -> None:
+def test_a_later_batch_is_added_to_the_fruit_on_a_cell() -> None:
     state = begun(LINE + "\n" + "." * 41, batches=[{(0, 5): "OSD"}, {(0, 5): "D", (1, 0): "O"}])
     wait(state, 30)
     move(state)
@@ -123,7 +138,7 @@ def test_a_power_up_costs_its_price_and_too_few_points_buy_nothing_and_cost_noth
         assert (me["bike"] or me["portal_gun"]) is bought
 
 
-def test_a_bike_serves_the_turn_of_purchase_and_two_more() -> None:
+def test_a_bike_lasts_for_the_turn_of_purchase_and_two_more() -> None:
     state = begun(LINE)
     buy(state, "bike")
     serving = []
@@ -146,7 +161,7 @@ def test_a_second_bike_is_charged_again_and_adds_three_turns() -> None:
     assert state.score[0] == 40
 
 
-def test_a_portal_gun_serves_its_turn_only_beside_a_bike_too() -> None:
+def test_a_portal_gun_lasts_one_turn_even_with_a_bike() -> None:
     state = begun(LINE, score=(130, 100))
     buy(state, "bike")
     move(state)
@@ -220,7 +235,7 @@ def test_a_malformed_move_stays_and_costs_nothing(answer: Any) -> None:
     assert state.score == [100, 100]
 
 
-def test_the_words_of_an_illegal_move() -> None:
+def test_an_illegal_move_is_refused_with_its_reason() -> None:
     state = begun("S#...\n....S\n")
     buy(state)
     assert refusal(state, 0, "0,1") == "'0,1' is blocked; wanted a free cell"
@@ -286,7 +301,7 @@ def test_neither_move_depends_on_the_other() -> None:
 # Pick-up, count-down, end (section 4)
 
 
-def test_a_player_picks_up_everything_that_lies_where_it_stands() -> None:
+def test_a_player_picks_up_all_fruit_on_its_cell() -> None:
     state = begun(LINE, batches=[{(0, 0): "OSD", (0, 39): "S"}])
     wait(state, 20)
     events = move(state, None, "0,39")
@@ -324,7 +339,7 @@ def test_after_the_last_turn_the_higher_score_wins(score: tuple[int, int], resul
     assert told(events, "game_ended") == [GameEnded(winner, score, [])]
 
 
-def test_the_number_of_turns_is_a_hundred_unless_told() -> None:
+def test_a_match_has_a_hundred_turns_by_default() -> None:
     assert Options().turns == 100
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert({"turns": 0}, Options)
@@ -342,7 +357,7 @@ def test_an_end_from_outside_ranks_by_points() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(FaultKind) - FATAL))
 def test_no_fault_ends_the_game_or_costs_points(kind: FaultKind) -> None:
-    """A player that never answers stands still and bids 0 to the end."""
+    """A player that never answers stays and bids 0 to the end."""
     state = begun(LINE + "\n" + LINE, turns=40, cells=[(1, 5), (1, 9)])
     gone = Fault(kind, "as the referee saw it")
     penalties = set()
@@ -357,7 +372,7 @@ def test_no_fault_ends_the_game_or_costs_points(kind: FaultKind) -> None:
 
 @pytest.mark.parametrize("kind", sorted(FATAL))
 @pytest.mark.parametrize("gone", [0, 1])
-def test_a_player_whose_process_is_gone_stands_still_and_bids_0_unasked(gone: Player, kind: FaultKind) -> None:
+def test_a_player_whose_process_has_ended_stays_and_bids_0_without_calls(gone: Player, kind: FaultKind) -> None:
     state = begun(LINE + "\n" + LINE, turns=40, cells=[(1, 5), (1, 9)])
     penalties, calls = [], set()
     while state.result is None:
@@ -373,7 +388,7 @@ def test_a_player_whose_process_is_gone_stands_still_and_bids_0_unasked(gone: Pl
     assert told(events, "game_ended")[0].faults == [FaultCount(gone, kind, 1)]
 
 
-def test_with_both_processes_gone_the_game_is_over_at_once_and_the_points_decide() -> None:
+def test_the_game_ends_by_points_when_both_processes_have_ended() -> None:
     state = begun(turns=100, score=(90, 100))
     gone = Fault(FaultKind.CRASH, "gone")
     state.apply({0: gone})

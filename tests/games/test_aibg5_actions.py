@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hexes import (
+from aibg5_positions import (
     Place,
     Scripted,
     act,
@@ -24,7 +24,7 @@ from hexes import (
 from referee.games.aibg5 import CELLS, INDEX, RINGS, Action, PickedUp
 from referee.games.contract import Fault, FaultKind
 
-# The checks in their order (section 5). Player 1 stands on (0,-12).
+# The checks in their order (section 5). Player 1 is on (0,-12).
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ from referee.games.contract import Fault, FaultKind
         ("attack,3,-12", "not_attackable"),
     ],
 )
-def test_the_first_check_that_applies_wins(answer: Any, expected: str) -> None:
+def test_the_message_is_that_of_the_first_failed_check(answer: Any, expected: str) -> None:
     state = begun({(0, -11): "FENCE"}, at={1: (0, -12), 2: (-1, -12)})
     assert code(state, 1, answer) == expected
     events = act(state, 1, answer)
@@ -113,7 +113,7 @@ def test_signs_leading_zeros_spaces_and_empty_parts_at_the_end_are_accepted(text
     assert place(state, 1) == (1, -12)
 
 
-def test_minus_nought_is_nought_and_07_is_7() -> None:
+def test_minus_zero_is_zero_and_07_is_7() -> None:
     state = begun(at={1: (-1, 7)})
     act(state, 1, "move,-0,+07")
     assert place(state, 1) == (0, 7)
@@ -122,7 +122,7 @@ def test_minus_nought_is_nought_and_07_is_7() -> None:
     assert place(state, 1) == (0, 7)
 
 
-def test_the_words_of_a_refusal() -> None:
+def test_a_refusal_gives_its_reason() -> None:
     wormholes = {(2, -12): "0", (13, 0): "0"}
     state = begun({(0, -11): "FENCE", (1, -13): "BLACKHOLE", **wormholes}, at={1: (0, -12), 2: (-1, -12)})
     wanted = 'wanted "move,Q,R" or "attack,Q,R"'
@@ -152,7 +152,7 @@ def test_the_words_of_a_refusal() -> None:
     assert refusal(state, 1, "attack,4,-12") == ("not_attackable: the shot at (4,-12) ends at a wormhole on (2,-12)")
 
 
-def test_the_message_comes_with_the_next_call_and_is_gone_after_a_legal_action() -> None:
+def test_the_next_call_has_the_message_and_a_legal_action_clears_it() -> None:
     state = begun()
     assert message(state, 1) is None
     act(state, 1, "go")
@@ -175,7 +175,7 @@ def test_an_illegal_action_costs_a_tenth_of_the_current_health_rounded_down_and_
     assert (seen(state, 1)["health"], seen(state, 1)["deaths"]) == (left, 0)
 
 
-def test_a_move_onto_something_full_is_charged_once() -> None:
+def test_a_move_onto_a_full_tile_costs_health_once() -> None:
     state = begun({(-6, -7): "FENCE"})
     act(state, 1, "move,-6,-7")
     assert seen(state, 1)["health"] == 900
@@ -204,7 +204,7 @@ def test_nobody_enters_the_boss() -> None:
     assert refusal(state, 1, "move,1,0") == "move_onto_full_or_player: on (1,0) is the boss"
 
 
-def test_health_restores_the_maximum_of_the_level_and_comes_back_elsewhere() -> None:
+def test_health_restores_the_maximum_of_the_level_and_reappears_elsewhere() -> None:
     state = begun(dice=Scripted([(5, 0), (0, 14), (0, -5)]), at={1: (4, 0)})
     give(state, 1, health=3, level=2)
     events = act(state, 1, "move,5,0")
@@ -215,7 +215,7 @@ def test_health_restores_the_maximum_of_the_level_and_comes_back_elsewhere() -> 
     assert tile(state, (5, 0)) == {"q": 5, "r": 0, "entity": {"type": "EMPTY"}, "tileType": "NORMAL"}
 
 
-def test_experience_is_worth_a_hundred_and_comes_back_elsewhere() -> None:
+def test_experience_gives_a_hundred_points_and_reappears_elsewhere() -> None:
     state = begun(dice=Scripted([(0, 5), (5, 0), (0, 14)]), at={1: (4, 0)})
     events = act(state, 1, "move,5,0")
     assert told(events, "pickedUp") == [PickedUp(1, "EXPERIENCE")]
@@ -234,7 +234,7 @@ def test_health_is_placed_first_each_in_its_rings_where_nothing_is_and_nobody_st
     assert experience == [CELLS[cell] for cell in free if CELLS[cell] not in (*starts, (10, 0))]
 
 
-def test_a_new_item_never_comes_to_the_tile_of_the_old_or_of_a_player() -> None:
+def test_a_new_item_never_appears_on_the_old_items_tile_or_a_players() -> None:
     dice = Scripted([(5, 0), (0, 14)])
     state = begun(dice=dice, at={1: (4, 0), 2: (0, 5)})
     act(state, 1, "move,5,0")
@@ -243,8 +243,8 @@ def test_a_new_item_never_comes_to_the_tile_of_the_old_or_of_a_player() -> None:
     assert (4, 0) in offered, "where the player came from"
 
 
-def test_an_item_with_no_place_to_go_stays_absent() -> None:
-    """Rings 2 to 10 are full but for the tile that is entered and the one next to it, where another stands."""
+def test_an_item_without_a_free_cell_does_not_appear() -> None:
+    """Rings 2 to 10 are full except for the tile that is entered and the next one, which has another player."""
     tiles = {CELLS[cell]: "FENCE" for cell in range(631) if 2 <= RINGS[cell] <= 10}
     del tiles[10, 0], tiles[9, 0]
     state = begun(tiles, dice=Scripted([(10, 0), (14, 0)]), at={1: (11, 0), 2: (9, 0)})
@@ -283,7 +283,7 @@ def test_nothing_that_a_trapped_player_sends_is_illegal(answer: Any) -> None:
     )
 
 
-def test_an_error_of_a_trapped_player_costs_the_trap_and_no_more() -> None:
+def test_an_error_of_a_trapped_player_has_no_extra_cost() -> None:
     state = begun({(-6, -7): "BLACKHOLE"})
     act(state, 1, "move,-6,-7")
     events = act(state, 1, Fault(FaultKind.ERROR, "oh"))
@@ -317,7 +317,7 @@ WORMHOLES = {(-8, 0): "3", (8, 0): "3"}
 
 
 @pytest.mark.parametrize("way", [(1, 0), (0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1)], ids=str)
-def test_a_wormhole_puts_out_beyond_its_partner_in_the_direction_of_travel(way: Place) -> None:
+def test_a_wormhole_exits_behind_its_partner_in_the_direction_of_travel(way: Place) -> None:
     dq, dr = way
     state = begun(WORMHOLES, at={1: (-8 - dq, -dr)})
     act(state, 1, "move,-8,0")
@@ -339,7 +339,7 @@ def test_a_wormhole_with_an_exit_that_is_not_empty_is_illegal() -> None:
     assert blocked({}) == words, "an item"
 
 
-def test_a_wormhole_with_somebody_at_its_exit_is_illegal() -> None:
+def test_a_wormhole_with_a_player_at_its_exit_is_illegal() -> None:
     state = begun(WORMHOLES, at={1: (-9, 0), 2: (9, 0)})
     assert code(state, 1, "move,-8,0") == "move_onto_full_or_player"
     act(state, 1, "move,-8,0")
@@ -360,7 +360,7 @@ def test_a_wormhole_may_lead_back_to_where_the_player_stands() -> None:
     assert refusal(state, 1, "move,5,5") == ""
     act(state, 1, "move,5,5")
     assert place(state, 1) == (4, 5)
-    assert state.on[INDEX[4, 5]] == 0
+    assert state.seat_at[INDEX[4, 5]] == 0
 
 
 # What is legal

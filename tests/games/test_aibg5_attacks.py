@@ -1,7 +1,7 @@
 """AIBG 5.0, sections 4, 7 and 11: the line of fire, what a hit does, kills, levels, respawn."""
 
 import pytest
-from hexes import (
+from aibg5_positions import (
     Place,
     Scripted,
     act,

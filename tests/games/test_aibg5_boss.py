@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hexes import LATE, Place, Scripted, act, begun, boss_turn, give, place, seen, shown, stand, tile, told
+from aibg5_positions import LATE, Place, Scripted, act, begun, boss_turn, give, place, seen, shown, stand, tile, told
 
 from referee.games.aibg5 import CELLS, PATTERNS, BossAttack
 from referee.games.hexgrid import DIRECTIONS
@@ -29,7 +29,7 @@ CYCLE = ["A", "B", "C", "ring 6", "A", "B", "C", "ring 8", "A", "B", "C", "ring 
 
 
 def patterns(count: int, pauses: list[int]) -> list[str | None]:
-    """What the boss does in its first `count` turns."""
+    """Returns the boss's first `count` turns."""
     state = begun(dice=Scripted(pauses=pauses))
     return [told(boss_turn(state), "bossAttack")[0].pattern for _ in range(count)]
 
@@ -160,7 +160,7 @@ def test_a_trapped_player_that_the_boss_kills_is_freed() -> None:
 # What is shown
 
 
-def test_boss_action_falls_back_at_the_next_action_and_the_tiles_stay_until_the_next_turn() -> None:
+def test_boss_action_ends_with_the_next_action_and_the_tiles_with_the_next_boss_turn() -> None:
     state = begun(at={1: (2, 0)})
     assert shown(state, 1)["gameState"]["boss"] == {"type": "BOSS", "bossAction": False, "bossAttackedTiles": []}
     boss_turn(state)

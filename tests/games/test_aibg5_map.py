@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hexes import NAMES, Place, map_rows
+from aibg5_positions import NAMES, Place, map_rows
 
 from referee.games.aibg5 import (
     AIBG5,
@@ -52,7 +52,7 @@ def bundled(name: str) -> Ground:
 
 
 def assert_symmetric(ground: Ground, mirror: Mirror) -> None:
-    """What a cell holds, its mirror holds; a pair of wormholes is mirrored by a pair."""
+    """Each cell has the content of its mirror; wormhole pairs mirror pairs."""
     image = [INDEX[mirror(q, r)] for q, r in CELLS]
     assert [ground.kinds[cell] for cell in image] == list(ground.kinds)
     assert {image[cell]: image[other] for cell, other in ground.partner.items()} == ground.partner
@@ -91,8 +91,8 @@ def dropped(row: int, column: int) -> Callable[[Rows], Any]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda rows: rows.pop(), "the map is a list of 28; wanted a list of 29 rows"),
-        (dropped(3, 1), "map row 3 is a list of 16; wanted a list of 17 cells"),
+        (lambda rows: rows.pop(), "the map is a list of 28; expected a list of 29 rows"),
+        (dropped(3, 1), "map row 3 is a list of 16; expected a list of 17 cells"),
         (changed(1, 2, q=0), "map row 1 cell 2: (0,-14) comes twice"),
         (changed(1, 1, q=15), "map row 1 cell 1: (15,-14) is off the board"),
         (changed(1, 1, q=-1), "map row 1 cell 1: (-1,-14) is off the board"),
@@ -115,7 +115,7 @@ def dropped(row: int, column: int) -> Callable[[Rows], Any]:
         ),
         (
             changed(1, 1, entity="WORMHOLE", id=7),
-            "the map's wormhole id 7, (0,-14), has 1 tiles; wanted 2",
+            "the map's wormhole id 7, (0,-14), has 1 tiles; expected 2",
         ),
         (
             changed(15, 15, type="NORMAL", entity="NONE"),
@@ -125,7 +125,7 @@ def dropped(row: int, column: int) -> Callable[[Rows], Any]:
             changed(15, 1, type="FULL", entity="BOSS"),
             "the map's cell (-14,0) is BOSS; the boss has rings 0 and 1, no more",
         ),
-        (changed(8, 1, entity="BLACKHOLE"), "the map's start tile (-7,-7) is BLACKHOLE; wanted NONE"),
+        (changed(8, 1, entity="BLACKHOLE"), "the map's start tile (-7,-7) is BLACKHOLE; expected NONE"),
     ],
 )
 def test_an_invalid_map_is_refused_with_its_place(change: Callable[[Rows], Any], words: str) -> None:
@@ -144,7 +144,7 @@ def test_nothing_may_be_on_any_of_the_four_start_tiles(start: Place, entity: str
     tiles = {start: entity} | ({(0, 9): "0"} if entity == "0" else {})
     with pytest.raises(ValueError) as error:
         load(json.dumps(map_rows(tiles)))
-    assert str(error.value) == f"the map's start tile ({start[0]},{start[1]}) is {kind}; wanted NONE"
+    assert str(error.value) == f"the map's start tile ({start[0]},{start[1]}) is {kind}; expected NONE"
 
 
 def test_the_ids_of_wormholes_may_be_any_of_32_bits_and_are_shown_as_they_are() -> None:
@@ -157,7 +157,7 @@ def test_the_ids_of_wormholes_may_be_any_of_32_bits_and_are_shown_as_they_are() 
 
 
 @pytest.mark.parametrize("text", ["{", "", "[[[1]]", "\ud800", "[" * 100_000])
-def test_what_is_no_json_is_no_map(text: str) -> None:
+def test_a_map_that_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^the map is no JSON: [^\n]+$"):
         load(text)
 
@@ -165,21 +165,21 @@ def test_what_is_no_json_is_no_map(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"), [("{}", "an object"), ("7", "7"), ("null", "null"), ("[]", "an empty list")]
 )
-def test_other_json_is_no_map_either(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=rf"^the map is {words}; wanted a list of 29 rows$"):
+def test_other_json_values_are_no_map(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=rf"^the map is {words}; expected a list of 29 rows$"):
         load(text)
 
 
 def test_three_tiles_of_one_id_are_no_pair_when_the_match_is_made() -> None:
     text = json.dumps(map_rows({(9, 0): "0", (-9, 0): "0", (0, 9): "0"}))
-    with pytest.raises(ValueError, match=r"^the map's wormhole id 0, \(-9,0\), has 3 tiles; wanted 2$"):
+    with pytest.raises(ValueError, match=r"^the map's wormhole id 0, \(-9,0\), has 3 tiles; expected 2$"):
         AIBG5(Setup(1, NAMES, Options(map=text)))
 
 
 # The maps that we bring along
 
 
-def test_four_maps_are_bundled_and_the_first_needs_no_file() -> None:
+def test_four_maps_are_included_and_the_first_needs_no_file() -> None:
     assert sorted(path.stem for path in MAPS.glob("*.txt")) == sorted(OURS)
     first, built_in = bundled("practice1"), drawn(DEFAULT_MAP)
     assert (first.kinds, first.partner) == (built_in.kinds, built_in.partner)
@@ -188,12 +188,12 @@ def test_four_maps_are_bundled_and_the_first_needs_no_file() -> None:
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("mirror", MIRRORS)
-def test_a_bundled_map_is_symmetric(name: str, mirror: str) -> None:
+def test_an_included_map_is_symmetric(name: str, mirror: str) -> None:
     assert_symmetric(bundled(name), MIRRORS[mirror])
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_bundled_map_keeps_the_starts_apart_and_open(name: str) -> None:
+def test_an_included_map_has_open_and_separate_starts(name: str) -> None:
     ground = bundled(name)
     assert len(ground.partner) == 2 * OURS[name]
     assert ground.kinds.count(ASTEROID) >= 40
@@ -203,7 +203,7 @@ def test_a_bundled_map_keeps_the_starts_apart_and_open(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_way_from_a_start_to_the_boss_is_as_long_as_the_others_and_needs_no_shot(name: str) -> None:
+def test_all_starts_are_equally_far_from_the_boss_without_shooting(name: str) -> None:
     ground = bundled(name)
     assert len({steps_to_the_boss(ground, INDEX[start]) for start in START_TILES}) == 1
 
@@ -224,7 +224,7 @@ def steps_to_the_boss(ground: Ground, start: int) -> int:
 # The original's, where they are at hand
 
 
-def test_every_original_map_at_hand_loads_and_has_what_the_table_says() -> None:
+def test_every_available_original_map_loads_and_matches_the_table() -> None:
     for path in ORIGINALS:
         ground = load(path.read_text("utf-8"))
         counts = ground.kinds.count(ASTEROID), ground.kinds.count(BLACKHOLE), len(ground.partner) // 2

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hexes import (
+from aibg5_positions import (
     JOINED,
     LATE,
     NAMES,
@@ -38,7 +38,8 @@ from referee.games.aibg5 import (
     drawn,
     from_view,
 )
-from referee.games.contract import Fault, FaultKind, Notice, Result, Setup, TimeControl
+from referee.games.contract import Fault, FaultKind, Notice, Result, Setup
+from referee.games.game import TimeControl
 from referee.games.hexgrid import distance
 
 PLAYER = (
@@ -58,7 +59,7 @@ def new(**options: Any) -> AIBG5:
 
 
 def go(state: AIBG5, answer: Any = "pass") -> list[Any]:
-    """The answer of whoever is awaited."""
+    """Plays the answer of the awaited player."""
     (player,) = state.awaited
     return state.apply({player: answer if isinstance(answer, Fault) else {"action": answer}})
 
@@ -81,7 +82,7 @@ def test_all_four_join_at_once_then_play_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, {}, 7, "yes", {"action": "move,1,1"}])
-def test_what_is_answered_to_join_game_does_not_matter(answer: Any) -> None:
+def test_the_answer_to_join_game_does_not_matter(answer: Any) -> None:
     state = new()
     before = shown(state, 1)["gameState"]
     assert state.apply(dict.fromkeys(range(4), answer)) == []
@@ -204,7 +205,7 @@ def test_players_that_do_not_join_are_disqualified_and_an_error_is_an_answer() -
 @pytest.mark.parametrize(
     ("late", "reason", "first"), [((0, 1, 3), "last_one_left", 2), ((0, 1, 2, 3), "nobody_left", 0)]
 )
-def test_too_few_that_join_end_the_game(late: tuple[int, ...], reason: str, first: int) -> None:
+def test_the_game_ends_if_too_few_players_join(late: tuple[int, ...], reason: str, first: int) -> None:
     state = new()
     state.apply({player: LATE if player in late else {} for player in range(4)})
     assert state.result is not None
@@ -221,7 +222,7 @@ def test_players_that_never_started_are_disqualified_and_the_others_join_without
     assert awaited(state) == [(1, "doAction")]
 
 
-def test_a_player_that_is_lost_out_of_turn_leaves_the_turn_where_it_is() -> None:
+def test_losing_a_player_out_of_turn_does_not_change_the_turn() -> None:
     state = begun()
     gone = Fault(FaultKind.CRASH, "gone")
     state.forfeit({2: gone})
@@ -356,7 +357,7 @@ def test_the_state_is_about_as_large_as_the_documents() -> None:
     assert 40_000 < len(text) < 46_000
 
 
-def test_what_was_handed_out_is_not_changed_by_what_follows() -> None:
+def test_views_do_not_change_in_later_turns() -> None:
     state = begun({(-6, -7): "FENCE"}, at={2: (2, 0)})
     states = [state.game_state()]
     texts = [msgspec.json.encode(states[0])]
@@ -379,7 +380,7 @@ def test_hidden_are_the_experience_the_pause_the_round_and_whose_turn_it_is() ->
     assert list(shown_to_viewers.awaited) == [1]
 
 
-def test_only_viewers_hear_of_what_the_state_does_not_show() -> None:
+def test_only_viewers_get_events_that_the_state_does_not_show() -> None:
     assert [name for name, method in METHODS.items() if method.viewers] == ["shot", "died", "pickedUp", "bossAttack"]
     assert METHODS["doAction"].shared == METHODS["joinGame"].shared == ("gameState",)
 
@@ -387,7 +388,7 @@ def test_only_viewers_hear_of_what_the_state_does_not_show() -> None:
 # Luck
 
 
-def test_other_luck_gives_a_pause_that_fits_what_was_seen_of_it() -> None:
+def test_a_copy_with_a_seed_draws_a_pause_that_fits_the_turns_so_far() -> None:
     state = begun(dice=Scripted(pauses=[6]))
     for _ in range(4 + 5):
         boss_turn(state)
@@ -401,7 +402,7 @@ def test_other_luck_gives_a_pause_that_fits_what_was_seen_of_it() -> None:
     assert {early.copy(seed).view(None).pause for seed in range(9)} == {0}, "in the middle of pattern 1"
 
 
-def test_pauses_of_all_five_lengths_come() -> None:
+def test_pauses_of_all_five_lengths_occur() -> None:
     drawn_pauses = set()
     for seed in range(30):
         state = AIBG5(Setup(seed, NAMES, Options()))
@@ -415,7 +416,7 @@ def test_pauses_of_all_five_lengths_come() -> None:
 # Looking ahead from a view
 
 
-def test_a_position_can_be_made_from_what_a_player_is_shown() -> None:
+def test_a_position_can_be_made_from_a_players_view() -> None:
     state = begun({(-6, -7): "FENCE", (9, 0): "BLACKHOLE"}, at={2: (2, 0), 3: (9, 1)})
     go(state, "attack,-6,-7")
     go(state, "attack,1,0")
@@ -426,7 +427,7 @@ def test_a_position_can_be_made_from_what_a_player_is_shown() -> None:
     again = from_view(msgspec.convert(wire, GameState), 1, state.options)
     assert msgspec.json.encode(again.game_state()) == msgspec.json.encode(state.game_state())
     assert [ship.xp for ship in again.ships] == [0, 0, 0, 0]
-    assert (again.kinds, again.asteroids, again.on) == (state.kinds, state.asteroids, state.on)
+    assert (again.kinds, again.asteroids, again.seat_at) == (state.kinds, state.asteroids, state.seat_at)
     assert list(again.legal(1)) == list(state.legal(1))
     for answer in ("attack,1,0", "pass"):
         go(again, answer)
@@ -438,7 +439,7 @@ def test_a_position_can_be_made_from_what_a_player_is_shown() -> None:
 # The document's own tables
 
 
-def test_the_tiles_beside_the_starts_are_their_neighbours_in_the_outermost_ring() -> None:
+def test_the_tiles_next_to_the_starts_are_their_neighbours_in_the_outermost_ring() -> None:
     starts = ((-7, -7), (14, -7), (-14, 7), (7, 7))
     for start, above, below in zip(starts, TILES_ABOVE, TILES_BELOW, strict=True):
         for beside, dr in ((above, -1), (below, 1)):

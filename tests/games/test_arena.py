@@ -1,4 +1,4 @@
-"""What the Arena's games share and no bot can ask for: cheats out of turn (B2) and the record (A6)."""
+"""Features of the Arena's games that no bot can use: cheats out of turn (B2) and the log (A6)."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ import pytest
 
 from referee.games import connectfour, quoridor, tictactoe
 from referee.games.arena import FLIP, FLIP_ALIAS, Battle
-from referee.games.contract import Event, Fault, FaultKind, Game, Notice, Ruling, Setup, win
+from referee.games.contract import Event, Fault, FaultKind, Notice, Ruling, Setup, win
 from referee.games.dice import Dice, ScriptedDice
+from referee.games.game import Game
 
 GAMES = {
     "tictactoe": (tictactoe.GAME, [{"action": "putSymbol", "position": cell} for cell in ("NW", "N", "W", "E")]),
@@ -33,7 +34,7 @@ def rulings(events: list[Event]) -> list[tuple[int, str, str]]:
 
 
 @every_game
-def test_a_cheat_may_move_before_anybody_has(game: Game, answers: list[dict[str, str]]) -> None:
+def test_a_cheat_may_make_the_first_move(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     first, second = state.SIDES
     board = state.view(0)
@@ -49,7 +50,7 @@ def test_a_cheat_may_move_before_anybody_has(game: Game, answers: list[dict[str,
 
 
 @every_game
-def test_whoever_does_not_flip_after_a_cheat_loses(game: Game, answers: list[dict[str, str]]) -> None:
+def test_a_player_that_does_not_flip_after_a_cheat_loses(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.inject(1, [answers[1]])
     state.apply({0: answers[0]})
@@ -74,7 +75,7 @@ def test_of_two_moves_in_a_row_the_first_counts_and_both_are_shown(game: Game, a
 
 
 @every_game
-def test_what_is_wrong_besides_the_turn_is_told_first(game: Game, answers: list[dict[str, str]]) -> None:
+def test_other_reasons_precede_that_of_the_turn(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     events = state.inject(1, [{"action": "pass"}])
     assert rulings(events)[0][1] == "unknown action type\nNot your turn"
@@ -120,7 +121,7 @@ def test_an_injection_leaves_copies_alone(game: Game, answers: list[dict[str, st
     assert (twin.key(), str(twin), twin.record((0, 0))) == before
 
 
-def test_a_position_that_waits_for_a_flip_is_another_for_another_reason() -> None:
+def test_the_reason_for_a_due_flip_is_part_of_the_key() -> None:
     keys = set()
     for reason in ("e5", "e6", "no square"):
         state: Battle = begun(quoridor.GAME)
@@ -130,7 +131,7 @@ def test_a_position_that_waits_for_a_flip_is_another_for_another_reason() -> Non
 
 
 @every_game
-def test_a_flip_that_has_come_is_waited_for_no_longer(game: Game, answers: list[dict[str, str]]) -> None:
+def test_a_flip_is_no_longer_due_once_it_was_made(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     state.apply({0: {"action": "pass"}})
     assert str(state).endswith("'s invalid move waits for a flip")
@@ -230,7 +231,7 @@ def test_a_stopped_battle_is_recorded_as_a_draw(game: Game, answers: list[dict[s
 
 
 @every_game
-def test_drawn_plies_are_told_to_both_as_if_they_had_been_played(game: Game, answers: list[dict[str, str]]) -> None:
+def test_drawn_plies_are_shown_to_both_as_if_they_had_been_played(game: Game, answers: list[dict[str, str]]) -> None:
     setup = Setup(4711, ("one", "two"), msgspec.convert({"opening": 3}, game.options))
     dice = ScriptedDice({"opening": answers[:3]})
     state: Any = type(game.new(setup))(setup, dice)
@@ -250,7 +251,7 @@ def test_drawn_plies_are_told_to_both_as_if_they_had_been_played(game: Game, ans
 
 
 @every_game
-def test_no_opening_is_drawn_unless_told(game: Game, answers: list[dict[str, str]]) -> None:
+def test_no_opening_is_drawn_by_default(game: Game, answers: list[dict[str, str]]) -> None:
     state = begun(game)
     assert len(state.opening()) == 2
     assert state.dice.state == Dice(4711).state
@@ -264,5 +265,5 @@ def test_the_plies_of_an_opening_never_end_a_battle() -> None:
             state = game.new(Setup(seed, ("one", "two"), game.options(opening=plies)))
             assert state.result is None
             assert str(state).count(".") == 9 - plies
-        with pytest.raises(ValueError, match=r"^opening=9: no way was found to play so many plies"):
+        with pytest.raises(ValueError, match=r"^opening=9: found no opening of 9 plies"):
             game.new(Setup(seed, ("one", "two"), game.options(opening=9)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from duel import act, duel, end_turn, fresh, healths, ids, minion, refused
+from cardgame_positions import act, duel, end_turn, fresh, healths, ids, minion, refused
 
 from referee.games.cardgame import (
     ALPHA,
@@ -41,7 +41,7 @@ def test_the_hero_power_costs_2_mana_and_2_of_the_enemys_health() -> None:
     assert (healths(state), state.sides[0].mana) == ((30, 28), 0)
 
 
-def test_the_hero_power_is_there_once_a_turn() -> None:
+def test_the_hero_power_can_be_used_once_a_turn() -> None:
     state = duel()
     act(state, HERO_POWER)
     assert refused(state, [HERO_POWER, []]) == "the hero power was used in this turn"
@@ -180,13 +180,13 @@ def test_every_enemy_may_be_attacked_and_target_0_is_the_hero() -> None:
     ],
     ids=repr,
 )
-def test_what_is_no_list_with_an_integer_0_to_4_first_is_refused(answer: Any) -> None:
+def test_an_answer_that_does_not_begin_with_an_integer_0_to_4_is_refused(answer: Any) -> None:
     assert refused(duel([MOLE], [], [MOLE]), answer).startswith(("the answer is", "the action is"))
 
 
 @pytest.mark.parametrize("rest", [(), (None,), ([],), ([None, None],), ("x", 1.5), ([[[]]],), ({},)], ids=repr)
 @pytest.mark.parametrize("action", [HERO_POWER, END_TURN])
-def test_what_follows_the_hero_power_and_the_end_of_the_turn_is_ignored(action: int, rest: tuple[Any, ...]) -> None:
+def test_arguments_of_the_hero_power_and_the_end_of_the_turn_are_ignored(action: int, rest: tuple[Any, ...]) -> None:
     assert played(duel(), [action, *rest]) == played(duel(), [action, []])
 
 
@@ -215,7 +215,7 @@ def test_the_target_of_deadly_shot_and_hounds_is_ignored(card: int, arguments: A
     assert played(state(), [PLAY_SPELL, arguments]) == played(state(), [PLAY_SPELL, [0]])
 
 
-def test_what_follows_the_arguments_is_ignored() -> None:
+def test_surplus_arguments_are_ignored() -> None:
     for answer, extra in (
         ([PLAY_SPELL, [0, 1]], [PLAY_SPELL, [0, 1, 9], "x"]),
         ([ATTACK, [1, 1]], [ATTACK, [1, 1, None], None]),
@@ -242,7 +242,7 @@ def test_the_documented_type_is_as_good_as_the_list() -> None:
 # The legal actions
 
 
-def test_the_legal_actions_come_in_their_documented_order() -> None:
+def test_the_legal_actions_are_in_their_documented_order() -> None:
     state = duel([FIREBALL, MOLE, HOUNDS, ULTRASAUR, COBRA], [MOLE, fresh(MOLE), RAPTOR], [MOLE], mana=4)
     assert list(state.legal(0)) == [
         [HERO_POWER, []],
@@ -264,7 +264,7 @@ def test_on_a_full_board_neither_minions_nor_hounds_are_legal() -> None:
     assert list(state.legal(0)) == [[HERO_POWER, []], [PLAY_SPELL, [1]], [END_TURN, []]]
 
 
-def test_the_legal_actions_are_all_that_the_check_lets_pass() -> None:
+def test_the_legal_actions_are_exactly_those_that_pass_the_check() -> None:
     """Every action with every pair of indices that could mean anything, in positions of random games."""
     dice, seen = Dice(3), 0
     for seed in range(4):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from duel import act, duel, end_turn, fresh, healths, ids, minion, ready, shown, stats
+from cardgame_positions import act, duel, end_turn, fresh, healths, ids, minion, ready, shown, stats
 
 from referee.games.cardgame import (
     ALPHA,
@@ -50,7 +50,7 @@ def test_both_may_die_in_a_combat() -> None:
     assert (ids(state, 0), ids(state, 1)) == ([], [])
 
 
-def test_no_surplus_passes_on_and_a_hero_hits_nobody() -> None:
+def test_excess_damage_is_lost_and_a_hero_does_not_hit_back() -> None:
     state = duel([], [ULTRASAUR, MOLE], [HATCHLING, MOLE])
     act(state, ATTACK, 1, 1)
     act(state, ATTACK, 2, 0)
@@ -60,7 +60,7 @@ def test_no_surplus_passes_on_and_a_hero_hits_nobody() -> None:
 
 
 @pytest.mark.parametrize("card", [MOLE, HATCHLING, SNAPJAW, RAPTOR, ULTRASAUR, HOUND, CUB])
-def test_a_plain_minion_comes_as_printed_and_leaves_nothing(card: int) -> None:
+def test_a_plain_minion_arrives_as_printed_and_leaves_nothing(card: int) -> None:
     state = duel([card], [], [minion(SNAPJAW, damage=6)])
     if card in (HOUND, CUB):
         state.sides[0].hand, state.sides[0].board = (), (fresh(card),)
@@ -122,7 +122,7 @@ def test_a_cobra_destroys_its_attacker_also_when_it_dies() -> None:
     assert (ids(state, 0), ids(state, 1)) == ([], [])
 
 
-def test_a_cobra_that_survives_lives_on_and_two_cobras_destroy_each_other() -> None:
+def test_a_cobra_may_survive_a_combat_and_two_cobras_destroy_each_other() -> None:
     state = duel([], [COBRA, COBRA], [SNAPJAW, COBRA])
     act(state, ATTACK, 1, 1)
     assert stats(state, 0) == [(2, 1), (2, 3)]
@@ -196,7 +196,7 @@ def test_a_damage_spell_kills_at_the_last_health_and_not_one_above() -> None:
 
 
 @pytest.mark.parametrize(("own", "enemies", "come"), [(0, 1, 1), (0, 7, 7), (3, 3, 3), (5, 3, 2), (6, 7, 1)])
-def test_hounds_come_one_for_each_enemy_minion_as_long_as_there_is_room(own: int, enemies: int, come: int) -> None:
+def test_one_hound_arrives_for_each_enemy_minion_while_there_is_room(own: int, enemies: int, come: int) -> None:
     state = duel([HOUNDS], [MOLE] * own, [MOLE] * enemies)
     act(state, PLAY_SPELL, 0)
     assert ids(state, 0) == [MOLE] * own + [HOUND] * come
@@ -252,7 +252,7 @@ def test_two_wolves_strengthen_each_other_and_add_up() -> None:
     assert stats(duel([], [TIMBER_WOLF, MOLE, TIMBER_WOLF]), 0) == [(2, 1), (3, 3), (2, 1)]
 
 
-def test_an_aura_is_felt_at_once_and_ends_with_its_source() -> None:
+def test_an_aura_works_at_once_and_ends_with_its_source() -> None:
     state = duel([TIMBER_WOLF], [MOLE])
     act(state, PLACE_MINION, 0)
     act(state, ATTACK, 1, 0)
@@ -414,7 +414,7 @@ def test_the_dead_of_both_sides_leave_together_and_the_rows_close_up() -> None:
     assert stats(state, 1) == [(2, 3), (1, 1)], "target 2 is the Mole now"
 
 
-def test_people_are_shown_what_the_document_prints_on_the_cards() -> None:
+def test_people_see_the_texts_of_the_cards_in_the_document() -> None:
     table = (Path(__file__).parents[2] / "docs" / "rules" / "cardgame.md").read_text("utf-8").split("### 1.1")[1]
     rows = [[cell.strip(" *") for cell in row.split("|")[1:-1]] for row in table.split("### 1.2")[0].splitlines()]
     for row in rows:
@@ -423,5 +423,6 @@ def test_people_are_shown_what_the_document_prints_on_the_cards() -> None:
         number, _, kind, attack, health, cost, effect, label = row
         words = [f"{cost.strip('()')} mana", f"{attack}/{health}" if kind == "minion" else ""]
         words.append("" if effect == "none" else re.sub(r" \(6\.\d+\)", "", effect))
-        assert (GAME.pieces[number], GAME.prints[number]) == (label, ", ".join(filter(None, words)))
-    assert len(GAME.prints) == 18
+        assert GAME.presentation.card_names[number] == label
+        assert GAME.presentation.card_texts[number] == ", ".join(filter(None, words))
+    assert len(GAME.presentation.card_texts) == 18

@@ -1,7 +1,7 @@
 """The card game, section 11.3: what each fault costs."""
 
 import pytest
-from duel import act, begun, duel, end_turn, healths, late, started
+from cardgame_positions import act, begun, duel, end_turn, healths, late, started
 
 from referee.games.cardgame import END_TURN, HERO_POWER, MOLE, CardGame
 from referee.games.contract import FATAL, Fault, FaultKind, Result, Ruling
@@ -10,13 +10,13 @@ GONE = sorted(FATAL)
 
 
 def ended(state: CardGame) -> dict[int, bool]:
-    """Who is asked to `end`, and with what."""
+    """Returns the calls of `end`, by player."""
     assert {method.name for method in state.awaited.values()} <= {"end"}
     return {call.player: call.params.victory for call in state.calls()}
 
 
 @pytest.mark.parametrize("kind", [FaultKind.ILLEGAL, FaultKind.ERROR])
-def test_an_answer_that_is_none_costs_the_turn_however_often(kind: FaultKind) -> None:
+def test_every_invalid_answer_costs_the_turn(kind: FaultKind) -> None:
     state = duel([MOLE], [MOLE])
     fault = Fault(kind, "what it was")
     for _ in range(5):
@@ -66,7 +66,7 @@ def test_a_turn_that_a_time_out_ends_keeps_what_was_done_in_it() -> None:
 
 @pytest.mark.parametrize("kind", GONE)
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_process_that_is_gone_loses_at_once_and_only_the_other_is_told_the_end(kind: FaultKind, player: int) -> None:
+def test_a_process_that_has_ended_loses_at_once_and_only_the_rival_gets_end(kind: FaultKind, player: int) -> None:
     state = duel(player=player)
     fault = Fault(kind, "exit code 3")
     assert state.apply({player: fault}) == [Ruling(player, fault, "loses", out=True)]
@@ -113,7 +113,7 @@ def test_a_fault_in_end_changes_nothing(kind: FaultKind) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, [], "x", {"action": 4}, [4, []], 1.5])
-def test_what_start_and_end_answer_is_ignored(answer: object) -> None:
+def test_answers_to_start_and_end_are_ignored(answer: object) -> None:
     state = begun()
     assert state.apply({0: answer, 1: answer}) == []
     assert state.key() == started().key()

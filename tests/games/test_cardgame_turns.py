@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from duel import act, begun, duel, end_turn, healths, ids, minion, ready, refused, shown, started
+from cardgame_positions import act, begun, duel, end_turn, healths, ids, minion, ready, refused, shown, started
 
 from referee.games.cardgame import (
     ALPHA,
@@ -134,7 +134,7 @@ def test_the_opponents_mana_is_what_it_had_left_and_0_before_its_first_turn() ->
     assert shown(state, 1)["opponent_mana"] == 3
 
 
-def test_at_every_turns_start_all_minions_are_a_turn_older_and_may_attack_anew() -> None:
+def test_at_every_turns_start_all_minions_are_a_turn_older_and_may_attack_again() -> None:
     state = duel(board=[minion(MOLE, turns=0)], enemies=[minion(MOLE, turns=4, attacks=1)])
     for age in (1, 2, 3):
         end_turn(state)
@@ -165,7 +165,7 @@ def test_the_same_player_is_asked_again_until_it_ends_its_turn() -> None:
     assert list(state.awaited) == [1]
 
 
-def test_a_player_with_nothing_useful_left_is_asked_all_the_same() -> None:
+def test_a_player_without_a_useful_action_is_still_asked() -> None:
     state = duel(mana=2)
     act(state, HERO_POWER)
     assert list(state.awaited) == [0]
@@ -206,7 +206,7 @@ def test_an_empty_deck_costs_1_then_2_then_3_and_a_full_hand_does_not_protect() 
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_if_nobody_acts_the_second_player_dies_at_turn_58(first: int) -> None:
+def test_if_neither_player_acts_the_second_dies_in_turn_58(first: int) -> None:
     state = started(first=first)
     while state.result is None:
         end_turn(state)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from duel import act, begun, duel, end_turn, fresh, minion, shown, started
+from cardgame_positions import act, begun, duel, end_turn, fresh, minion, shown, started
 
 from referee.games.cardgame import (
     ALPHA,
@@ -111,7 +111,7 @@ def test_the_state_is_that_of_the_document_key_for_key() -> None:
     assert in_order(state.view(0)) == in_order(expected)
 
 
-def test_damaged_is_said_from_the_first_point_of_damage_on() -> None:
+def test_damaged_is_true_from_the_first_point_of_damage() -> None:
     state = duel([], [minion(SNAPJAW, damage=1), SNAPJAW, minion(SCAVENGER, growth=1)], health=(29, 30))
     assert [each["damaged"] for each in shown(state, 0)["player_target"]] == [True, True, False, False]
     assert shown(state, 0)["opponent_target"][0]["damaged"] is False
@@ -190,8 +190,8 @@ def test_two_states_that_differ_in_what_is_hidden_look_the_same() -> None:
     assert seen() == seen(burnt=(COBRA,), fatigue=3, max_mana=4, timeouts=2, power_used=True)
 
 
-def test_in_whole_games_no_view_follows_from_what_its_player_cannot_know() -> None:
-    """Every position beside one in which all hidden cards were dealt anew."""
+def test_in_whole_games_no_view_depends_on_hidden_cards() -> None:
+    """Every position with a copy that has other hidden cards."""
     dealt = 0
     for seed in range(6):
         state, dice = started(seed), Dice(seed)
@@ -205,7 +205,7 @@ def test_in_whole_games_no_view_follows_from_what_its_player_cannot_know() -> No
     assert dealt > 100
 
 
-def test_nothing_is_told_to_anybody_but_through_play() -> None:
+def test_players_get_information_through_play_only() -> None:
     state, dice = started(4), Dice(4)
     assert begun(4).opening() == []
     while state.awaited:
@@ -225,7 +225,7 @@ def test_the_view_of_everything_has_the_hidden_parts_too() -> None:
 # Copies with other luck
 
 
-def test_a_seed_deals_the_rivals_hand_and_both_decks_anew_and_keeps_the_own_hand_and_all_numbers() -> None:
+def test_a_seed_deals_the_rivals_hand_and_both_decks_again_and_keeps_the_players_hand_and_all_counts() -> None:
     state = started(8)
     end_turn(state, 6)
     hands, decks = set(), set()
@@ -319,7 +319,7 @@ def test_a_copy_is_independent() -> None:
     ids=lambda change: next(iter(change)),
 )
 @pytest.mark.parametrize("player", [0, 1])
-def test_whatever_decides_the_future_is_in_the_key(change: dict[str, Any], player: int) -> None:
+def test_the_key_has_everything_that_decides_the_future(change: dict[str, Any], player: int) -> None:
     state = duel([FIREBALL, MOLE], [MOLE], [MOLE], rival_hand=[FIREBALL, MOLE])
     other = state.copy()
     for name, value in change.items():
@@ -327,7 +327,7 @@ def test_whatever_decides_the_future_is_in_the_key(change: dict[str, Any], playe
     assert other.key() != state.key()
 
 
-def test_whose_turn_it_is_and_the_luck_are_in_the_key_and_how_it_came_about_is_not() -> None:
+def test_the_key_has_the_turn_and_the_luck_but_not_the_past() -> None:
     assert duel(player=0).key() != duel(player=1).key()
     other = duel()
     other.dice.bits()
@@ -344,7 +344,7 @@ def test_whose_turn_it_is_and_the_luck_are_in_the_key_and_how_it_came_about_is_n
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_a_position_made_of_a_view_shows_that_view_and_has_its_legal_actions(player: int) -> None:
+def test_a_position_made_from_a_view_has_that_view_and_its_legal_actions(player: int) -> None:
     seen = 0
     for seed in range(6):
         state, dice = started(seed, first=player), Dice(seed)
@@ -365,7 +365,7 @@ def test_a_position_made_of_a_view_shows_that_view_and_has_its_legal_actions(pla
     assert seen > 200
 
 
-def test_a_position_made_of_a_view_follows_its_seed_in_what_is_not_seen() -> None:
+def test_the_seed_decides_what_a_position_made_from_a_view_hides() -> None:
     view = duel([FIREBALL, MOLE], [HIGHMANE], [RAPTOR, CUB], rival_hand=[MOLE] * 3).view(0)
     assert isinstance(view, GameState)
     first, again, other = [from_view(view, 0, seed=seed) for seed in (1, 1, 2)]

@@ -103,8 +103,8 @@ def test_there_are_69_fours_and_each_wins() -> None:
                 assert not has_four(tokens & ~(1 << 7 * missing[0] + missing[1]))
 
 
-def test_cells_that_follow_each_other_over_the_edge_are_no_four() -> None:
-    """Three at the top of a column and the lowest of the next, and the like in every direction."""
+def test_a_line_does_not_cross_the_edge() -> None:
+    """Three at the top of a column and the lowest of the next; the same in every direction."""
     order = [(column, row) for column in range(len(COLUMNS)) for row in range(ROWS)]
     lines = {frozenset(line) for found in fours().values() for line in found}
     for over, up in ((0, 1), (1, 0), (1, 1), (1, -1)):
@@ -155,7 +155,7 @@ def test_a_win_with_the_last_token_is_a_win() -> None:
     assert state.result == win(1, "YELLOW_WIN")
 
 
-def test_two_lines_at_once_and_more_than_four_win_just_so() -> None:
+def test_two_lines_at_once_and_more_than_four_win_too() -> None:
     state = on_board("....... ....... ....... R...... R...... RRR.RRR")
     play(state, put("D"))
     assert state.result == win(0, "RED_WIN")
@@ -173,7 +173,7 @@ def test_the_known_numbers_of_move_sequences_and_boards() -> None:
             state = begun()
             state.tokens = tokens
             mover = (tokens[0] | tokens[1]).bit_count() % 2
-            state.awaited = state.AWAITED[mover]
+            state.give_turn(mover)
             for answer in list(state.legal(mover)):
                 then = state.copy()
                 play(then, answer)
@@ -187,7 +187,7 @@ def test_the_known_numbers_of_move_sequences_and_boards() -> None:
 
 INVALID = {
     "a full column": (put("A"), "Column A is full"),
-    "a column that there is not": (put("H"), "H is not a valid column"),
+    "an unknown column": (put("H"), "H is not a valid column"),
     "a column in small letters": (put("b"), "b is not a valid column"),
     "an empty name": (put(""), " is not a valid column"),
     "a number": (put(3), "3 is not a valid column"),
@@ -216,7 +216,7 @@ def test_an_invalid_move_changes_no_board_and_loses_to_a_flip(answer: dict[str, 
     assert state.view(0).board == board
 
 
-def test_a_full_column_is_told_after_a_flip_that_was_due() -> None:
+def test_the_reason_of_a_full_column_follows_that_of_a_due_flip() -> None:
     state = begun("AAAAAA")
     play(state, put("H"))
     play(state, put("A"))
@@ -242,13 +242,13 @@ def test_tokens_survive_both_ways_of_writing_json() -> None:
 @pytest.mark.parametrize(
     ("board", "words"),
     [
-        ("......", "wanted forty-two characters"),
-        ("X" * 42, "wanted forty-two characters"),
-        ("." * 28 + "...R..." + "." * 7, "a token of column D stands on an empty cell"),
-        ("Y" + "." * 6 + "." * 35, "a token of column A stands on an empty cell"),
+        ("......", "expected forty-two characters"),
+        ("X" * 42, "expected forty-two characters"),
+        ("." * 28 + "...R..." + "." * 7, "a token of column D is above an empty cell"),
+        ("Y" + "." * 6 + "." * 35, "a token of column A is above an empty cell"),
     ],
 )
-def test_a_board_that_cannot_be_is_no_position(board: str, words: str) -> None:
+def test_an_impossible_board_is_no_position(board: str, words: str) -> None:
     view = msgspec.structs.replace(begun().view(None), board=board)
     with pytest.raises(ValueError, match=words):
         GAME.position(begun().setup, view)

@@ -1,4 +1,4 @@
-"""The dice never change: these numbers are for ever, as old replays stand on them."""
+"""The dice never change, since old replays depend on these numbers."""
 
 from collections import Counter
 
@@ -38,7 +38,7 @@ def test_a_seed_counts_by_its_low_64_bits() -> None:
     assert Dice(-1).bits() == Dice((1 << 64) - 1).bits()
 
 
-def test_choices_follow_from_the_seed_for_ever() -> None:
+def test_choices_of_a_seed_never_change_between_versions() -> None:
     dice = Dice(2024)
     assert [dice.below(10) for _ in range(12)] == [1, 2, 1, 5, 8, 9, 1, 4, 8, 5, 5, 5]
     items = list("abcdefgh")
@@ -47,7 +47,7 @@ def test_choices_follow_from_the_seed_for_ever() -> None:
     assert Dice(2024).sample(range(40), 5) == [33, 27, 37, 4, 11]
 
 
-def test_below_throws_away_the_numbers_that_would_favour_the_small_ones() -> None:
+def test_below_rejects_numbers_that_would_favour_small_results() -> None:
     last_fair = (1 << 64) - 1 - (1 << 64) % 3
     assert Scripted(last_fair).below(3) == 2
     assert Scripted(last_fair + 1, 7).below(3) == 1, "2**64-1 is thrown away; then comes 7"
@@ -63,7 +63,7 @@ def test_below_is_fair() -> None:
 
 
 @pytest.mark.parametrize("n", [0, -1, (1 << 64) + 1])
-def test_below_needs_a_number_of_sides_that_it_can_throw(n: int) -> None:
+def test_below_refuses_ranges_that_it_cannot_draw_from(n: int) -> None:
     with pytest.raises(ValueError, match="below"):
         Dice(1).below(n)
 
@@ -93,14 +93,14 @@ def test_a_shuffle_reaches_every_order_equally_often() -> None:
     assert all(870 < times < 1_130 for times in count.values())  # 4 standard deviations are 124
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_is_independent_of_its_original() -> None:
     dice = Dice(9)
     twin = dice.copy()
     ahead = [twin.bits() for _ in range(3)]
     assert [dice.bits() for _ in range(3)] == ahead
 
 
-def test_derived_seeds_are_for_ever() -> None:
+def test_derived_seeds_never_change_between_versions() -> None:
     assert derive_seed(4711) == 2828725802380470
     assert derive_seed(4711, "layout", 0, 1) == 4745314929317712
     assert derive_seed(4711, 1) != derive_seed(4711, 11) != derive_seed(47111)
@@ -116,7 +116,7 @@ def test_derived_seeds_stay_exact_as_doubles() -> None:
 # Dice for tests.
 
 
-def test_scripted_dice_give_what_was_written_and_note_what_was_asked() -> None:
+def test_scripted_dice_give_their_outcomes_and_log_each_draw() -> None:
     dice = ScriptedDice({"coin": [1, 0], "cell": ["b"], "deck": [["x", "z"]], "batch": [{"a": 1}]})
     assert (dice.below(2, "coin"), dice.below(2, "coin")) == (1, 0)
     assert dice.choice("abc", "cell") == "b"
@@ -131,7 +131,7 @@ def test_scripted_dice_give_what_was_written_and_note_what_was_asked() -> None:
     ]
 
 
-def test_scripted_dice_fall_like_others_where_nothing_is_written() -> None:
+def test_scripted_dice_draw_at_random_without_an_outcome() -> None:
     one, other = ScriptedDice(), ScriptedDice({"cell": []})
     items = list(range(20))
     one.shuffle(items, "deck")
@@ -143,9 +143,9 @@ def test_scripted_dice_fall_like_others_where_nothing_is_written() -> None:
 
 
 def test_a_script_that_does_not_fit_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"the script has 7 for 'coin'; wanted one of \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"the script has 7 for 'coin'; expected one of \[0, 1\]"):
         ScriptedDice({"coin": [7]}).below(2, "coin")
-    with pytest.raises(ValueError, match="wanted 2 of"):
+    with pytest.raises(ValueError, match="expected 2 of"):
         ScriptedDice({"deck": [["x"]]}).sample(["x", "y"], 2, "deck")
 
 

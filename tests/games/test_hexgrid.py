@@ -56,7 +56,7 @@ def test_a_line_of_fire_has_the_same_cells_in_both_directions(target: Hex) -> No
     assert {(q + dq, r + dr) for dq, dr in line(-q, -r)} == set(line(q, r))
 
 
-def test_there_is_nothing_between_neighbours() -> None:
+def test_neighbours_have_no_cells_between_them() -> None:
     assert [line(*way) for way in DIRECTIONS] == [()] * 6
 
 
@@ -79,12 +79,12 @@ def test_distance_and_ring_follow_the_documents_formulas() -> None:
     assert BOARD.rings[BOARD.index[14, -7]] == 14
 
 
-def test_neighbours_stand_in_the_order_e_se_sw_w_nw_ne() -> None:
+def test_neighbours_are_in_the_order_e_se_sw_w_nw_ne() -> None:
     beside = BOARD.neighbours[BOARD.index[2, 3]]
     assert [BOARD.cells[cell] for cell in beside] == [(3, 3), (2, 4), (1, 4), (1, 3), (2, 2), (3, 2)]
 
 
-def test_beyond_the_edge_is_nowhere() -> None:
+def test_neighbours_beyond_the_edge_are_nowhere() -> None:
     beside = BOARD.neighbours[BOARD.index[14, -14]]
     assert [cell if cell == NOWHERE else BOARD.cells[cell] for cell in beside] == [
         *(NOWHERE, (14, -13), (13, -13), (13, -14), NOWHERE, NOWHERE)

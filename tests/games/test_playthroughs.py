@@ -1,7 +1,7 @@
-"""Recorded matches: a rule that changes shows here. `python tests/games/record.py` writes them anew."""
+"""Recorded matches: a rule that changes shows here. `python tests/games/playthrough_text.py` writes them anew."""
 
 import pytest
-from record import FOLDER, playthrough
+from playthrough_text import FOLDER, playthrough
 
 from referee.games import registry
 

@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from referee.games.arena import FLIP, FLIP_ALIAS, battle_id
-from referee.games.contract import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, TimeControl, draw, win
+from referee.games.contract import Event, Fault, FaultKind, Notice, Player, Ruling, Setup, draw, win
 from referee.games.dice import Dice
+from referee.games.game import TimeControl
 from referee.games.quoridor import GAME, SQUARES, WALLS, Options, Quoridor, View, from_view
 
 FLIPPED = {"action": FLIP}
@@ -24,7 +25,7 @@ def begun(**options: Any) -> Quoridor:
 
 
 def drawn(text: str, mover: Player = 0, walls_left: tuple[int, int] = (10, 10), **options: Any) -> Quoridor:
-    """The position in the drawing; a pawn that is left out stands on its start."""
+    """Reads a drawing; a missing pawn is on its start."""
     pawns, walls = {"1": "e1", "2": "e9"}, []
     columns = header(text)
     row, edges = 10, []
@@ -41,7 +42,7 @@ def drawn(text: str, mover: Player = 0, walls_left: tuple[int, int] = (10, 10), 
 
 
 def header(text: str) -> dict[int, str]:
-    """Where each column stands in the drawing."""
+    """The place of each column in the drawing."""
     line = next(line for line in text.split("\n") if re.fullmatch(r" +[a-i]( +[a-i])*", line))
     return {place: letter for place, letter in enumerate(line) if letter != " "}
 
@@ -60,7 +61,7 @@ def put(wall: Any) -> dict[str, Any]:
 
 
 def play(state: Quoridor, *answers: Any) -> list[Event]:
-    """Gives the answers of whoever is asked, one after the other; the events of the last."""
+    """Plays one answer after the other. Returns the events of the last."""
     events: list[Event] = []
     for answer in answers:
         (player,) = state.awaited
@@ -142,7 +143,10 @@ def blocked(state: Quoridor) -> set[str]:
     found = set()
     for place, square in enumerate(SQUARES):
         for direction, inside in ((9, place < 72), (1, place % 9 < 8)):
-            there, back = state.beside(place, direction), state.beside(place + direction, -direction) if inside else -1
+            there, back = (
+                state.neighbour(place, direction),
+                state.neighbour(place + direction, -direction) if inside else -1,
+            )
             assert (there == -1) == (back == -1), "a step is blocked both ways or not at all"
             if inside and there == -1:
                 found.add(f"{square}|{SQUARES[place + direction]}")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from anthills import (
+from reantics_positions import (
     ENDED,
     FOODS,
     LAYOUT,
@@ -23,7 +23,8 @@ from anthills import (
     walk,
 )
 
-from referee.games.contract import Fault, FaultKind, Player, Ruling, TimeControl, draw, win
+from referee.games.contract import Fault, FaultKind, Player, Ruling, draw, win
+from referee.games.game import TimeControl
 from referee.games.reantics import GAME, REGISTER_WIN, WORKER, Options, ReAntics
 
 both_seats = pytest.mark.parametrize("seat", [0, 1])

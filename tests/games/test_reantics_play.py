@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from anthills import (
+from reantics_positions import (
     Tile,
     ant_at,
     asked,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from anthills import FOODS, LAYOUT, Tile, asked, begun, build, open_view, own, params, play, refusal, set_up
+from reantics_positions import FOODS, LAYOUT, Tile, asked, begun, build, open_view, own, params, play, refusal, set_up
 
 from referee.games.contract import Player, win
 from referee.games.dice import Dice

@@ -4,7 +4,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from anthills import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_matches import moments, plain, reached
+from reantics_positions import (
     FOODS,
     LAYOUT,
     asked,
@@ -21,9 +24,6 @@ from anthills import (
     turned,
     walk,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from playing import moments, plain, reached
 
 from referee.games.contract import Player
 from referee.games.dice import Dice, derive_seed
@@ -181,7 +181,7 @@ MOSTLY_REFUSED = {"moveType": 0, "coordList": [[4, 4], [4, 5]]}
 
 
 def exchanged(view: dict[str, Any]) -> dict[str, Any]:
-    """What the player in the other seat would see if all that is here were the other one's."""
+    """Returns the view of the other seat if all pieces changed owners."""
     one, two, neutral = view["inventories"]
     seats: list[dict[str, Any]] = []
     for seat, inventory in ((0, two), (1, one)):

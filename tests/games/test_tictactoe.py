@@ -16,7 +16,7 @@ both_modes = pytest.mark.parametrize("flip", ["manual", "auto"])
 
 
 def begun(flip: str = "manual", board: str = ".........") -> TicTacToe:
-    """A match with this position on the board; whoever has fewer symbols is to move."""
+    """Returns a match with this board; the side with fewer symbols is to move."""
     state = TicTacToe(Setup(4711, ("first", "second"), msgspec.convert({"flip": flip}, Options)))
     ours = [index for index, symbol in enumerate(board) if symbol == "O"]
     theirs = [index for index, symbol in enumerate(board) if symbol == "X"]

@@ -4,25 +4,12 @@ It is installed beside the referee as anybody's game would be: its folder is on 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from referee.games.contract import (
-    Event,
-    Fault,
-    Game,
-    Method,
-    Notice,
-    Player,
-    Result,
-    Ruling,
-    Setup,
-    State,
-    TimeControl,
-    draw,
-    win,
-)
+from referee.games.contract import Event, Fault, Method, Notice, Player, Ruling, Setup, State, draw, win
+from referee.games.game import Game, TimeControl
 
 Throw = Literal["rock", "paper", "scissors"]
 THROWS: tuple[Throw, ...] = ("rock", "paper", "scissors")
@@ -65,8 +52,7 @@ class Rounds(State):
     METHODS = METHODS
 
     def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.result: Result | None = None
+        super().__init__(setup)
         self.points = [0, 0]
         self.round = 0
         self.thrown: dict[Player, Throw | None] = {}
@@ -99,17 +85,14 @@ class Rounds(State):
         self._end(reason)
         return [Notice("round", Round([]), BOTH)]
 
-    def legal(self, player: Player) -> Iterator[Throw]:
+    def _legal(self, player: Player) -> Iterator[Throw]:
         yield from THROWS
 
-    def view(self, player: Player | None) -> Over:
-        return Over((self.points[0], self.points[1]))
+    def _view(self, player: Player) -> Over:
+        return self._full_view()
 
-    def copy(self, seed: int | None = None) -> Self:
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin.points, twin.thrown = self.points.copy(), self.thrown.copy()
-        return twin
+    def _full_view(self) -> Over:
+        return Over((self.points[0], self.points[1]))
 
     def key(self) -> bytes:
         return f"{self.round} {self.points} {self.thrown} {self.result} {sorted(self.awaited)}".encode()

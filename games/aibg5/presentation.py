@@ -1,10 +1,11 @@
-"""AIBG 5 in words: `move (1,-10)`, `attack (-7,-4)`. Whoever an event names by `playerIdx` is named by its name."""
+"""AIBG 5 in words: `move (1,-10)`, `attack (-7,-4)`. Events name players instead of `playerIdx`."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.games.contract import Call, Notation
+from referee.games.contract import Call
+from referee.games.game import Presentation
 
 _ACTION = re.compile(r"(move|attack),(-?\d{1,3}),(-?\d{1,3})")
 _HIT = {"PLAYER": "a player", "ASTEROID": "an asteroid", "BOSS": "the boss"}
@@ -40,10 +41,20 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
 
 _BLOWS = {"direct": "a direct hit", "struck": "the pattern"}
 
-NOTATION = Notation(
-    "(q,r): r is the row, 0 in the middle and negative above it, q the column, which slants to the lower right; "
+PRESENTATION = Presentation(
+    frame="(q,r): r is the row, 0 in the middle and negative above it, q the column, which slants to the lower right; "
     "players are drawn as their seats, and playerIdx on the wire is the seat + 1",
-    _answer,
-    _event,
+    answer=_answer,
+    event=_event,
     signs=tuple(rf"(?<![\w-]){seat}(?![\w-])" for seat in range(4)),
+    legend={
+        "0123": "the players, by seat",
+        "#": "an asteroid",
+        "o": "a black hole",
+        "w": "a wormhole",
+        "+": "health",
+        "*": "experience",
+        "B": "the boss",
+        ".": "empty",
+    },
 )

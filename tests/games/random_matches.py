@@ -1,4 +1,4 @@
-"""What the tests of every game share: random matches that use nothing but the contract."""
+"""Random matches for tests of every game. They use only the contract."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from referee.games import registry
-from referee.games.contract import Event, Fault, FaultKind, Game, Player, Setup, State
+from referee.games.contract import Event, Fault, FaultKind, Player, Setup, State
 from referee.games.dice import Dice, derive_seed
+from referee.games.game import Game
 
 LONGEST = 20_000  # calls; a random match that takes more does not end
 

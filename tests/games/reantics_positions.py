@@ -1,4 +1,4 @@
-"""ReAntics positions drawn as text, and plain words for playing them. Tiles are in the absolute frame."""
+"""Helpers for tests of ReAntics: positions drawn as text, and moves. Tiles are in the absolute frame."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,12 +39,12 @@ FOODS = [[4, 6], [5, 8]]
 
 
 def turned(tile: Tile) -> Tile:
-    """The same tile in the other frame: a turn by 180 degrees (section 2)."""
+    """Returns the tile in the other frame, turned by 180 degrees (section 2)."""
     return 9 - tile[0], 9 - tile[1]
 
 
 def own(seat: Player, tile: Tile) -> Tile:
-    """An absolute tile in the frame of `seat`, or back."""
+    """Converts an absolute tile to the frame of `seat`, or back."""
     return turned(tile) if seat else tile
 
 
@@ -124,7 +124,7 @@ def set_up(options: Options | None = None) -> ReAntics:
 
 
 def play(state: ReAntics, answer: Any) -> list[Event]:
-    """Gives the answer of whoever is asked, in that player's own frame."""
+    """Plays the answer of the awaited player, in that player's own frame."""
     (player,) = state.awaited
     return state.apply({player: answer})
 
@@ -152,7 +152,7 @@ def end(state: ReAntics) -> None:
 
 
 def refusal(state: ReAntics, answer: Any) -> str | None:
-    """What the one who is asked would be told about `answer`; None = it is legal."""
+    """Returns the refusal of `answer` by the awaited player; None = legal."""
     (player,) = state.awaited
     fault = state.check(player, answer)
     return None if fault is None else fault.detail
@@ -170,14 +170,14 @@ def asked(state: ReAntics) -> tuple[Player, str]:
 
 
 def params(state: ReAntics) -> dict[str, Any]:
-    """What the one who is asked is shown, as plain values."""
+    """Returns the view of the awaited player as plain values."""
     (call,) = state.calls()
     shown: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(call.params))
     return shown
 
 
 def open_view(state: ReAntics) -> GameState:
-    """Everything on the board, in the absolute frame, and nothing of whose call is awaited."""
+    """Returns everything on the board in the absolute frame, without the awaited call."""
     view = state.view(None)
     return GameState(view.phase, view.whoseTurn, view.inventories, view.board)
 
@@ -189,5 +189,5 @@ def ant_at(state: ReAntics, tile: Tile) -> Ant | None:
 
 
 def rulings(events: list[Event]) -> list[tuple[Player, str]]:
-    """Who pays what."""
+    """Returns each player's penalty."""
     return [(event.player, event.penalty) for event in events if isinstance(event, Ruling)]

@@ -1,4 +1,4 @@
-"""Card game positions with the cards that a test wants, and plain words for playing them."""
+"""Helpers for tests of the card game: positions with chosen cards, and actions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -46,7 +46,7 @@ def duel(
     seed: int = 1,
     **options: Any,
 ) -> CardGame:
-    """A position in which `player` is asked to play; hand, board, deck and the first health are its own."""
+    """Returns a position in which `player` is to play; hand, board, deck and the first health belong to it."""
     state = started(seed, first=player, **options)
     own = Side(tuple(deck), tuple(hand), (), placed(board), health[0], mana, mana)
     rival = Side(tuple(rival_deck), tuple(rival_hand), (), placed(enemies), health[1], 10, 0)
@@ -59,7 +59,7 @@ def placed(minions: Minions) -> Board:
 
 
 def act(state: CardGame, action: int, *arguments: Any) -> list[Event]:
-    """A valid action of the player who is asked."""
+    """Plays a valid action of the awaited player."""
     (player,) = state.awaited
     answer = [action, list(arguments)]
     assert state.check(player, answer) is None
@@ -72,7 +72,7 @@ def end_turn(state: CardGame, times: int = 1) -> None:
 
 
 def refused(state: CardGame, answer: Any) -> str:
-    """The words of an invalid action, after making sure that it costs the turn and nothing else."""
+    """Returns the reason against an invalid action, and checks that it only costs the turn."""
     (player,) = state.awaited
     passed, before = state.copy(), state.copy()
     fault = state.check(player, answer)
@@ -88,7 +88,7 @@ def refused(state: CardGame, answer: Any) -> str:
 
 
 def late(state: CardGame) -> list[Event]:
-    """A time-out of the player who is asked."""
+    """Plays a time-out of the awaited player."""
     (player,) = state.awaited
     return state.apply({player: Fault(FaultKind.TIMEOUT, "late")})
 
@@ -99,7 +99,7 @@ def ids(state: CardGame, player: Player) -> list[int]:
 
 
 def stats(state: CardGame, player: Player) -> list[tuple[int, int]]:
-    """Attack and health of the minions on a board, as anybody sees them."""
+    """Attack and health of the minions on a board, as a view shows them."""
     return [(each["atk"], each["health"]) for each in shown(state, player)["player_target"][1:]]
 
 
@@ -109,7 +109,7 @@ def ready(state: CardGame, player: Player) -> list[bool]:
 
 
 def healths(state: CardGame) -> tuple[int, int]:
-    """Of the heroes, in seat order."""
+    """Returns the heroes' health in seat order."""
     return state.sides[0].health, state.sides[1].health
 
 

@@ -1,10 +1,11 @@
 """ReAntics in words: `worker (3,4) → (3,5)`. Coordinates are those of the board, for both players."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from referee.games.contract import Call, Notation
+from referee.games.contract import Call
+from referee.games.game import Presentation
 from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
 from referee.games.reantics.types import BUILD, END, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
 
@@ -29,10 +30,10 @@ def _move(call: Call, move: Move) -> str | None:
 
 
 def _placement(call: Call, coords: Sequence[Any]) -> str | None:
-    """The pieces still due in their order; what follows them is ignored by the rules as well."""
+    """Names the pieces still due in their order. The rules ignore further coordinates."""
     state = call.params.currentState
     pieces: tuple[str, ...] = ("food",) * FOOD_TILES
-    if state.phase == SETUP_PHASE_1:  # the state shows the own side alone
+    if state.phase == SETUP_PHASE_1:  # the state shows the player's own side only
         pieces = PIECES[len(state.inventories[call.player].constrs) + len(state.inventories[2].constrs) :]
     placed: dict[str, list[str]] = {}
     for piece, coord in zip(pieces, coords, strict=False):
@@ -41,36 +42,43 @@ def _placement(call: Call, coords: Sequence[Any]) -> str | None:
 
 
 def _ant(call: Call, coord: Any) -> str:
-    """`soldier (3,4)`, or the tile alone if no ant is there."""
+    """Returns `soldier (3,4)`, or the tile alone if no ant is there."""
     inventories = call.params.currentState.inventories
     found = [UNITS[ant.type].name for each in inventories for ant in each.ants if tuple(ant.coords) == tuple(coord)]
     return " ".join([*found[:1], _at(call, coord)])
 
 
 def _at(call: Call, coord: Any) -> str:
-    """A coordinate of the frame of the player who is asked, in that of the board."""
+    """Converts a coordinate from the player's frame to the board's."""
     x, y = divmod(tile_at(call.player, *coord), 10)
     return f"({x},{y})"
 
 
-def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return None
-
-
 def _read(call: Call, text: str) -> Any:
-    """A placement as its tiles, `0,0 1,0 …` or with the names of the pieces between them."""
+    """Reads a placement from its tiles, `0,0 1,0 …`, with or without names of pieces between them."""
     found = re.findall(r"\(?(\d)\s*,\s*(\d)\)?", text)
     if call.method is not GET_PLACEMENT or not found:
         return None
     return [list(COORDS[call.player][10 * int(x) + int(y)]) for x, y in found]
 
 
-NOTATION = Notation(
-    "(x,y), column and row from the top left as player one (seat 0) sees the board; "
+PRESENTATION = Presentation(
+    frame="(x,y), column and row from the top left as player one (seat 0) sees the board; "
     "player two is shown it turned, (9-x,9-y)",
-    _answer,
-    _event,
+    answer=_answer,
     read=_read,
     secret=frozenset({"getPlacement"}),
     signs=(r"[QWDSR](?=[.^@;%])", r"[qwdsr](?=[.^@;%])"),
+    legend={
+        "Qq": "a queen; small letters are player two's",
+        "Ww": "a worker",
+        "Dd": "a drone",
+        "Ss": "a soldier",
+        "Rr": "a ranged soldier",
+        "^": "an anthill",
+        "@": "a tunnel",
+        ";": "grass",
+        "%": "food",
+        ".": "no ant, no construction",
+    },
 )

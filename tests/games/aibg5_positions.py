@@ -1,4 +1,4 @@
-"""AIBG 5.0 positions with the luck and the map that a test wants, and plain words for playing them."""
+"""Helpers for tests of AIBG 5.0: positions with a scripted map and luck, and actions."""
 
 import json
 from collections import deque
@@ -18,11 +18,11 @@ T = TypeVar("T")
 LATE = Fault(FaultKind.TIMEOUT, "late")
 NAMES = ("A", "B", "C", "D")
 JOINED: Mapping[int, Any] = {player: {} for player in range(4)}
-"""What all four answer to `joinGame`."""
+"""All four answers to `joinGame`."""
 
 
 class Scripted(ScriptedDice):
-    """Places items and makes pauses as it was told; nothing left: items go to the last cell offered, pauses are 3."""
+    """Dice with scripted places of items and pauses; then, items go to the last possible cell and pauses are 3."""
 
     def __init__(self, places: Iterable[Place] = (), pauses: Iterable[int] = ()) -> None:
         super().__init__()
@@ -74,11 +74,11 @@ def begun(
 
 
 def stand(state: AIBG5, player: int, place: Place) -> None:
-    """Puts a player there, whatever the rules say."""
+    """Puts a player on a cell, regardless of the rules."""
     ship = state.ships[player - 1]
-    del state.on[ship.at]
-    ship.at = INDEX[place]
-    state.on[ship.at] = player - 1
+    del state.seat_at[ship.cell]
+    ship.cell = INDEX[place]
+    state.seat_at[ship.cell] = player - 1
     refresh(state)
 
 
@@ -94,18 +94,18 @@ def refresh(state: AIBG5) -> None:
 
 
 def act(state: AIBG5, player: int, answer: Any) -> list[Event]:
-    """That player's turn, whoever was awaited; a text is the action."""
+    """Plays a turn of that player, even out of turn; a text is the action."""
     state.awaited = {player - 1: DO_ACTION}
     return state.apply({player - 1: {"action": answer} if isinstance(answer, str) else answer})
 
 
 def boss_turn(state: AIBG5) -> list[Event]:
-    """Player 4 does something wrong, then the boss acts."""
+    """Plays a fault of player 4 and the boss's turn."""
     return act(state, 4, "pass")
 
 
 def refusal(state: AIBG5, player: int, answer: Any) -> str:
-    """What the check of an action says; empty = legal."""
+    """Returns the refusal of an action; empty = legal."""
     state.awaited = {player - 1: DO_ACTION}
     fault = state.check(player - 1, {"action": answer} if isinstance(answer, str) else answer)
     return "" if fault is None else fault.detail
@@ -116,7 +116,7 @@ def code(state: AIBG5, player: int, answer: Any) -> str:
 
 
 def message(state: AIBG5, player: int) -> str | None:
-    """What the player will be told by its next `doAction`."""
+    """Returns the message of the player's next `doAction`."""
     state.awaited = {player - 1: DO_ACTION}
     told: str | None = shown(state, player)["message"]
     return told
@@ -136,7 +136,7 @@ def seen(state: AIBG5, player: int) -> dict[str, Any]:
 
 
 def place(state: AIBG5, player: int) -> Place:
-    return CELLS[state.ships[player - 1].at]
+    return CELLS[state.ships[player - 1].cell]
 
 
 def kind(state: AIBG5, place: Place) -> str:

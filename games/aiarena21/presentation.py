@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from referee.games.aiarena21.types import PLAY_AUCTION, PLAY_POWERUP, PLAY_TRANSPORT
-from referee.games.contract import Call, Notation
+from referee.games.contract import Call
+from referee.games.game import Presentation
 
 _CELL = re.compile(r"(\d{1,4}),(\d{1,4})")
 _FRUIT = {"Onion": "an onion", "Strawberry": "a strawberry", "DragonFruit": "a dragon fruit"}
-_TOLD_BY_THE_BOARD = ("spawned", "moved", "turn_ended", "game_ended")
+_SHOWN_BY_THE_BOARD = ("spawned", "moved", "turn_ended", "game_ended")
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -25,7 +26,7 @@ def _answer(call: Call, answer: Any) -> str | None:
 
 
 def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    if method in _TOLD_BY_THE_BOARD:
+    if method in _SHOWN_BY_THE_BOARD:
         return ""
     if method == "deployed":
         piles = params["piles"]
@@ -46,10 +47,20 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
     return f"{name} collects {fruit} at ({row},{col}): {params['score']} points"
 
 
-NOTATION = Notation(
-    "(row,col) from the top left, for both players",
-    _answer,
-    _event,
+PRESENTATION = Presentation(
+    frame="(row,col) from the top left, for both players",
+    answer=_answer,
+    event=_event,
     secret=frozenset({"play_auction"}),
     signs=(r"(?<!\w)0(?= )|(?<=[.#OSD])0|0(?=[.#OSD])", r"(?<!\w)1(?= )|(?<=[.#OSD])1|1(?=[.#OSD])"),
+    legend={
+        "0": "player 0",
+        "1": "player 1",
+        "X": "both players",
+        "O": "an onion",
+        "S": "a strawberry",
+        "D": "a dragon fruit; of a pile the fruit worth most is shown",
+        "#": "blocked",
+        ".": "free",
+    },
 )

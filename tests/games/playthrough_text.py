@@ -1,6 +1,6 @@
 """One whole match of every game as text, so that a change of any rule, event or seed shows line by line.
 
-python tests/games/record.py        writes tests/games/playthroughs/<game>.txt anew: read the difference
+python tests/games/playthrough_text.py        writes tests/games/playthroughs/<game>.txt anew: read the difference
 """
 
 import hashlib
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from playing import moments, started
+from random_matches import moments, started
 
 from referee.games import registry
-from referee.games.contract import Event, Game
+from referee.games.contract import Event
+from referee.games.game import Game
 
 FOLDER = Path(__file__).parent / "playthroughs"
 SEED = 92  # a short match of ReAntics

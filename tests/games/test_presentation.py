@@ -9,20 +9,16 @@ import pytest
 from test_every_game import reached
 
 from referee.games import registry
-from referee.games.contract import Game, Notation, Setup, State
+from referee.games.contract import Setup, State
+from referee.games.game import Game
 
 OURS = [registry.game(name) for name in registry.own_names()]
 every_game = pytest.mark.parametrize("game", OURS, ids=lambda game: game.name)
 
 
-def notation(game: Game) -> Notation:
-    assert game.notation is not None
-    return game.notation
-
-
 def told(name: str, state: State, answer: Any) -> str | None:
     (call, *_) = state.calls()
-    return notation(registry.game(name)).in_words(call, answer)
+    return registry.game(name).presentation.in_words(call, answer)
 
 
 def new(name: str, **options: Any) -> State:
@@ -38,7 +34,7 @@ def test_every_legal_answer_has_words_of_its_own(game: Game) -> None:
         for call in state.calls():
             if call.method.result is not NoneType:
                 answers = list(islice(state.legal(call.player), 150))
-                words = [notation(game).in_words(call, answer) for answer in answers]
+                words = [game.presentation.in_words(call, answer) for answer in answers]
                 assert None not in words, (answers[words.index(None)], str(state))
                 assert len(set(words)) == len(words)
 
@@ -49,7 +45,7 @@ def test_an_answer_that_is_none_has_no_words_and_does_no_harm(game: Game, answer
     state = reached(game, 3, 30)
     for call in state.calls():
         if call.method.result is not NoneType:
-            words = notation(game).in_words(call, answer)
+            words = game.presentation.in_words(call, answer)
             assert words is None or state.check(call.player, answer) is None or isinstance(answer, int | str)
 
 
@@ -63,7 +59,7 @@ def test_every_event_of_a_match_is_told_or_left_as_it_is(game: Game) -> None:
         events = state.apply({player: state.sample(player, state.dice.copy()) for player in state.awaited})
         for event in msgspec.to_builtins(events):
             if event["event"] == "notice":
-                words = notation(game).event(event["method"], event["params"], names)
+                words = game.presentation.event(event["method"], event["params"], names)
                 assert words is None or "{" not in words
 
 
@@ -115,7 +111,7 @@ def test_cards_and_minions_are_named() -> None:
 
 
 def test_aibg_names_players_where_the_wire_numbers_them() -> None:
-    said = notation(registry.game("aibg5")).event
+    said = registry.game("aibg5").presentation.event
     names = ("a", "b", "c", "d")
     shot = {"playerIdx": 1, "q": -7, "r": -4, "hit": "ASTEROID"}
     assert said("shot", shot, names) == "a hits an asteroid at (-7,-4)"

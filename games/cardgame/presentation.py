@@ -1,11 +1,12 @@
 """The card game in words: `places Mole`, `Fireball at Cobra (2)`. Minions are counted from the left, from 1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from referee.games.cardgame.board import LABELS
+from referee.games.cardgame.board import LABELS, PRINTS
 from referee.games.cardgame.types import ATTACK, END_TURN, HERO_POWER, PLACE_MINION, Hero
-from referee.games.contract import Call, Notation
+from referee.games.contract import Call
+from referee.games.game import Presentation
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -35,8 +36,10 @@ def _target(targets: Sequence[Any], index: int) -> str:
     return "the hero" if isinstance(found, Hero) else f"{LABELS[found.id]} ({index})"
 
 
-def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return None
-
-
-NOTATION = Notation("minions are counted from the left, from 1, on either side", _answer, _event)
+PRESENTATION = Presentation(
+    frame="minions are counted from the left, from 1, on either side",
+    answer=_answer,
+    card_names={str(number): label for number, label in enumerate(LABELS)},
+    card_texts={str(number): card.words for number, card in enumerate(PRINTS)},
+    legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
+)

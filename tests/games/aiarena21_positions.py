@@ -1,4 +1,4 @@
-"""AI Arena 21 positions with the luck that a test wants, and plain words for playing them."""
+"""Helpers for tests of AI Arena 21: positions with scripted luck, and moves."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -42,17 +42,17 @@ def begun(
     at: tuple[Place, Place] | None = None,
     score: tuple[int, int] = (100, 100),
 ) -> AIArena21:
-    """A new match; with `at`, the players stand there instead of on their spawns."""
+    """A new match; `at` replaces the spawns."""
     setup = Setup(1, ("Team 1", "Team 2"), Options(map=text, turns=turns))
     state = AIArena21(setup, scripted(load(text), heads, cells, batches))
     if at is not None:
-        state.at = [row * state.ground.cols + col for row, col in at]
+        state.cells = [row * state.ground.cols + col for row, col in at]
     state.score = list(score)
     return state
 
 
 def offered(state: AIArena21) -> list[Sequence[Cell]]:
-    """What each random cell so far was chosen from."""
+    """Returns the choices for each random cell so far."""
     assert isinstance(state.dice, ScriptedDice)
     return [cells for what, cells in state.dice.drawn if what in ("spawn", "teleport")]
 
@@ -63,7 +63,7 @@ def buy(state: AIArena21, first: Any = "", second: Any = "") -> list[Event]:
 
 
 def move(state: AIArena21, first: Any = None, second: Any = None) -> list[Event]:
-    """Both answers to `play_turn`; None = stay. Buys nothing if the power-ups are still to be asked for."""
+    """Plays both answers to `play_turn`; None = stay. Buys nothing if power-ups come first."""
     events = buy(state) if asked(state) == "play_powerup" else []
     answers = {player: named(place(state, player)) for player in (0, 1)}
     answers |= {player: answer for player, answer in enumerate((first, second)) if answer is not None}
@@ -82,7 +82,7 @@ def asked(state: AIArena21) -> str:
 
 
 def place(state: AIArena21, player: Player) -> Place:
-    return state.ground.location[state.at[player]]
+    return state.ground.location[state.cells[player]]
 
 
 def places(state: AIArena21) -> tuple[Place, Place]:
@@ -95,7 +95,7 @@ def named(place: Place) -> str:
 
 
 def shown(state: AIArena21, player: Player) -> dict[str, Any]:
-    """What the awaited `player` is shown, as plain values."""
+    """Returns the view of the awaited `player` as plain values."""
     (params,) = [call.params for call in state.calls() if call.player == player]
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(params))
     return plain
@@ -112,7 +112,7 @@ def told(events: list[Event], method: str) -> list[Any]:
 
 
 def rulings(events: list[Event]) -> list[tuple[Player, str]]:
-    """Who pays what."""
+    """Returns each player's penalty."""
     return [(event.player, event.penalty) for event in events if isinstance(event, Ruling)]
 
 

@@ -1,0 +1,134 @@
+"""The registration of a game: its engine, types, defaults and presentation."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from referee.games.contract import Call, Method, Setup, State, typed
+
+
+class TimeControl(Struct, frozen=True):
+    """Limits of time in seconds; None = no such limit."""
+
+    initial_s: float | None = None
+    """The bank a seat starts with."""
+    increment_s: float = 0.0
+    """Added to the bank after every answer in time."""
+    per_call_s: float | None = None
+    match_s: float | None = None
+    opening_call_s: float | None = None
+    """Replaces `per_call_s` while the position is `in_opening`."""
+    closing_call_s: float | None = None
+    """Replaces the limit of every method that has one of its own (closing calls); None = the game's."""
+
+    def own_s(self, method: Method) -> float | None:
+        """Returns the limit of a method that has one of its own, None for any other."""
+        return method.time_s if method.time_s is None or self.closing_call_s is None else self.closing_call_s
+
+
+def _no_words(*_: Any) -> None:
+    return None
+
+
+class Presentation(Struct, frozen=True):
+    """How people see and write what is played, with the same coordinates for both sides. Every part is optional."""
+
+    frame: str = ""
+    """The meaning of the coordinates, and from whose side."""
+    answer: Callable[[Call, Any], str | None] = _no_words
+    """Words for an answer to a call; None = print it as JSON. The answer has the documented type, but may break the
+    rules. Callers use `in_words`."""
+    event: Callable[[str, Mapping[str, Any], Sequence[str]], str | None] = _no_words
+    """Words for an event: its function, its params as plain values and the seats' names. Empty: the answers and the
+    board show it already. None = print it as JSON."""
+    read: Callable[[Call, str], Any] = _no_words
+    """The answer that a person's text means, if too many are legal to list them; None = none."""
+    secret: frozenset[str] = frozenset()
+    """The functions whose answers the other seats do not see."""
+    signs: tuple[str, ...] = ()
+    """A regular expression for each seat that finds the signs of its pieces in a line of the drawn board."""
+    legend: Mapping[str, str] = {}
+    """The meaning of each sign of a drawn position (`str(state)`), in the order to print."""
+    card_names: Mapping[str, str] = {}
+    """The names of pieces or cards that views show by number, by that number."""
+    card_texts: Mapping[str, str] = {}
+    """The text of a card besides its name, such as cost and strength, by the same number."""
+
+    def in_words(self, call: Call, answer: Any) -> str | None:
+        """Returns words for any answer as it came; None if the game has no words for it."""
+        try:
+            return self.answer(call, typed(answer, call.method.result))
+        except (msgspec.ValidationError, UnicodeEncodeError):
+            return None
+
+
+class Game(Struct, frozen=True):
+    """A registered game."""
+
+    name: str
+    title: str
+    seats: range
+    """The numbers of seats that it can be played with."""
+    methods: Mapping[str, Method]
+    options: type
+    """A frozen Struct; every field has a default."""
+    time: TimeControl
+    new: Callable[[Setup], State]
+    view: Any = None
+    """The type of `State.view(None)`."""
+    seat_view: Any = None
+    """The type of `State.view(player)`; None: the same."""
+    rebuild: Callable[[Setup, Any], State] | None = None
+    """Makes the position that such a view shows. Callers use `position`."""
+    doc: str = ""
+    """The docstring of its module. Its first paragraph says what the game is."""
+    constants: Mapping[str, Any] = {}
+    """Names of the rules' document for numbers and texts, for schemas, kits and pages: whole numbers, texts or flat
+    tuples of either."""
+    fresh: bool = False
+    """Whether every match starts new processes, even for bots that could be used again."""
+    vary: Mapping[str, Any] = {}
+    """Options that make the start depend on the seed. Empty: it does so already."""
+    short: Mapping[str, Any] = {}
+    """Options for a match of a few seconds that ends by itself, for first tries, tests and benchmarks."""
+    presentation: Presentation = Presentation()
+    rules_page: str = ""
+    """The page with the rules, in Markdown. This path and the next are relative to the folder of the module that
+    defines `options`; the referee's own games need no paths."""
+    starters: str = ""
+    """A folder with one for each language that `referee new` has a bot in: `python/bot.py` and its binding."""
+    opponents: Mapping[str, str] = {}
+    """Built-in bots that the package brings: the name, `@` apart, and the module that `python -m` runs."""
+    version: int = 1
+    """Raised when the same answers may lead to another result: a replay names it."""
+
+    @property
+    def ending(self) -> Mapping[str, Any]:
+        """Options with which a match ends by itself: those of `short` if normally only a clock ends it, or none."""
+        return self.short if self.time.match_s is not None else {}
+
+    def position(self, setup: Setup, view: Any) -> State:
+        """Returns the position that a `view(None)` of that setup shows, also if given as plain JSON values.
+
+        It has the same key, and the same answers lead to the same future. ValueError if the view shows no position.
+        """
+        if self.rebuild is None:
+            raise ValueError(f"{self.name} cannot make positions from views")
+        return self.rebuild(setup, msgspec.convert(msgspec.to_builtins(view), self.view, str_keys=True))
+
+
+def named(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """Returns the constants of a module that `names`, separated by blanks, lists. KeyError if one is missing."""
+    return {name: namespace[name] for name in names.split()}
+
+
+def choice(namespace: Mapping[str, Any], names: str) -> dict[str, Any]:
+    """Returns the JSON Schema of a number that is one of these constants, with their names.
+
+    For `Meta(extra_json_schema=…)` of an alias in a game's types. Kits make an enumeration of it where the language has
+    one, with the alias's name. Nothing is validated.
+    """
+    constants = named(namespace, names)
+    return {"enum": [*constants.values()], "x-enum-varnames": [*constants]}
