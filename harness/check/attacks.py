@@ -1,4 +1,4 @@
-"""Tries out here what bots could do to each other and to us: real bots under real limits, and what came of each."""
+"""Runs the attacks of `referee doctor --attack`: real bots against a real rival, under real limits."""
 
 import json
 import os
@@ -16,7 +16,8 @@ from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
-from referee.harness.process.pipes import Late, Pipes
+from referee.harness.process.pipes import Pipes
+from referee.harness.process.transport import Late
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.roster import Roster, open_roster
@@ -41,30 +42,31 @@ time.sleep(60)
 
 
 class Attacked(Struct, frozen=True):
-    """What came of one attack."""
+    """The result of one attack."""
 
     name: str
     guarantee: str
-    """Which of `referee.harness.isolation.plan.GUARANTEES` it tries."""
+    """The guarantee of `referee.harness.isolation.plan.GUARANTEES` that it tries to break."""
     what: str
     reached: bool
+    """Whether it succeeded."""
     detail: str
 
 
 async def attack_all(isolation: Isolation, on_attacked: Callable[[Attacked], None]) -> list[Attacked]:
-    """Every attack against a rival of its own; `on_attacked` hears of each when it is over."""
-    done = []
+    """Runs every attack, each against a new rival. Calls `on_attacked` after each."""
+    results = []
     with tempfile.TemporaryDirectory(prefix="referee-attacks-") as folder:
         os.chmod(folder, 0o755)
         async with open_roster(Limits(memory_bytes=MEMORY_BYTES, isolation=isolation)) as roster:
             for name in ATTACKS:
-                done.append(attacked := await attack(name, roster, Path(folder) / name))
+                results.append(attacked := await attack(name, roster, Path(folder) / name))
                 on_attacked(attacked)
-    return done
+    return results
 
 
 async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
-    """One attack; its bots live in new folders below `folder`."""
+    """Runs one attack. Its bots get new folders in `folder`."""
     mark = f"referee-{secrets.token_hex(8)}"
     for place in ("rival", "own", "shared"):
         (folder / place).mkdir(parents=True)
@@ -80,9 +82,9 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         datagrams.bind(listening.getsockname())
         datagrams.setblocking(False)
         rival = await roster.start(Entrant("rival", (*PYTHON, str(program), f"{mark}-rival"), folder / "rival"))
-        secret = int((await _answer(rival)) or 0)
+        secret = int((await _first_line(rival)) or 0)
         targets = Targets(
-            victim=_process(rival),
+            victim=_pid(rival),
             mark=mark,
             secret=secret,
             referee=os.getpid(),
@@ -96,57 +98,57 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         )
         words = (*PYTHON, str(attacker.__file__), name, json.dumps(targets))
         bot = await roster.start(Entrant("attacker", words, folder / "own"))
-        answer = await _answer(bot)
+        answer = await _first_line(bot)
         await bot.leave()
         harm = _harm(rival) or ("a datagram arrived" if _arrived(datagrams) else None)
-        detail = harm or _outcome(answer, bot)
-        reached = harm is not None or (answer.startswith(b'{"reached"') and name != "daemon")
-        rival.transport.kill()
+        detail = harm or _detail(answer, bot)
+        claims_success = answer.startswith(b'{"reached"')
+        reached = harm is not None or (claims_success and name != "daemon")
+        rival.program.kill()
         await roster.end([rival, bot])
-    if name == "daemon" and answer.startswith(b'{"reached"'):
-        reached = _runs(f"{mark}-daemon")
-        detail = "it runs on" if reached else "it ended with the bot"
+    if name == "daemon" and claims_success:
+        reached = _end_daemon(f"{mark}-daemon")
+        detail = "it still runs" if reached else "it ended with the bot"
     guarantee, function = ATTACKS[name]
     return Attacked(name, guarantee, (function.__doc__ or "").strip(), reached, detail)
 
 
-def _process(bot: Bot) -> int:
+def _pid(bot: Bot) -> int:
     transport = bot.transport
     assert isinstance(transport, Pipes)
-    return transport.process.pid
+    return transport.process.handle.pid
 
 
-async def _answer(bot: Bot) -> bytes:
-    """Its first line; what there is of one if it ends, or says no more in time."""
-    answer = b""
-    until = bot.transport.now() + PATIENCE_S
+async def _first_line(bot: Bot) -> bytes:
+    """Reads the first line of a bot, or a part of it if the bot ends or is late."""
+    line = b""
+    deadline = bot.transport.now() + PATIENCE_S
     try:
-        while not answer.endswith(b"\n") and (data := await bot.transport.wait(until)):
-            answer += data
+        while not line.endswith(b"\n") and (data := await bot.transport.wait(deadline)):
+            line += data
     except Late:
         pass
-    return answer
+    return line
 
 
 def _harm(rival: Bot) -> str | None:
-    """What has become of the rival, if anything has."""
-    answer = rival.transport.pending()
-    if answer:
-        return f"the rival's output has {answer[:20]!r} in it"
+    """Returns the harm that the rival has suffered, if any."""
+    if forged := rival.transport.pending():
+        return f"the rival's output contains {forged[:20]!r}"
     try:
-        state = psutil.Process(_process(rival)).status()
+        state = psutil.Process(_pid(rival)).status()
     except psutil.NoSuchProcess:
         return "the rival has ended"
     return f"the rival is {state}" if state in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) else None
 
 
-def _outcome(answer: bytes, bot: Bot) -> str:
-    """What the attacker says of it, or how it ended if it said nothing."""
+def _detail(answer: bytes, bot: Bot) -> str:
+    """Returns the attacker's report, or how it ended without one."""
     try:
         return str(next(iter(json.loads(answer).values())))
     except ValueError:
-        fault = bot.transport.measure() or bot.fault
-        return "it was ended" if fault is None else f"it was ended: {fault.detail}"
+        fault = bot.program.measure() or bot.fault
+        return "it was killed" if fault is None else f"it was killed: {fault.detail}"
 
 
 def _arrived(datagrams: socket.socket) -> bool:
@@ -156,7 +158,8 @@ def _arrived(datagrams: socket.socket) -> bool:
         return False
 
 
-def _runs(mark: str) -> bool:
+def _end_daemon(mark: str) -> bool:
+    """Kills the daemon of the attacker. Returns whether it was alive."""
     for process in psutil.process_iter(["cmdline"]):
         if mark in (process.info["cmdline"] or ()):
             process.kill()

@@ -1,1 +1,1 @@
-"""What keeps a bot's processes together and ends them, one file a layer."""
+"""Isolates bots from each other and from the referee, and ends all of their processes."""

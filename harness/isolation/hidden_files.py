@@ -1,125 +1,130 @@
-"""What no bot sees, whatever it may read: replays, what rivals write to standard error, and fault reports.
+"""Hides replays, the standard error of rivals and fault reports from bots.
 
-A replay tells the seed of its match, and so all luck to come. It often lies in a folder that a bot may read:
-`./replays` is inside the bot's folder whenever that is the current one.
+A replay holds the seed of its match, and so all luck to come. It often lies in a folder that a bot may read:
+`./replays` is in the bot's folder if that is the working folder.
 """
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from referee.harness.errors import RunError
-from referee.harness.isolation.visible_paths import covered, without_nested
+from referee.harness.isolation.visible_paths import is_inside, outermost
 
-BESIDE_A_REPLAY = re.compile(r".*\.seat\d+\.(stderr|fault\d+)", re.DOTALL)
-"""Names of the logs and fault reports of a replay, in the same folder."""
+COMPANION = re.compile(r".*\.seat\d+\.(stderr|fault\d+)", re.DOTALL)
+"""Names of the logs and fault reports in the folder of a replay."""
 SUFFIX, FIRST_BYTES = ".jsonl", b'{"replay":'
-"""How the name of a replay ends by default, and how its content begins."""
+"""The default suffix of a replay, and the first bytes of its content."""
+WORDS_BYTES, MAX_BYTES = 32, 700_000
+"""The sandbox launcher's command line names every visible path twice. The kernel allows it 2 MiB."""
 
 
-WORDS_BYTES, MOST_BYTES = 32, 700_000
-"""The command line of the launcher names every file, and twice. The kernel allows it 2 MiB."""
-
-
-class Hidden(Struct, frozen=True):
-    """Replays and their folders. All paths are real: no part of one is a link."""
+class HiddenFiles(Struct, frozen=True):
+    """Replays and their folders, as real paths without links."""
 
     folders: frozenset[str] = frozenset()
-    """Folders that hold replays and nothing else. Of what lies in one, a bot sees what its command line or `--readable`
-    names."""
+    """Folders that hold replays only. A bot sees only the files that its command line or `--readable` names."""
     files: frozenset[str] = frozenset()
-    """Replays that lie among other files. A bot sees the other files, except older replays and what belongs to them."""
+    """Replays among other files. A bot sees the other files, except older replays and their companions."""
 
     @property
     def places(self) -> frozenset[str]:
-        """The folders that a bot does not see as they are."""
+        """The folders of which a bot sees a part at most."""
         return self.folders | {os.path.dirname(file) for file in self.files}
 
-    def extended(self, files: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]]) -> "Hidden":
-        """The same with further replays and folders. A replay behind a link is hidden, and so is the link."""
+    def extended(
+        self, files: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]]
+    ) -> "HiddenFiles":
+        """Returns a copy with more replays and folders. If a replay is a link, link and target are hidden."""
         all_folders = self.folders | set(map(os.path.realpath, folders))
-        found = set()
+        paths = set()
         for file in files:
             folder, name = os.path.split(os.path.abspath(file))
-            found |= {os.path.realpath(file), os.path.join(os.path.realpath(folder), name)}
-        return Hidden(all_folders, self.files | {file for file in found if os.path.dirname(file) not in all_folders})
+            paths |= {os.path.realpath(file), os.path.join(os.path.realpath(folder), name)}
+        return HiddenFiles(
+            all_folders, self.files | {path for path in paths if os.path.dirname(path) not in all_folders}
+        )
 
-    def holds(self, path: str) -> bool:
-        """Whether a file or folder in one of the places is a replay or belongs to one."""
+    def matches(self, path: str) -> bool:
+        """Whether a file or folder in one of the places is a replay or a companion of one."""
         name = os.path.basename(path)
-        if path in self.files or BESIDE_A_REPLAY.fullmatch(name):
+        if path in self.files or COMPANION.fullmatch(name):
             return True
         if not name.endswith(SUFFIX) or not os.path.isfile(path):
             return False
         try:
             with open(path, "rb") as file:
-                return file.read(len(FIRST_BYTES)) in (FIRST_BYTES, b"")  # an empty one is a replay that begins
+                return file.read(len(FIRST_BYTES)) in (FIRST_BYTES, b"")  # an empty file may become a replay
         except OSError:
             return True
 
 
-class Sight(Struct, frozen=True):
+class VisiblePaths(Struct, frozen=True):
     """The part of the file system that a bot may read, without hidden files."""
 
-    shown: tuple[str, ...]
+    paths: tuple[str, ...]
     """Real paths, none inside another. A link stands for itself, not for its target."""
-    opened: tuple[str, ...] = ()
-    """Folders of which the bot sees the entries in `shown` and no others."""
-    emptied: tuple[str, ...] = ()
-    """Hidden folders inside those in `shown`. The bot must find them empty."""
+    partial_folders: tuple[str, ...] = ()
+    """Folders of which the bot sees only the entries in `paths`."""
+    empty_folders: tuple[str, ...] = ()
+    """Hidden folders inside `paths`, which the bot must find empty."""
 
 
-def sight(readable: Iterable[str], writable: Iterable[str], hidden: Hidden, can_empty: bool) -> Sight:
-    """The sight of a bot that may read and write these real paths. OSError if a folder cannot be listed,
-    RunError if it holds too much.
+def select_visible(
+    readable: Iterable[str], writable: Iterable[str], hidden: HiddenFiles, can_empty: bool
+) -> VisiblePaths:
+    """Selects the visible paths of a bot with these readable and writable real paths.
 
-    With `can_empty`, hidden folders are put into `emptied` where nothing inside is named. Without, and in every other
-    case, all folders that lead to a hidden place are shown entry by entry, as they are now.
+    With `can_empty`, a hidden folder of which nothing is named becomes an empty folder. Otherwise each folder that
+    leads to a hidden place is shown entry by entry, as it is now. OSError if a folder cannot be listed, RunError if
+    there are too many entries.
     """
-    asked = {path for path in readable if not (os.path.dirname(path) in hidden.places and hidden.holds(path))}
-    there = [place for place in sorted(hidden.places) if os.path.isdir(place)]
-    emptied = without_nested(
+    named_paths = {path for path in readable if not (os.path.dirname(path) in hidden.places and hidden.matches(path))}
+    places = [place for place in sorted(hidden.places) if os.path.isdir(place)]
+    empty_folders = outermost(
         place
-        for place in there
-        if can_empty and place in hidden.folders and not any(covered(path, [place]) for path in asked)
+        for place in places
+        if can_empty and place in hidden.folders and not any(is_inside(path, [place]) for path in named_paths)
     )
-    parted = [place for place in there if covered(place, asked) and not covered(place, emptied)]
-    shown: list[str] = []
-    opened: list[str] = []
+    split_places = [place for place in places if is_inside(place, named_paths) and not is_inside(place, empty_folders)]
+    paths: list[str] = []
+    partial: list[str] = []
 
-    def look(path: str) -> None:
-        if path in hidden.folders and path not in asked:
-            for named in without_nested(each for each in asked if covered(each, [path])):
-                look(named)
-        elif not any(covered(place, [path]) for place in parted):
-            shown.append(path)
+    def visit(path: str) -> None:
+        if path in hidden.folders and path not in named_paths:
+            for inner in outermost(each for each in named_paths if is_inside(each, [path])):
+                visit(inner)
+        elif not any(is_inside(place, [path]) for place in split_places):
+            paths.append(path)
         else:
-            opened.append(path)
+            partial.append(path)
             for entry in _entries(path):
-                if path in hidden.places and hidden.holds(entry):
+                if path in hidden.places and hidden.matches(entry):
                     continue
                 if os.path.islink(entry):
-                    shown.append(entry)
+                    paths.append(entry)
                 else:
-                    look(entry)
+                    visit(entry)
 
-    for path in without_nested(asked):
-        look(path)
-    if opened and sum(len(path) + WORDS_BYTES for path in shown) > MOST_BYTES:
-        raise too_many(opened[0], len(shown))
-    return Sight(tuple(shown), tuple(opened), tuple(place for place in emptied if covered(place, (*shown, *writable))))
+    for path in outermost(named_paths):
+        visit(path)
+    if partial and sum(len(path) + WORDS_BYTES for path in paths) > MAX_BYTES:
+        raise too_many_files(partial[0], len(paths))
+    return VisiblePaths(
+        tuple(paths), tuple(partial), tuple(place for place in empty_folders if is_inside(place, (*paths, *writable)))
+    )
 
 
-def too_many(folder: str, count: int) -> RunError:
-    """The error of a folder that cannot be shown entry by entry."""
+def too_many_files(folder: str, count: int) -> RunError:
+    """Returns the error for a folder that cannot be shown entry by entry."""
     return RunError(
-        f"{folder} leads to a replay and to {count} other files, more than can be shown one by one: "
+        f"{folder} contains a replay and {count} other files, too many to show to a bot one by one: "
         "put the replay outside of the bot's folder with --replay"
     )
 
 
-def _entries(folder: str) -> Iterator[str]:
+def _entries(folder: str) -> list[str]:
     with os.scandir(folder) as entries:
-        yield from sorted(entry.path for entry in entries)
+        return sorted(entry.path for entry in entries)

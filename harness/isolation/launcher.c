@@ -1,40 +1,41 @@
-/* The launcher: puts itself where a bot is to live, and becomes the bot.
+/* The sandbox launcher: sets up the sandbox of a bot, and becomes the bot.
  *
  *     launcher STEP ARGUMENTS… STEP ARGUMENTS… -- PROGRAM ARGUMENTS…
  *
- * It is a plain machine: which steps there are to be, and in which order, is decided by `plan.py`; `launcher.py` takes
- * the same steps where there is no compiler. Each step that fails ends the start, and says so to the supervisor:
- * an error of ours is no bot's fault.
+ * `plan.py` chooses the steps and their order. `launcher.py` takes the same steps where there is no C compiler. A step
+ * that fails ends the start, and the supervisor hears about it: our error is no fault of the bot.
  *
- *     status FD                 the supervisor's socket: what fails, who the bot is, and how it ended
- *     cgroup FILE               into the control group whose `tasks` or `cgroup.procs` that is
- *     bornin FOLDER             into the control group of that folder: the child of the next step `fork` is born there
- *     unshare FLAGS             new namespaces (CLONE_NEW*)
- *     map                       in a new user namespace: this account, and no other
- *     fork                      go on in a child, which a new process namespace begins with; this process ends
- *     attend                    the same, but this process waits for the end of the child
- *     newroot FOLDER            an empty root; the one that was is at /oldroot until `enter`
- *     bind SOURCE PLACE HOW     a file or folder of the old root in the new one: ro, rw, or dev
- *     maybe SOURCE PLACE HOW    the same, if it is there
- *     tmpfs PLACE OPTIONS       an empty folder in memory
- *     mkdir PLACE MODE UID GID  a folder in one of those
- *     proc PLACE                a /proc of the new process namespace, read-only
- *     symlink TARGET PLACE
- *     enter                     the new root is the only one, and read-only
- *     loopback                  127.0.0.1 of a new network namespace works
- *     init SCRATCH              go on in a child; this process stays as the first one of the namespace, and reaps
- *     rlimit RESOURCE SOFT HARD never above what is granted already
- *     chdir FOLDER
- *     account UID GID           another account, without further groups
- *     nocaps                    no capabilities, nor any to be had by executing something
- *     nnp                       no new privileges
- *     landlock FILES NETWORK SCOPES, allow PATH RIGHTS …, restrict
- *     seccomp HEX               a filter
+ *     status FD                       report to this socket of the supervisor
+ *     cgroup FILE                     join the control group with this file `tasks` or `cgroup.procs`
+ *     child_cgroup FOLDER             start the child of the next `fork` in the control group with this folder
+ *     unshare FLAGS                   enter new namespaces (CLONE_NEW*)
+ *     map UID GID                     map this account, and no other, into a new user namespace
+ *     fork                            continue in a child, the first one of a new process namespace, and exit
+ *     fork_and_wait                   the same, but wait for the child before the exit
+ *     newroot FOLDER                  start with an empty root; the old one is at /oldroot until `enter`
+ *     bind SOURCE PLACE HOW           mount a file or folder of the old root: ro, rw, or dev
+ *     bind_optional SOURCE PLACE HOW  the same, if it exists and can be mounted
+ *     tmpfs PLACE OPTIONS             mount an empty folder in memory
+ *     mkdir PLACE MODE UID GID        make a folder
+ *     proc PLACE                      mount a read-only /proc of the new process namespace
+ *     symlink TARGET PLACE            make a link
+ *     enter                           make the new root the only one, and read-only
+ *     loopback                        bring up 127.0.0.1 in a new network namespace
+ *     init SCRATCH                    continue in a child; reap the orphans of the namespace meanwhile
+ *     rlimit RESOURCE SOFT HARD       lower a limit, but never raise one
+ *     chdir FOLDER                    change the working folder
+ *     account UID GID                 change the account and drop supplementary groups
+ *     drop_capabilities               for good: no exec brings them back
+ *     no_new_privs                    gain no privileges by exec
+ *     landlock FILES NETWORK SCOPES   begin a ruleset that handles these rights
+ *     allow PATH RIGHTS               add a rule
+ *     restrict                        enforce the ruleset
+ *     seccomp HEX                     install a filter
  *
- * With `init`, the supervisor hears "bot" from the bot itself and "started" from the first process, both with the sender's
- * pid as the supervisor sees it (SO_PASSCRED), later "exit STATUS PEAK_KIB FREE_BYTES", the last of which is the room left
- * in the folder SCRATCH; without, it hears "runs", and the socket
- * closes when the program does. "error TEXT" comes in the place of either.
+ * With `init`, the bot itself reports "bot" and the first process "started". The kernel attaches the pid of the sender,
+ * as the supervisor sees it (SO_PASSCRED). At the bot's end comes "exit STATUS PEAK_KIB FREE_BYTES"; the last number is
+ * the free space in the folder SCRATCH. Without `init`, "runs" is reported, and the socket closes when the program ends.
+ * "error TEXT" replaces any of these.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -65,7 +66,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Younger than the headers of many systems; the numbers are the same on every architecture. */
+/* Newer than the headers of many systems. The numbers are the same on every architecture. */
 #define NR_CLONE3 435
 #define NR_MOUNT_SETATTR 442
 #define NR_LANDLOCK_CREATE_RULESET 444
@@ -77,18 +78,18 @@
 #define RECURSIVE 0x8000
 #define RULE_PATH_BENEATH 1
 #define INTO_CGROUP 0x200000000ULL
-/* What can be granted on a file that is no folder: execute, write, read, truncate, ioctl. */
+/* The rights that a file can have: execute, write, read, truncate, ioctl. */
 #define FILE_RIGHTS 0xc007ULL
 #define OLD "/oldroot"
 #define NEW "/newroot"
 
 static int status = -1;     /* the supervisor's socket */
-static int exec_pipe = -1;  /* to our first process, once there is one */
+static int init_pipe = -1;  /* to the first process of the namespace, in its child */
 static int ruleset = -1;
-static int group = -1;      /* the folder of the control group that our child is to be born in */
+static int group = -1;      /* the folder of the control group in which our child starts */
 static char **arguments;
 
-static void tell(const char *text) { (void)!send(status, text, strlen(text), MSG_NOSIGNAL); }
+static void report(const char *text) { (void)!send(status, text, strlen(text), MSG_NOSIGNAL); }
 
 static void fail(const char *format, ...) {
     char text[4096] = "error ";
@@ -100,10 +101,10 @@ static void fail(const char *format, ...) {
     va_end(arguments);
     if (length >= sizeof text) length = sizeof text - 1;
     snprintf(text + length, sizeof text - length, ": %s", strerror(code));
-    if (exec_pipe >= 0)
-        (void)!write(exec_pipe, text, strlen(text));
+    if (init_pipe >= 0)
+        (void)!write(init_pipe, text, strlen(text));
     else if (status >= 0)
-        tell(text);
+        report(text);
     else
         fprintf(stderr, "launcher: %s\n", text + 6);
     _exit(126);
@@ -113,7 +114,7 @@ static long number(const char *text) {
     char *end;
     errno = EINVAL;
     long value = strtol(text, &end, 0);
-    if (*text == 0 || *end != 0) fail("%s is no number", text);
+    if (*text == 0 || *end != 0) fail("%s is not a number", text);
     return value;
 }
 
@@ -122,7 +123,7 @@ static void path_of(char *path, const char *root, const char *place) {
     if (snprintf(path, PATH_MAX, "%s%s", root, place) >= PATH_MAX) fail("%s%s", root, place);
 }
 
-/* Makes the folders that lead to a path. */
+/* Makes the parent folders of a path. */
 static void make_parents(char *path) {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -139,8 +140,8 @@ static void put(const char *file, const char *text) {
 }
 
 static void set_attributes(const char *path, unsigned flags, uint64_t attributes) {
-    struct { uint64_t set, clear, propagation, user_namespace; } wanted = {attributes, 0, 0, 0};
-    if (syscall(NR_MOUNT_SETATTR, AT_FDCWD, path, flags, &wanted, sizeof wanted) != 0) fail("mount_setattr %s", path);
+    struct { uint64_t set, clear, propagation, user_namespace; } request = {attributes, 0, 0, 0};
+    if (syscall(NR_MOUNT_SETATTR, AT_FDCWD, path, flags, &request, sizeof request) != 0) fail("mount_setattr %s", path);
 }
 
 static void step_status(char **a) {
@@ -150,7 +151,7 @@ static void step_status(char **a) {
 
 static void step_cgroup(char **a) { put(a[0], "0"); }
 
-static void step_bornin(char **a) {
+static void step_child_cgroup(char **a) {
     group = open(a[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (group < 0) fail("%s", a[0]);
 }
@@ -163,16 +164,17 @@ static void move_into_group(void) {
 
 static pid_t fork_into_group(void) {
     if (group >= 0) {
-        struct { uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, tids, tids_size, group; }
-            wanted = {.flags = INTO_CGROUP, .exit_signal = SIGCHLD, .group = (uint64_t)group};
-        pid_t child = syscall(NR_CLONE3, &wanted, sizeof wanted);
+        struct {
+            uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, tids, tids_size, group;
+        } request = {.flags = INTO_CGROUP, .exit_signal = SIGCHLD, .group = (uint64_t)group};
+        pid_t child = syscall(NR_CLONE3, &request, sizeof request);
         if (child >= 0) {
             close(group);
             group = -1;
             return child;
         }
     }
-    pid_t child = fork(); /* a kernel before Linux 5.7, or one that does not let us */
+    pid_t child = fork(); /* before Linux 5.7, or where this is forbidden */
     if (child == 0 && group >= 0) move_into_group();
     return child;
 }
@@ -195,10 +197,10 @@ static void step_fork(char **a) {
     (void)a;
     pid_t child = fork_into_group();
     if (child < 0) fail("fork");
-    if (child > 0) _exit(0); /* the child is the supervisor's from now on */
+    if (child > 0) _exit(0); /* the supervisor adopts the child */
 }
 
-static void step_attend(char **a) {
+static void step_fork_and_wait(char **a) {
     (void)a;
     int state;
     pid_t child = fork_into_group();
@@ -221,15 +223,15 @@ static void step_newroot(char **a) {
 
 static void bind_mount(char **a, int optional) {
     char source[PATH_MAX], place[PATH_MAX];
-    struct stat found;
+    struct stat info;
     path_of(source, OLD, a[0]);
     path_of(place, NEW, a[1]);
-    if (stat(source, &found) != 0) {
+    if (stat(source, &info) != 0) {
         if (optional) return;
         fail("%s", a[0]);
     }
     make_parents(place);
-    if (S_ISDIR(found.st_mode)) {
+    if (S_ISDIR(info.st_mode)) {
         if (mkdir(place, 0755) != 0 && errno != EEXIST) fail("mkdir %s", a[1]);
     } else {
         int file = open(place, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -246,7 +248,7 @@ static void bind_mount(char **a, int optional) {
 
 static void step_bind(char **a) { bind_mount(a, 0); }
 
-static void step_maybe(char **a) { bind_mount(a, 1); }
+static void step_bind_optional(char **a) { bind_mount(a, 1); }
 
 static void step_tmpfs(char **a) {
     char place[PATH_MAX];
@@ -302,9 +304,9 @@ static void step_loopback(char **a) {
     close(control);
 }
 
-/* The first process of a namespace: tells how the bot started and ended, and reaps whatever falls to it. It holds none
- * of the bot's pipes, and ends when nothing is left, or when the supervisor ends it, and everything with it. */
-static void stay(pid_t bot, int heard, const char *scratch) {
+/* Runs the first process of a namespace: reports the start and end of the bot, and reaps orphans. It holds none of the
+ * bot's pipes. It exits when no process is left. If the supervisor kills it, the kernel kills the whole namespace. */
+static void run_init(pid_t bot, int read_end, const char *scratch) {
     struct statvfs room;
     int folder = open(scratch, O_PATH | O_DIRECTORY | O_CLOEXEC);
     char text[4096];
@@ -313,23 +315,23 @@ static void stay(pid_t bot, int heard, const char *scratch) {
     int state;
     pid_t ended;
     for (int descriptor = 0; descriptor < 3; ++descriptor) close(descriptor);
-    for (char **word = arguments; *word; ++word) memset(*word, 0, strlen(*word)); /* the bot need not read them */
+    for (char **word = arguments; *word; ++word) memset(*word, 0, strlen(*word)); /* hides them from the bot */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     prctl(PR_SET_NAME, "referee-init", 0, 0, 0);
-    ssize_t length = read(heard, text, sizeof text - 1);
+    ssize_t length = read(read_end, text, sizeof text - 1);
     if (length > 0) {
         text[length] = 0;
-        tell(text);
+        report(text);
         _exit(126);
     }
-    close(heard);
-    tell("started");
+    close(read_end);
+    report("started");
     while ((ended = wait4(-1, &state, 0, &used)) > 0 || errno == EINTR) {
         if (ended > 0 && used.ru_maxrss > peak_kib) peak_kib = used.ru_maxrss;
         if (ended == bot) {
             long long left = fstatvfs(folder, &room) == 0 ? (long long)room.f_bavail * (long long)room.f_frsize : -1;
             snprintf(text, sizeof text, "exit %d %ld %lld", state, peak_kib, left);
-            tell(text);
+            report(text);
         }
     }
     _exit(0);
@@ -342,23 +344,23 @@ static void step_init(char **a) {
     if (bot < 0) fail("fork");
     if (bot > 0) {
         close(ends[1]);
-        stay(bot, ends[0], a[0]);
+        run_init(bot, ends[0], a[0]);
     }
     close(ends[0]);
-    exec_pipe = ends[1];
-    tell("bot");
+    init_pipe = ends[1];
+    report("bot");
     close(status);
     status = -1;
     if (setsid() < 0) fail("setsid");
 }
 
 static void step_rlimit(char **a) {
-    struct rlimit granted, wanted = {number(a[1]), number(a[2])};
+    struct rlimit granted, limit = {number(a[1]), number(a[2])};
     int resource = number(a[0]);
     if (getrlimit(resource, &granted) != 0) fail("getrlimit %d", resource);
-    if (granted.rlim_max != RLIM_INFINITY && wanted.rlim_max > granted.rlim_max) wanted.rlim_max = granted.rlim_max;
-    if (wanted.rlim_cur > wanted.rlim_max) wanted.rlim_cur = wanted.rlim_max;
-    if (setrlimit(resource, &wanted) != 0) fail("setrlimit %d", resource);
+    if (granted.rlim_max != RLIM_INFINITY && limit.rlim_max > granted.rlim_max) limit.rlim_max = granted.rlim_max;
+    if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(resource, &limit) != 0) fail("setrlimit %d", resource);
 }
 
 static void step_chdir(char **a) {
@@ -372,7 +374,7 @@ static void step_account(char **a) {
     if (setresuid(uid, uid, uid) != 0) fail("setresuid %u", uid);
 }
 
-static void step_nocaps(char **a) {
+static void step_drop_capabilities(char **a) {
     (void)a;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[2];
@@ -383,7 +385,7 @@ static void step_nocaps(char **a) {
     if (syscall(SYS_capset, &header, none) != 0) fail("capset");
 }
 
-static void step_nnp(char **a) {
+static void step_no_new_privs(char **a) {
     (void)a;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) fail("no_new_privs");
 }
@@ -397,12 +399,12 @@ static void step_landlock(char **a) {
 
 static void step_allow(char **a) {
     struct { uint64_t rights; int32_t parent; } __attribute__((packed)) rule;
-    struct stat found;
+    struct stat info;
     rule.rights = (uint64_t)number(a[1]);
     rule.parent = open(a[0], O_PATH | O_CLOEXEC);
-    if (rule.parent < 0) return; /* it is not there, or closed to us: nothing to allow */
-    if (fstat(rule.parent, &found) != 0) fail("%s", a[0]);
-    if (!S_ISDIR(found.st_mode)) rule.rights &= FILE_RIGHTS;
+    if (rule.parent < 0) return; /* it does not exist, or we may not see it */
+    if (fstat(rule.parent, &info) != 0) fail("%s", a[0]);
+    if (!S_ISDIR(info.st_mode)) rule.rights &= FILE_RIGHTS;
     if (syscall(NR_LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0) != 0) fail("landlock_add_rule %s", a[0]);
     close(rule.parent);
 }
@@ -428,21 +430,17 @@ static void step_seccomp(char **a) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) fail("seccomp");
 }
 
+#define STEP(name, arguments) {#name, arguments, step_##name}
 static const struct {
     const char *name;
     int arguments;
     void (*take)(char **);
 } STEPS[] = {
-    {"status", 1, step_status},   {"cgroup", 1, step_cgroup},     {"unshare", 1, step_unshare},
-    {"bornin", 1, step_bornin},
-    {"map", 2, step_map},         {"fork", 0, step_fork},         {"newroot", 1, step_newroot},
-    {"attend", 0, step_attend},
-    {"bind", 3, step_bind},       {"maybe", 3, step_maybe},       {"tmpfs", 2, step_tmpfs},
-    {"mkdir", 4, step_mkdir},     {"proc", 1, step_proc},         {"symlink", 2, step_symlink},
-    {"enter", 0, step_enter},     {"loopback", 0, step_loopback}, {"init", 1, step_init},
-    {"rlimit", 3, step_rlimit},   {"chdir", 1, step_chdir},       {"account", 2, step_account},
-    {"nocaps", 0, step_nocaps},   {"nnp", 0, step_nnp},           {"landlock", 3, step_landlock},
-    {"allow", 2, step_allow},     {"restrict", 0, step_restrict}, {"seccomp", 1, step_seccomp},
+    STEP(status, 1), STEP(cgroup, 1), STEP(unshare, 1), STEP(child_cgroup, 1), STEP(map, 2), STEP(fork, 0),
+    STEP(newroot, 1), STEP(fork_and_wait, 0), STEP(bind, 3), STEP(bind_optional, 3), STEP(tmpfs, 2), STEP(mkdir, 4),
+    STEP(proc, 1), STEP(symlink, 2), STEP(enter, 0), STEP(loopback, 0), STEP(init, 1), STEP(rlimit, 3),
+    STEP(chdir, 1), STEP(account, 2), STEP(drop_capabilities, 0), STEP(no_new_privs, 0), STEP(landlock, 3),
+    STEP(allow, 2), STEP(restrict, 0), STEP(seccomp, 1),
 };
 
 int main(int count, char **words) {
@@ -458,7 +456,7 @@ int main(int count, char **words) {
     }
     errno = EINVAL;
     if (at + 1 >= count) fail("no program");
-    if (status >= 0) tell("runs");
+    if (status >= 0) report("runs");
     execv(words[at + 1], words + at + 1);
     fail("%s", words[at + 1]);
 }

@@ -1,4 +1,4 @@
-"""The program that puts a bot where it is to live: `launcher.c`, compiled once a machine, or else `launcher.py`."""
+"""Compiles the sandbox launcher, `launcher.c`, once per machine. Without a compiler, `launcher.py` takes its place."""
 
 import os
 import platform
@@ -12,24 +12,24 @@ from hashlib import sha256
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("launcher.c")
-SLOW = Path(__file__).with_name("launcher.py")
+PYTHON_LAUNCHER = Path(__file__).with_name("launcher.py")
 COMPILERS = ("cc", "gcc", "clang")
 COMPILE_S = 60.0
-ROOM = 2**20
-"""Bytes that it takes at most, with what a linker writes first."""
+ROOM_BYTES = 2**20
+"""Enough for the launcher and the linker's temporary files."""
 OPTIONS = (("-static",), ())
-"""A program without libraries starts in half the time; not every system has what that needs."""
+"""A static program starts in half the time, but not every system can link one."""
 WITHOUT = "REFEREE_WITHOUT"
-"""The environment variable that names layers to do without, as if this machine did not have them: to try the rest."""
+"""The environment variable that lists layers to do without, as if this machine did not have them."""
 
 
 def without(layer: str) -> bool:
-    """Whether that layer is to be done without."""
+    """Whether `REFEREE_WITHOUT` names the layer."""
     return layer in os.environ.get(WITHOUT, "").split(",")
 
 
 def command() -> tuple[str, ...]:
-    """The launcher's command line, for steps to follow. Compiles it again if somebody has cleaned the cache."""
+    """Returns the launcher's command line, without steps. Compiles it again if it was removed from the cache."""
     words = _command()
     if not os.path.exists(words[-1]):
         _command.cache_clear()
@@ -39,63 +39,62 @@ def command() -> tuple[str, ...]:
 
 @cache
 def _command() -> tuple[str, ...]:
-    slow = (sys.executable, "-I", "-S", "-B", str(SLOW))
     program = None if without("compiler") else compiled()
-    return slow if program is None else (str(program),)
+    return (sys.executable, "-I", "-S", "-B", str(PYTHON_LAUNCHER)) if program is None else (str(program),)
 
 
 def compiled() -> Path | None:
-    """The compiled launcher, from the cache or made now; None where there is no compiler that works."""
-    name = sha256(SOURCE.read_bytes() + platform.machine().encode()).hexdigest()[:16]
-    for folder in _folders():
-        program = folder / f"launcher-{name}"
-        if _is_ours(program):
-            return program
-    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is None:
+    """Returns the launcher from the cache, or compiles it; None if no compiler works."""
+    folder = _cache_folder()
+    if folder is None:
         return None
-    for folder in _folders():
+    digest = sha256(SOURCE.read_bytes() + platform.machine().encode()).hexdigest()[:16]
+    program = folder / f"launcher-{digest}"
+    if _is_trusted(program):
+        return program
+    compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
+    if compiler is not None:
         with suppress(OSError):
             folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if _compile(compiler, program := folder / f"launcher-{name}"):
+            if _compile(compiler, program):
                 return program
     return None
 
 
 def obstacle() -> str:
-    """Why there is no compiled one, in a few words."""
+    """Returns in a few words why there is no compiled launcher."""
     if without("compiler"):
-        return "done without"
+        return f"switched off by {WITHOUT}"
     if not any(map(shutil.which, COMPILERS)):
         return "no C compiler"
-    for folder in _folders():
+    if (folder := _cache_folder()) is not None:
         try:
             folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder) as trial:
-                trial.write(bytes(ROOM))
+                trial.write(bytes(ROOM_BYTES))
         except OSError as error:
             return f"the cache {folder} cannot be written ({error.strerror})"
     return "no C compiler that works"
 
 
-def _folders() -> list[Path]:
-    """Where it may lie. In a cache that others can write to they could replace the program that confines our bots."""
+def _cache_folder() -> Path | None:
+    """Returns a folder of this account. In a shared one, other accounts could replace the launcher."""
     cache_home = os.environ.get("XDG_CACHE_HOME", "")
-    folder = Path(cache_home) if os.path.isabs(cache_home) else Path("~/.cache").expanduser()
-    return [folder / "referee"] if folder.is_absolute() else []
+    folder = cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache")
+    return Path(folder, "referee") if os.path.isabs(folder) else None
 
 
-def _is_ours(program: Path) -> bool:
-    """Whether it is there, and of an account that we trust: ourselves or root."""
+def _is_trusted(program: Path) -> bool:
+    """Whether the file belongs to us or root, and only its owner can write it."""
     try:
-        found = program.stat()
+        status = program.stat()
     except OSError:
         return False
-    return found.st_uid in (0, os.geteuid()) and not found.st_mode & 0o022 and os.access(program, os.X_OK)
+    return status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o022 and os.access(program, os.X_OK)
 
 
 def _compile(compiler: str, program: Path) -> bool:
-    """Makes it aside and moves it into place: several referees may start at once."""
+    """Compiles to a temporary file and renames it, since several referees may start at once."""
     handle, made = tempfile.mkstemp(dir=program.parent, prefix=".launcher-")
     os.close(handle)
     try:

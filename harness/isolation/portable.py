@@ -1,10 +1,9 @@
-"""The portable floor: supervisors by psutil and POSIX alone, where there is no Linux (or `REFEREE_WITHOUT=linux`).
+"""The portable sandbox: supervisors by psutil and POSIX alone, where there is no Linux (or `REFEREE_WITHOUT=linux`).
 
-Run as `python -m referee.harness.isolation.portable FD MARK [FOLDER]` it is a spawner like that of `supervisor.py`,
-which says what it is told and what it answers. No kernel brings it what bots leave behind. So each supervisor remembers
-what it has ever seen below it, and at the end looks at all processes of the machine: for those, for what is in a
-session of theirs, and for what still has the variable `REFEREE_MARK` that the program was given. What hides from all
-three is not found.
+Run as `python -m referee.harness.isolation.portable FD MARK [FOLDER]`, it is a spawner with the requests and messages
+of `supervisor.py`. No kernel lets it adopt orphans. So each supervisor remembers every process that it has seen below
+itself, and in the end searches all processes of the machine for those, for members of their sessions, and for the
+variable `REFEREE_MARK` in their environments. A process that hides from all three is not found.
 """
 
 import os
@@ -19,41 +18,43 @@ from itertools import count
 
 import psutil
 
+from referee.harness.isolation.removal import remove
 from referee.harness.isolation.supervisor import (
     FAREWELL,
+    Program,
     Request,
+    children_cpu_s,
     kill,
     reap,
     receive,
-    remove,
-    say,
+    send,
     set_rlimits,
     stop_all,
+    wakeup_pipe,
+    watch,
 )
 
 MARK = "REFEREE_MARK"
-LOOK_EVERY_S = 0.05
-"""How often a supervisor looks at what is below it. That takes some milliseconds: it reads the whole process table."""
 END_S = 1.0
-"""How long a supervisor may take to end a bot when the referee is gone."""
-PASSES = 400
-"""So often at most it looks for what is left."""
+"""Time that a supervisor has to end its bot when the referee is gone."""
+MAX_PASSES = 400
+"""Most searches for processes that are left."""
 
 
-class Seen:
-    """What belongs to a bot, as far as it was ever seen."""
+class BotProcesses:
+    """The processes of a bot, as far as they were ever seen."""
 
-    def __init__(self, mark: str, below_us: bool) -> None:
+    def __init__(self, mark: str, children: bool) -> None:
+        """`mark`: the bot's mark, or how it begins. `children`: our children belong to the bot too."""
         self.mark = mark
-        """What it was marked with, or the beginning of that."""
-        self.roots = [os.getpid()] if below_us else []
+        self.roots = [os.getpid()] if children else []
         self.processes: dict[int, psutil.Process] = {}
         self.sessions: set[int] = set()
-        self._ours = os.getsid(0)
-        self._others: set[tuple[int, float]] = set()
+        self._own_session = os.getsid(0)
+        self._unmarked: set[tuple[int, float]] = set()
 
     def look(self) -> None:
-        """Remembers what is below us now, and below what was seen before."""
+        """Remembers the processes below ours and below those that are known."""
         children: dict[int, list[psutil.Process]] = {}
         for process in psutil.process_iter():
             try:
@@ -61,14 +62,14 @@ class Seen:
             except psutil.Error:
                 continue
         self.processes = {pid: process for pid, process in self.processes.items() if process.is_running()}
-        waiting = [*self.roots, *self.processes]
-        while waiting:
-            for child in children.pop(waiting.pop(), ()):
+        parents = [*self.roots, *self.processes]
+        while parents:
+            for child in children.pop(parents.pop(), ()):
                 self._add(child)
-                waiting.append(child.pid)
+                parents.append(child.pid)
 
     def living(self) -> list[int]:
-        """All of it that lives, wherever it has gone."""
+        """Searches all processes and returns those of the bot that live."""
         self.look()
         for process in psutil.process_iter():
             if process.pid not in self.processes and self._belongs(process):
@@ -81,7 +82,7 @@ class Seen:
             session = os.getsid(process.pid)
         except OSError:
             return
-        if session != self._ours:
+        if session != self._own_session:
             self.sessions.add(session)
 
     def _belongs(self, process: psutil.Process) -> bool:
@@ -90,11 +91,11 @@ class Seen:
         try:
             if os.getsid(process.pid) in self.sessions:
                 return True
-            who = process.pid, process.create_time()
-            if who not in self._others:
+            identity = process.pid, process.create_time()
+            if identity not in self._unmarked:
                 if f"{process.environ().get(MARK, '')}-".startswith(f"{self.mark}-"):
                     return True
-                self._others.add(who)  # looking is expensive, and a process never changes its mark
+                self._unmarked.add(identity)  # reading is expensive, and a process never changes its mark
             return False
         except (OSError, psutil.Error):
             return False
@@ -107,128 +108,105 @@ def _lives(process: psutil.Process) -> bool:
         return False
 
 
-def end_all(seen: Seen) -> int:
-    """Kills all of it: the highest peak of memory, in bytes, among our children that have ended.
+def end_all(bot: BotProcesses) -> int:
+    """Kills all processes of a bot. Returns the highest peak of memory, in bytes, among our children.
 
-    A spawner has no children but supervisors, and it reaps those elsewhere.
+    A spawner's only children are supervisors, which it reaps elsewhere.
     """
     peak_bytes = 0
-    for _ in range(PASSES):
-        stopped = stop_all(seen.living)
+    for _ in range(MAX_PASSES):
+        stopped = stop_all(bot.living)
         for pid in stopped:
             kill(pid, signal.SIGKILL)
-        if seen.roots:
-            peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
+        if bot.roots:
+            peak_bytes = max([peak_bytes, *(child.peak_bytes for child in reap())])
         if not stopped:
             break
         time.sleep(0.0005)
     return peak_bytes
 
 
-def end_marked(run: str) -> None:
-    """Kills what is left of bots that have killed their supervisors and the spawner of that mark: no child of ours."""
-    end_all(Seen(run, below_us=False))
+def end_marked(mark: str) -> None:
+    """Kills the processes of bots that have killed their supervisors and the spawner with this mark."""
+    end_all(BotProcesses(mark, children=False))
 
 
-def spawner(requests: socket.socket, run: str, folder: str | None = None) -> None:
-    """Serves requests until the referee closes its end. `run`: how the marks of all its programs begin."""
+def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None:
+    """Runs the spawner until the referee closes its end. The marks of all programs begin with `mark`."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    woken = _woken()
+    wakeup = wakeup_pipe()
     numbers = count()
-    supervisors: dict[int, str] = {}  # the mark of the bot of each
+    supervisors: dict[int, str] = {}  # by pid, the mark of the bot
     while True:
-        ready, _, _ = select.select([requests, woken], [], [])
-        if woken in ready:
-            woken.recv(4096)
-            for ended in reap():
-                if mark := supervisors.pop(ended.pid, ""):
-                    end_all(Seen(mark, below_us=False))  # it may have been killed
-        if requests not in ready:
+        ready, _, _ = select.select([requests.fileno(), wakeup], [], [])
+        if wakeup in ready:
+            os.read(wakeup, 4096)
+            for child in reap():
+                if bot_mark := supervisors.pop(child.pid, ""):
+                    end_marked(bot_mark)  # the supervisor may have been killed
+        if requests.fileno() not in ready:
             continue
-        message, descriptors = receive(requests)
-        if message is None or message == FAREWELL:
+        request, descriptors = receive(requests)
+        if request is None or request == FAREWELL:
             _end(supervisors)
-            end_all(Seen(run, below_us=False))
-            if folder is not None:
+            end_marked(mark)
+            if request is None and folder is not None:
                 remove(folder)
             return
-        mark = f"{run}-{next(numbers)}"
-        message["env"][MARK] = mark
+        bot_mark = f"{mark}-{next(numbers)}"
+        request["env"][MARK] = bot_mark
         pid = os.fork()
         if pid == 0:
             requests.close()
             try:
-                supervisor(message, descriptors, mark)
+                supervise(request, descriptors, bot_mark)
             finally:
-                os._exit(1)  # the bot took our descriptors or our memory away: the spawner ends what is left
+                os._exit(1)  # the bot took away our descriptors or memory: the spawner ends its processes
         for descriptor in descriptors:
             os.close(descriptor)
-        supervisors[pid] = mark
+        supervisors[pid] = bot_mark
 
 
 def _end(supervisors: dict[int, str]) -> None:
-    """Waits for supervisors, who end their bots now that the referee is gone; one that does not is killed."""
-    until = time.monotonic() + END_S
-    while supervisors and time.monotonic() < until:
-        for ended in reap():
-            supervisors.pop(ended.pid, None)
+    """Waits for the supervisors, which end their bots once the referee is gone, and kills those that do not exit."""
+    deadline = time.monotonic() + END_S
+    while supervisors and time.monotonic() < deadline:
+        for child in reap():
+            supervisors.pop(child.pid, None)
         time.sleep(0.001)
     for pid in supervisors:
         kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
 
-def supervisor(request: Request, descriptors: list[int], mark: str) -> None:
+def supervise(request: Request, descriptors: list[int], mark: str) -> None:
     """Runs one bot to its end. Never returns."""
     control = descriptors.pop()
-    say(control, {"supervisor": os.getpid()})
-    woken = _woken()
-    stdin, stdout, stderr = descriptors
+    send(control, {"supervisor": os.getpid()})
+    wakeup = wakeup_pipe()
     try:
         set_rlimits(request["rlimits"])
-        bot = subprocess.Popen(
+        pid = subprocess.Popen(
             request["argv"],
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
+            stdin=descriptors[0],
+            stdout=descriptors[1],
+            stderr=descriptors[2],
             cwd=request["cwd"],
             env=request["env"],
             start_new_session=True,
-        )
+        ).pid
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        say(control, {"error": str(error)})
+        send(control, {"error": str(error)})
         os._exit(0)
     for descriptor in descriptors:
         os.close(descriptor)
-    say(control, {"pid": bot.pid, "root": os.getpid()})
-    seen = Seen(mark, below_us=True)
-    seen.sessions.add(bot.pid)
-    peak_bytes = 0
-    while True:
-        ready, _, _ = select.select([control, woken.fileno()], [], [], LOOK_EVERY_S)
-        if control in ready:
-            break
-        seen.look()
-        if woken.fileno() in ready:
-            woken.recv(4096)
-            for ended in reap():
-                peak_bytes = max(peak_bytes, ended.peak_bytes)
-                if ended.pid == bot.pid:
-                    say(control, {"exit": ended.code, "peak_bytes": peak_bytes})
-    peak_bytes = max(peak_bytes, end_all(seen))
-    used = os.times()
-    say(control, {"cpu_s": used.children_user + used.children_system, "peak_bytes": peak_bytes})
+    send(control, {"pid": pid, "root": os.getpid()})
+    bot = BotProcesses(mark, children=True)
+    bot.sessions.add(pid)
+    peak_bytes = max(watch(control, wakeup, Program(pid, 0, None), bot.look), end_all(bot))
+    send(control, {"cpu_s": children_cpu_s(), "peak_bytes": peak_bytes})
     os._exit(0)
 
 
-def _woken() -> socket.socket:
-    """A socket that can be read after each end of a child."""
-    woken, wake = socket.socketpair()
-    wake.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wake.detach(), warn_on_full_buffer=False)
-    return woken
-
-
 if __name__ == "__main__":
-    spawner(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])
+    serve(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])

@@ -1,18 +1,17 @@
-"""Which processes are below another one: by the kernel's own lists, or by psutil where there are none."""
+"""The processes below another one, by the kernel's lists of children, or by psutil where there are none."""
 
 from collections.abc import Iterator
 
 import psutil
 
 from referee.harness.isolation import supervisor
-from referee.harness.isolation.supervisor import CHILDREN_FILES, FLOOR
+from referee.harness.isolation.supervisor import CHILDREN_FILES, PORTABLE
 
 READ_BY = "children files" if CHILDREN_FILES else "psutil"
-"""Without the kernel's files the whole process table is read."""
 
 
 def walk(root: int) -> Iterator[list[int]]:
-    """The processes below `root`, in steps: each short where the kernel lists children."""
+    """Yields the processes below `root`, in short steps where the kernel lists children."""
     if CHILDREN_FILES:
         yield from supervisor.walk(root)
         return
@@ -23,12 +22,12 @@ def walk(root: int) -> Iterator[list[int]]:
 
 
 def descendants(root: int) -> list[int]:
-    """The processes below `root`."""
+    """Returns the processes below `root`."""
     return [pid for below in walk(root) for pid in below]
 
 
 def stop_all(root: int) -> None:
-    """Stops every process below `root`, those too that are forked meanwhile."""
+    """Stops every process below `root`, including those that are forked meanwhile."""
     supervisor.stop_all(lambda: descendants(root))
 
 
@@ -40,4 +39,4 @@ def is_stopped(pid: int) -> bool:
         return False
 
 
-__all__ = ["CHILDREN_FILES", "FLOOR", "READ_BY", "descendants", "is_stopped", "stop_all", "walk"]
+__all__ = ["CHILDREN_FILES", "PORTABLE", "READ_BY", "descendants", "is_stopped", "stop_all", "walk"]

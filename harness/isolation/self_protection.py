@@ -1,4 +1,4 @@
-"""What the referee's own process does for itself while bots run under the same account."""
+"""Self-protection of the referee's process while bots run under the same account."""
 
 import ctypes
 import errno
@@ -16,53 +16,64 @@ from contextlib import contextmanager, suppress
 import psutil
 
 from referee.harness.errors import NoRoom
-from referee.harness.isolation.process_tree import FLOOR, descendants
+from referee.harness.isolation.process_tree import PORTABLE, descendants
 from referee.harness.isolation.supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, RLIMIT_LOCKS, kill, prctl
 
 TOO_MANY = (errno.EMFILE, errno.ENFILE)
-"""How the system says that there are no more file descriptors, for us or for anybody."""
+"""The errors for too few file descriptors, of this process or of the machine."""
 NEEDED = 24
-"""Descriptors that a match of two bots takes, beside those that are open before."""
+"""Descriptors that a match of two bots opens."""
 WANTED = 8192
-"""So many suffice for any match, and are twice what a bot may have (`referee.harness.process.limits`)."""
+"""Enough for any match, and twice what a bot may have (`referee.harness.process.limits`)."""
 PR_GET_DUMPABLE = 3
 PR_GET_CHILD_SUBREAPER = 37
 STRAYS_S = 2.0
-"""How long we look after processes that do not end although they were killed."""
+"""Longest wait for killed processes."""
+
+
+class _Guard:
+    """The process attributes that `guarded` changes, of which each process has one set."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._blocks = 0  # a build may run in a thread while others play
+        self._previous = 1, 0
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._blocks:
+                self._previous = _dumpable(), _subreaper()
+                prctl(PR_SET_DUMPABLE, 0)
+                prctl(PR_SET_CHILD_SUBREAPER, 1)
+            self._blocks += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._blocks -= 1
+            if not self._blocks:
+                prctl(PR_SET_CHILD_SUBREAPER, self._previous[1])
+                if self._previous[0] == 1:
+                    prctl(PR_SET_DUMPABLE, 1)
+
+
+_guard = _Guard()
 
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """For the length of the block no other process of our account can read our memory, in which the seed lies, or trace
-    us; and what a bot leaves behind that has killed its supervisor and the spawner too becomes our child, so that
-    `end_strays` finds it. Root can read everything all the same.
+    """Protects our memory, which holds the seed, and adopts orphans for the length of the block.
+
+    No other process of our account, except root's, can read our memory or trace us. The processes of a bot that has
+    killed its supervisor and the spawner become our children, so that `end_strays` finds them.
     """
-    global _guards, _before
-    if FLOOR:
+    if PORTABLE:
         yield
         return
-    with _changing:
-        if not _guards:
-            _before = _dumpable(), _subreaper()
-            prctl(PR_SET_DUMPABLE, 0)
-            prctl(PR_SET_CHILD_SUBREAPER, 1)
-        _guards += 1
+    _guard.begin()
     try:
         yield
     finally:
-        with _changing:
-            _guards -= 1
-            if not _guards:
-                prctl(PR_SET_CHILD_SUBREAPER, _before[1])
-                if _before[0] == 1:
-                    prctl(PR_SET_DUMPABLE, 1)
-
-
-_changing = threading.Lock()
-_guards = 0
-"""How many blocks are open: a build may be made in a thread while others play."""
-_before = 1, 0
-"""What we were before the first."""
+        _guard.end()
 
 
 def _dumpable() -> int:
@@ -70,53 +81,53 @@ def _dumpable() -> int:
 
 
 def _subreaper() -> int:
-    found = ctypes.c_int()
-    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(found), 0, 0, 0)
-    return found.value
+    value = ctypes.c_int()
+    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(value), 0, 0, 0)
+    return value.value
 
 
 def new_mark() -> int:
-    """A mark for a spawner: its limit `RLIMIT_LOCKS`. No other process on this machine has it.
+    """Returns a mark for a spawner: a limit `RLIMIT_LOCKS` that no other process of this machine has.
 
-    It lies a little below our own limit, since not everybody can raise that.
+    It is slightly below our own limit, which not every account can raise.
     """
-    most = sys.maxsize if FLOOR else resource.getrlimit(RLIMIT_LOCKS)[1]
-    most = sys.maxsize if most == resource.RLIM_INFINITY else most
-    return most - 1 - secrets.randbelow(max(1, most >> 8))
+    limit = sys.maxsize if PORTABLE else resource.getrlimit(RLIMIT_LOCKS)[1]
+    limit = sys.maxsize if limit == resource.RLIM_INFINITY else limit
+    return limit - 1 - secrets.randbelow(max(1, limit >> 8))
 
 
-def end_strays(marks: Collection[int], spared: Collection[int] = ()) -> None:
-    """Ends the children that came to us from killed spawners, with all below them.
+def end_strays(marks: Collection[int], survivors: Collection[int] = ()) -> None:
+    """Ends the children that we have adopted from killed spawners, with everything below them.
 
-    `marks`: the spawners' marks, which no other child of our program has. `spared`: supervisors of bots at play.
+    `marks`: the spawners' marks, which no other child of our program has. `survivors`: supervisors of bots at play.
     """
-    until = time.monotonic() + STRAYS_S
-    while not FLOOR and (strays := _strays(marks, spared)) and time.monotonic() < until:
-        whole = [*strays, *(pid for stray in strays for pid in descendants(stray))]
+    deadline = time.monotonic() + STRAYS_S
+    while not PORTABLE and (strays := _strays(marks, survivors)) and time.monotonic() < deadline:
+        pids = [*strays, *(pid for stray in strays for pid in descendants(stray))]
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in whole:
+            for pid in pids:
                 kill(pid, number)
         for pid in strays:
-            try:
+            with suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
-            except ChildProcessError:
-                pass
         time.sleep(0.001)
 
 
-def _strays(marks: Collection[int], spared: Collection[int]) -> list[int]:
-    """Our children with one of the marks, also those that have ended and that nobody has waited for."""
-    return [child.pid for child in psutil.Process().children() if child.pid not in spared and _mark(child.pid) in marks]
+def _strays(marks: Collection[int], survivors: Collection[int]) -> list[int]:
+    """Returns our children with one of the marks, zombies included."""
+    return [
+        child.pid for child in psutil.Process().children() if child.pid not in survivors and _mark(child.pid) in marks
+    ]
 
 
 def _mark(pid: int) -> int:
-    """The mark of a process; -1 = it has none, or is gone."""
+    """Returns the mark of a process; -1 = it has none, or is gone."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as limits:
-            found = _LOCKS.search(limits.read())
+            match = _LOCKS.search(limits.read())
     except OSError:
         return -1
-    return -1 if found is None else int(found[1])
+    return -1 if match is None else int(match[1])
 
 
 _LOCKS = re.compile(rb"^Max file locks +\S+ +(\d+)", re.MULTILINE)
@@ -124,18 +135,17 @@ _LOCKS = re.compile(rb"^Max file locks +\S+ +(\d+)", re.MULTILINE)
 
 
 def allow_descriptors(count: int) -> int:
-    """Has the system allow us that many, or as many as it will; how many it does, RLIM_INFINITY for any."""
+    """Raises our limit of descriptors to `count`, if possible, and returns it; RLIM_INFINITY = no limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < count:
+        most = count if hard == resource.RLIM_INFINITY else min(count, hard)
         with suppress(OSError, ValueError):
-            resource.setrlimit(
-                resource.RLIMIT_NOFILE, (count if hard == resource.RLIM_INFINITY else min(count, hard), hard)
-            )
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def need_descriptors() -> None:
-    """Has the system allow us what it will, and NoRoom if that does not suffice for a match."""
+    """Raises our limit of descriptors. NoRoom if a match still has too few."""
     soft = allow_descriptors(WANTED)
     try:
         free = soft - psutil.Process().num_fds()
@@ -146,21 +156,22 @@ def need_descriptors() -> None:
 
 
 def no_room() -> NoRoom:
-    """What to say of it."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    """Returns the error for too few file descriptors."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return NoRoom(
-        f"too few file descriptors: a match takes {NEEDED} beside those that are open already, and {most} are allowed "
-        "in all; `ulimit -n 1024` allows more"
+        f"too few file descriptors: the limit is {limit}, and a match opens {NEEDED} more than are open already; "
+        "raise the limit with `ulimit -n 1024`"
     )
 
 
 def hide_option(name: str) -> None:
-    """Overwrites the value of one of our options, such as `--seed`, where other processes can read it: in what `ps` and
-    /proc/PID/cmdline show. What Python has read of it stays. Nothing happens where the kernel does not tell the place.
+    """Overwrites the value of an option such as `--seed` in `ps` and /proc/PID/cmdline. `sys.argv` keeps it.
+
+    Does nothing if the kernel does not say where the command line is.
     """
     try:
         with open("/proc/self/stat", "rb") as stat:
-            # The 48th and 49th fields; the second, the name, may hold anything.
+            # Fields 48 and 49. Field 2, the process name, may hold anything.
             start, end = map(int, stat.read().rpartition(b")")[2].split()[45:47])
         with open("/proc/self/cmdline", "rb") as line:
             words = line.read().split(b"\0")
@@ -168,9 +179,9 @@ def hide_option(name: str) -> None:
         return
     if end - start != sum(map(len, words)) + len(words) - 1:
         return
-    option, at, is_value = os.fsencode(name), start, False
+    option, place, is_value = os.fsencode(name), start, False
     for word in words:
         skipped = 0 if is_value else len(option) + 1 if word.startswith(option + b"=") else len(word)
-        ctypes.memset(at + skipped, ord("*"), len(word) - skipped)
+        ctypes.memset(place + skipped, ord("*"), len(word) - skipped)
         is_value = word == option and not is_value
-        at += len(word) + 1
+        place += len(word) + 1

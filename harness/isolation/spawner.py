@@ -1,8 +1,6 @@
-"""Starts bots through `supervisor.py` and holds the referee's end of their pipes."""
+"""Starts bots through `supervisor.py` and holds the referee's ends of their pipes."""
 
-import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -17,24 +15,24 @@ import trio
 from referee.harness.errors import RunError
 from referee.harness.isolation import portable
 from referee.harness.isolation.layers.cgroups import Group
-from referee.harness.isolation.process_tree import FLOOR, descendants, is_stopped
+from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
+from referee.harness.isolation.process_tree import PORTABLE, descendants, is_stopped
+from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, new_mark, no_room
-from referee.harness.isolation.supervisor import FAREWELL, KILL, LENGTH, Request, kill
-from referee.harness.isolation.supervisor_messages import Word, word
+from referee.harness.isolation.supervisor import FAREWELL, KILL, Request, kill
+from referee.harness.isolation.supervisor_messages import NO_RLIMITS, Message, decode, make_request, send_request
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 SUPERVISOR_S = 0.5
-"""How long a supervisor may take to end a tree before we look after it."""
-ATTEMPTS = 4
-"""How often we look after it, before we end it."""
-NO_RLIMITS: Mapping[str, int] = {}
+"""Time that a supervisor has to end a process tree before we look after it."""
+MAX_WAKEUPS = 4
+"""Times that a supervisor is woken up before it is killed."""
 SPAWNER_S = 2.0
-"""How long a spawner may take to say that it has heard us, before another takes its place."""
-PART_BYTES = 1 << 16
-SEND_S = 5.0
-"""How long a spawner or supervisor may take before it reads the next part of a request."""
-RESTING = 8
-"""So many supervisors at most wait for another bot."""
+"""Time that a spawner has to react to a request before another one replaces it."""
+FINISH_S = 2.0
+"""Time that a spawner has to exit."""
+MAX_IDLE = 8
+"""Most idle supervisors that are kept for the next bots."""
 
 
 class Process:
@@ -47,88 +45,84 @@ class Process:
         stdout: int,
         stderr: int,
         *,
-        rested: Callable[[socket.socket], None] | None = None,
+        on_idle: Callable[[socket.socket], None] | None = None,
     ) -> None:
-        """`rested` takes the control socket over when nothing is left of the bot and its supervisor can run another."""
+        """`on_idle` takes over the control socket when the supervisor can run another bot."""
         self.control = control
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.pid = 0
-        """Its own, or its supervisor's if that was ended before it could tell."""
+        """The pid of the bot, or of its supervisor if that was killed before it told us."""
         self.supervisor = 0
         self.root = 0
-        """All its processes are below this one: the first of a process namespace, or the supervisor."""
-        self.before_s = 0.0
-        """CPU time of others that the root has waited for before."""
+        """The process above all of its processes: the first of a process namespace, or the supervisor."""
+        self.earlier_cpu_s = 0.0
+        """CPU time of earlier programs that `root` has reaped."""
         self.isolation: Mapping[str, str] = {}
-        """The layer that keeps each guarantee for this bot."""
+        """The layer of each guarantee for this bot."""
         self.group: Group | None = None
-        """The control group that it is in."""
         self.scratch: Path | None = None
-        """Its scratch folder."""
         self.exit_code: int | None = None
-        """As a shell's for an exit, negative for a signal; None while it runs."""
-        self.ended = trio.Event()
-        """Set when `exited` has heard of it."""
+        """Its exit code; negative: a signal; None: it runs."""
         self.cpu_s: float | None = None
-        """CPU time of everything that it started, known after `end`."""
+        """CPU time of its whole process tree, known after `end`."""
         self.peak_bytes = 0
-        """The most resident memory that one of its processes held, by the kernel's account of those that have ended."""
+        """The highest peak of resident memory among its processes that have ended."""
         self.room_bytes = -1
-        """What could still be written to its scratch folder when it ended; -1 = nobody knows."""
+        """Free space in its scratch folder when it exited; -1 = unknown."""
         self.closed = False
-        """Its descriptors are."""
-        self._rested = rested
-        self._rests = False  # the supervisor is idle: nothing more comes from it about this bot
-        self._listening = trio.Lock()  # one task listens at a time; one that was cancelled may not have noticed yet
-        self._unread = b""  # what the supervisor has written and nobody has taken yet
-        self._pidfd = -1  # of the bot itself; a number can go to another process when the bot has ended, this cannot
+        """Whether its descriptors are closed."""
+        self._on_idle = on_idle
+        self._idle = False  # whether the supervisor is idle: it sends nothing more about this bot
+        self._reading = trio.Lock()  # one task reads messages; a cancelled one may not have noticed yet
+        self._unread = b""
+        self._pidfd = -1  # of the bot; unlike its pid, it is never reused
 
     async def started(self) -> bool:
-        """Waits for the supervisor's word; False = there is no supervisor. RunError if the program cannot be started.
+        """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started.
 
-        A bot may end its supervisor at once. It has been started all the same, and is at fault for what comes of it.
+        A bot may kill its supervisor at once. It counts as started, and is to blame for the consequences.
         """
         message = None
         with trio.move_on_after(SPAWNER_S):
-            message = await self._hear()
+            message = await self._read_message()
         if message is None or message.supervisor is None:
             return False
         self.pid = self.root = self.supervisor = message.supervisor
-        while not await self._spoke(SUPERVISOR_S):
+        while not await self._message_waits(SUPERVISOR_S):
             if is_stopped(self.supervisor):
                 self._wake_supervisor()
-        message = await self._hear()
+        message = await self._read_message()
         if message is None:
             return True
         if message.error is not None:
             raise RunError(message.error)
         if message.pid is None or message.root is None:
-            self._disown()
+            self._kill_supervisor()
             return True
-        self.pid, self.root, self.before_s = message.pid, message.root, message.before_s
+        self.pid, self.root, self.earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
         with suppress(ProcessLookupError):
-            self._pidfd = -1 if FLOOR else os.pidfd_open(self.pid)
+            self._pidfd = -1 if PORTABLE else os.pidfd_open(self.pid)
         return True
 
     async def exited(self, patience_s: float) -> int | None:
-        """Waits for the bot's own end: its exit code, or None if it has not ended by then."""
+        """Waits for the bot to exit. Returns its exit code; None if it still runs."""
         with trio.move_on_after(patience_s):
-            async with self._listening:  # the task that listened before may have read the message
-                while self.exit_code is None and (message := await self._hear()) is not None:
+            async with self._reading:  # another task may have read the message meanwhile
+                while self.exit_code is None and (message := await self._read_message()) is not None:
                     self._note(message)
         return self.exit_code
 
     async def abandon(self) -> None:
-        """Kills what a start that failed or was cancelled has begun, and waits for its end, within a limit."""
+        """Kills a bot whose start has failed or was cancelled."""
         with trio.CancelScope(shield=True):
             self.kill()
-            await self._gone(SUPERVISOR_S)
+            await self._tree_ended(SUPERVISOR_S)
         self.close()
 
     def kill(self) -> None:
-        """Has the whole tree killed; returns at once.
+        """Requests the end of the whole process tree. Never blocks.
 
-        The bot itself is killed by us: it may have stopped its supervisor.
+        Kills the bot directly too, since it may have stopped its supervisor.
         """
         if self.closed:
             return  # its pid may belong to another process by now
@@ -143,46 +137,50 @@ class Process:
             kill(self.pid, signal.SIGKILL)
 
     async def end(self) -> None:
-        """Kills whatever is left of the tree, waits until nothing is, and closes every descriptor."""
+        """Kills the process tree, waits for its end, and closes every descriptor."""
         with trio.CancelScope(shield=True):
             self.kill()
             for attempt in count():
-                if await self._gone(SUPERVISOR_S):
+                if await self._tree_ended(SUPERVISOR_S):
                     break
-                if attempt < ATTEMPTS:
+                if attempt < MAX_WAKEUPS:
                     self._wake_supervisor()
-                else:
-                    # Another bot of the same account may keep stopping it. Its processes become the spawner's children.
-                    kill(self.supervisor, signal.SIGKILL)
+                else:  # another bot of the same account may keep stopping it
+                    self._kill_supervisor()
         self.close()
         if self.group is not None:
             self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
             self.group.remove()
 
-    async def _spoke(self, patience_s: float) -> bool:
-        """Waits for a message of the supervisor, which `_hear` then gives, or for its end."""
+    async def _message_waits(self, patience_s: float) -> bool:
+        """Waits until `_read_message` has something to return."""
         with trio.move_on_after(patience_s):
             if b"\n" not in self._unread:
                 await trio.lowlevel.wait_readable(self.control.fileno())
             return True
         return False
 
-    async def _gone(self, patience_s: float) -> bool:
-        """Waits for the end of the supervisor, or of its work."""
+    async def _tree_ended(self, patience_s: float) -> bool:
+        """Waits until the supervisor has ended or is idle."""
         with trio.move_on_after(patience_s):
-            async with self._listening:
-                while (message := await self._hear()) is not None:
+            async with self._reading:
+                while (message := await self._read_message()) is not None:
                     self._note(message)
             return True
         return False
 
     def _wake_supervisor(self) -> None:
-        """A bot can stop its supervisor, or trace it: so it is ended itself, and the supervisor goes on."""
+        """Resumes a supervisor that the bot has stopped or traces, after killing the bot's processes."""
         below = descendants(self.supervisor)
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
                 kill(pid, number)
         kill(self.supervisor, signal.SIGCONT)
+
+    def _kill_supervisor(self) -> None:
+        """Kills the supervisor. The spawner adopts and ends the processes below it."""
+        if self.supervisor:
+            kill(self.supervisor, signal.SIGKILL)
 
     def close(self) -> None:
         self.close_stdin()
@@ -191,35 +189,28 @@ class Process:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-        if self._rests and self._rested is not None:
-            self._rested(socket.socket(fileno=self.control.detach()))
+        if self._idle and self._on_idle is not None:
+            self._on_idle(socket.socket(fileno=self.control.detach()))
         else:
             self.control.close()
         self.closed = True
 
     def close_stdin(self) -> None:
-        """Tells the bot that nothing more will come."""
+        """Closes the bot's standard input."""
         if self.stdin >= 0:
             os.close(self.stdin)
             self.stdin = -1
 
-    def _note(self, message: Word) -> None:
+    def _note(self, message: Message) -> None:
         if message.exit is not None:
             self.exit_code, self.room_bytes = message.exit, message.room_bytes
-            self.ended.set()
         self.cpu_s = self.cpu_s if message.cpu_s is None else message.cpu_s
         self.peak_bytes = max(self.peak_bytes, message.peak_bytes)
-        self._rests = message.rests
+        self._idle = message.idle
 
-    def _disown(self) -> None:
-        """Somebody else speaks for the supervisor: it is ended, as a bot may end it. What is below it falls to the
-        spawner."""
-        if self.supervisor:
-            kill(self.supervisor, signal.SIGKILL)
-
-    async def _hear(self) -> Word | None:
-        """The supervisor's next message; None when it has ended or rests, or has said what no supervisor says."""
-        if self._rests:
+    async def _read_message(self) -> Message | None:
+        """Returns the supervisor's next message; None if it has ended, is idle, or if a bot has sent the message."""
+        if self._idle:
             return None
         while b"\n" not in self._unread:
             await trio.lowlevel.wait_readable(self.control.fileno())
@@ -233,48 +224,50 @@ class Process:
                 return None
             self._unread += data
         line, _, self._unread = self._unread.partition(b"\n")
-        message = word(line)
+        message = decode(line)
         if message is None:
-            self._disown()
+            self._kill_supervisor()
         return message
 
 
-class Resting:
-    """A supervisor whose bot has ended, and which can run another: nothing is below it."""
+class IdleSupervisor:
+    """A supervisor without a bot."""
 
     def __init__(self, rlimits: Mapping[str, int], control: socket.socket, pid: int) -> None:
         self.rlimits, self.control = rlimits, control
         self._pidfd = -1
         with suppress(OSError):
-            self._pidfd = -1 if FLOOR else os.pidfd_open(pid)
+            self._pidfd = -1 if PORTABLE else os.pidfd_open(pid)
 
-    def let_go(self) -> None:
-        """What it does now is known to its next bot alone. It may have been let go before."""
+    def release(self) -> None:
+        """Leaves the supervisor to its next bot. May be called twice."""
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
 
-    def dismiss(self) -> None:
-        """Ends it: nobody can ask it any more. A bot may have stopped it, so that it would not notice."""
+    def end(self) -> None:
+        """Ends the supervisor, also one that a bot has stopped."""
         self.control.close()
         if self._pidfd >= 0:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        self.let_go()
+        self.release()
 
 
 class Spawner:
-    """Starts bots. One serves a whole run of matches; make it with `open_spawner`.
+    """Starts bots. One serves a whole run of matches. `open_spawner` makes it.
 
-    The process behind it has the account of the bots, who may stop or end it: then another takes its place.
+    Its process has the account of the bots, which may stop or kill it: then another replaces it.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._started: set[Process] = set()  # whose descriptors are open
-        self._resting: list[Resting] = []
-        self._killed: set[int] = set()  # the marks of spawners after whose end bots' processes became our children
-        self._begin()
+        self._started: set[Process] = set()  # processes with open descriptors
+        self._idle: list[IdleSupervisor] = []
+        self._killed_marks: set[int] = (
+            set()
+        )  # of spawners that were killed: we have adopted the processes of their bots
+        self._start_process()
 
     async def start(
         self,
@@ -282,33 +275,31 @@ class Spawner:
         cwd: Path,
         env: Mapping[str, str],
         rlimits: Mapping[str, int] = NO_RLIMITS,
-        launcher: Sequence[str] = (),
-        groups: Sequence[str] = (),
+        sandbox: Sandbox = NO_SANDBOX,
     ) -> Process:
-        """A program on fresh pipes that nobody else holds an end of. RunError if it cannot be started.
+        """Starts a program on pipes that no other process holds. RunError if it cannot be started.
 
         `rlimits`: the kernel's limits for each of its processes, by the ends of their names: `{"NOFILE": 1024}`.
-        `launcher`: what stands before the program on the command line, and becomes it; `groups`: the folders of the
-        control groups that it joins (`referee.harness.isolation.plan`).
+        The end of the process removes the control group of the sandbox, and so does a failed start.
         """
-        request = Request(
-            argv=list(argv),
-            cwd=str(cwd),
-            env=dict(env),
-            rlimits=dict(rlimits),
-            launcher=list(launcher),
-            groups=list(groups),
-            again=True,
-        )
-        if (process := await self._run_again(request)) is not None:
+        try:
+            process = await self._start(make_request(argv, cwd, env, sandbox, rlimits, again=True))
+        except BaseException:
+            sandbox.remove()
+            raise
+        process.isolation, process.group = sandbox.layers, sandbox.group
+        return process
+
+    async def _start(self, request: Request) -> Process:
+        if (process := await self._start_by_idle(request)) is not None:
             return process
         reason, tried = "no answer", None
         for _ in range(2):
-            if tried is self._process:  # otherwise a bot that is started at the same time has replaced it
+            if tried is self._process:  # otherwise the start of another bot has already replaced it
                 self._replace()
             tried = self._process
             try:
-                process = self._ask(request)
+                process = self._send(request)
             except OSError as error:
                 if error.errno in TOO_MANY:
                     raise no_room() from error
@@ -318,29 +309,29 @@ class Spawner:
                 return process
         raise RunError(f"the supervisor cannot be reached: {reason}")
 
-    async def _run_again(self, request: Request) -> Process | None:
-        """By a supervisor whose bot has ended: a fork and a third of a start less. None if there is none."""
+    async def _start_by_idle(self, request: Request) -> Process | None:
+        """Starts a program by an idle supervisor, which saves a third of a start. None if there is none."""
         if self._process.poll() is not None:
-            self._dismiss()
+            self._end_idle()
         rlimits = request["rlimits"]
-        while resting := next((resting for resting in self._resting if resting.rlimits == rlimits), None):
-            self._resting.remove(resting)
+        while idle := next((idle for idle in self._idle if idle.rlimits == rlimits), None):
+            self._idle.remove(idle)
             try:
-                process = self._ask(request, resting.control)
+                process = self._send(request, idle.control)
             except OSError:  # a bot has killed it, or too many descriptors are open: the spawner reports that
-                resting.dismiss()
+                idle.end()
                 continue
             try:
                 if await self._has_started(process):
                     return process
-                resting.dismiss()
+                idle.end()
             finally:
-                resting.let_go()
-            self._dismiss()  # a bot that killed or stopped one may have done so to all: we do not try each of them
+                idle.release()
+            self._end_idle()  # a bot that killed or stopped one may have done so to all: do not try each of them
         return None
 
     async def _has_started(self, process: Process) -> bool:
-        """Whether a supervisor has heard of it. RunError if it cannot be started."""
+        """Returns whether a supervisor has taken the request. RunError if the program cannot be started."""
         try:
             if await process.started():
                 self._started = {process, *(other for other in self._started if not other.closed)}
@@ -351,97 +342,76 @@ class Spawner:
         process.close()
         return False
 
-    def _dismiss(self) -> None:
-        """Supervisors without a bot end when nobody can ask them any more."""
-        for resting in self._resting:
-            resting.dismiss()
-        self._resting = []
+    def _end_idle(self) -> None:
+        for idle in self._idle:
+            idle.end()
+        self._idle = []
 
     def close(self) -> None:
-        """Ends the spawner."""
-        self._dismiss()
-        finish(self._process, self._requests)
+        """Ends the spawner and everything that it has started."""
+        self._end_idle()
+        end_spawner(self._process, self._requests)
         self.end_strays()
 
     def end_strays(self) -> None:
-        """Ends what bots have left that ended the spawner, after which it is no longer there to do so."""
+        """Ends the processes of bots that have killed the spawner."""
         if self._process.poll() not in (None, 0):
-            self._killed.add(self._mark)
-        if self._killed:
-            self._dismiss()
-            end_strays(self._killed, {process.supervisor for process in self._started if not process.closed})
+            self._killed_marks.add(self._mark)
+        if self._killed_marks:
+            self._end_idle()
+            end_strays(self._killed_marks, {process.supervisor for process in self._started if not process.closed})
 
     def _replace(self) -> None:
-        """Another in its place. It is killed, for it would end the bots at play; their supervisors need it no more."""
+        """Starts another spawner. Kills the old one, since its orderly end would end the bots that play."""
         self._process.kill()
         self._process.wait()
-        self._killed.add(self._mark)
-        self._dismiss()
+        self._killed_marks.add(self._mark)
+        self._end_idle()
         self._requests.close()
-        self._begin()
+        self._start_process()
 
-    def _begin(self) -> None:
-        self._process, self._requests, self._mark = begin(self._folder)
+    def _start_process(self) -> None:
+        self._process, self._requests, self._mark = start_spawner(self._folder)
 
-    def _ask(self, request: Request, resting: socket.socket | None = None) -> Process:
-        """Of the spawner, or of a supervisor that rests, by its control socket."""
+    def _send(self, request: Request, idle: socket.socket | None = None) -> Process:
+        """Sends a request to the spawner, or to an idle supervisor by its control socket."""
         with ExitStack() as theirs:
             pipes = [os.pipe() for _ in range(3)]
-            given = [pipes[0][0], pipes[1][1], pipes[2][1]]
-            for descriptor in given:
+            descriptors = [pipes[0][0], pipes[1][1], pipes[2][1]]
+            for descriptor in descriptors:
                 theirs.callback(os.close, descriptor)
             ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
             for descriptor in ours:
                 os.set_blocking(descriptor, False)
-            control = resting
+            control = idle
             if control is None:
                 control, other = socket.socketpair()
-                given.append(theirs.enter_context(other).fileno())
+                descriptors.append(theirs.enter_context(other).fileno())
             control.setblocking(False)
 
-            def rested(control: socket.socket) -> None:
-                self._resting.insert(0, Resting(request["rlimits"], control, process.supervisor))
-                for longest in self._resting[RESTING:]:
-                    longest.dismiss()
-                del self._resting[RESTING:]
+            def on_idle(control: socket.socket) -> None:
+                self._idle.insert(0, IdleSupervisor(request["rlimits"], control, process.supervisor))
+                for oldest in self._idle[MAX_IDLE:]:
+                    oldest.end()
+                del self._idle[MAX_IDLE:]
 
-            process = Process(control, *ours, rested=rested)
+            process = Process(control, *ours, on_idle=on_idle)
             try:
-                send_request(resting or self._requests, request, given)
+                send_request(idle or self._requests, request, descriptors)
             except OSError:
                 process.close()
                 raise
             return process
 
 
-def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
-    """To a spawner or a waiting supervisor, as its `receive` reads it. OSError if that is gone or does not read.
-
-    In parts: a command line that shows a folder entry by entry is larger than a message may be.
-    """
-    text = json.dumps(request).encode()
-    data = LENGTH.pack(len(text)) + text
-    sent = socket.send_fds(requests, [data[:PART_BYTES]], descriptors)
-    writable = select.poll()
-    writable.register(requests, select.POLLOUT)
-    while sent < len(data):
-        if not writable.poll(SEND_S * 1e3):
-            raise TimeoutError(f"it has not read its request for {SEND_S:g} s")
-        with suppress(BlockingIOError):
-            sent += requests.send(data[sent : sent + PART_BYTES])
-
-
-def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
-    """The process of a spawner, our end of its socket, and its mark. It ends with all that it started when the socket
-    is closed."""
+def start_spawner(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    """Starts a spawner. Returns its process, our end of its socket, and its mark."""
     mark = new_mark()
-    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if FLOOR else socket.SOCK_SEQPACKET)
+    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if PORTABLE else socket.SOCK_SEQPACKET)
     with theirs:
-        if FLOOR:
-            command = [sys.executable, "-m", portable.__name__, str(theirs.fileno()), str(mark)]
-        else:
-            command = [sys.executable, "-I", "-S", str(SUPERVISOR), str(theirs.fileno()), str(mark)]
-        # Its own session: Ctrl-C is ours to handle. Standard streams stay closed to it and so to every bot.
+        program = ["-m", portable.__name__] if PORTABLE else ["-I", "-S", str(SUPERVISOR)]
+        command = [sys.executable, *program, str(theirs.fileno()), str(mark)]
+        # Its own session: we handle Ctrl-C. No bot can reach our standard streams.
         process = subprocess.Popen(
             command if folder is None else [*command, str(folder)],
             stdin=subprocess.DEVNULL,
@@ -452,27 +422,27 @@ def begin(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, 
     return process, requests, mark
 
 
-def finish(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
-    """Ends a spawner in good order; one that does not end within 2 s is killed."""
+def end_spawner(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
+    """Ends a spawner in good order, or kills it after `FINISH_S`."""
     requests.setblocking(False)
     with suppress(OSError):  # a bot has killed it, or stopped it long ago
         send_request(requests, FAREWELL, [])
     requests.close()
     process.send_signal(signal.SIGCONT)  # a bot may have stopped it
     try:
-        process.wait(timeout=2)
+        process.wait(timeout=FINISH_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if FLOOR and process.returncode != 0 and isinstance(process.args, list):
+    if PORTABLE and process.returncode != 0 and isinstance(process.args, list):
         portable.end_marked(str(process.args[4]))
 
 
 @asynccontextmanager
 async def open_spawner(folder: Path | None = None) -> AsyncIterator[Spawner]:
-    """A spawner for the length of the block. Whatever still runs when it closes is ended.
+    """Opens a spawner for the block, whose end is the end of everything that it has started.
 
-    `folder` goes with it, also when the referee is killed: the scratch folders of the bots lie there.
+    `folder`, with the scratch folders of the bots, is removed too, also if the referee is killed.
     """
     with guarded():
         spawner = Spawner(folder)
@@ -480,3 +450,5 @@ async def open_spawner(folder: Path | None = None) -> AsyncIterator[Spawner]:
             yield spawner
         finally:
             spawner.close()
+            if folder is not None:
+                remove(folder)

@@ -1,29 +1,28 @@
-"""The supervisor: a small process above each bot, from whom nothing that the bot starts can run away.
+"""The supervisor: a small process above each bot. Nothing that the bot starts can escape it.
 
-Run as `python -I -S supervisor.py FD MARK [FOLDER]` it is a *spawner*: a process of one thread that waits on the socket
-FD. For every program it is sent one message, a `Request` with four descriptors: the program's standard input, output
-and error, and one end of a control socket. It forks; the child is that program's supervisor, which starts it and then
+Run as `python -I -S supervisor.py FD MARK [FOLDER]`, it is a *spawner*: a process of one thread that reads requests
+from the socket FD. With each `Request` come four descriptors: standard input, output and error of a program, and one
+end of a control socket. The spawner forks. The child is the supervisor of the program, which starts it and then
 
-- adopts whatever the program's processes leave behind (`PR_SET_CHILD_SUBREAPER`), double-forked daemons too;
+- adopts the orphans of the program's processes (`PR_SET_CHILD_SUBREAPER`), and so double-forked daemons;
 - writes to the control socket `{"supervisor": pid}`, then `{"pid", "root"}`, or `{"error"}` if the program cannot be
-  started, and `{"exit": code, "peak_bytes", "room_bytes"}` (negative: the signal) when the program has ended by itself;
-- ends everything when the control socket says so by one byte or by its end of file, which also comes when the referee
-  itself is gone, however it went; then writes `{"cpu_s", "peak_bytes"}`, what the whole tree used, and exits;
-- or, if the request says `again` and nothing is left below it, adds `"rests"` to that and waits for another request on
-  the control socket itself, with the three descriptors of a program. Its end of file is the end, here too.
+  started, and `{"exit": code, "peak_bytes", "room_bytes"}` when the program has exited;
+- ends everything when the control socket brings `KILL` or its end of file, which also means that the referee is gone;
+  then writes `{"cpu_s", "peak_bytes"}`, the usage of the whole process tree, and exits;
+- or, if the request says `again` and no process is left below it, adds `"idle"` to that message and waits on the
+  control socket for another request, which brings the three standard streams of a program.
 
-A bot can end its own supervisor, which has the same account: the spawner then adopts and ends its processes. If a bot
-ends the spawner too, the referee adopts them and ends those with the MARK, a limit that passes to every child.
+A bot of the same account can kill its supervisor: then the spawner adopts and ends its processes. If a bot kills the
+spawner too, the referee adopts them and recognises them by MARK, a resource limit that every child inherits.
 
-When the referee's end of FD closes, the spawner ends everything and removes FOLDER, which holds the scratch folders. A
-referee that ends in good order sends `FAREWELL` first. After one that was killed, control groups are removed too.
+When the referee closes FD, the spawner ends everything. If it has not sent `FAREWELL` before, it was killed: then the
+spawner becomes `removal.py`, which removes FOLDER, with the scratch folders, and the control groups.
 
-Standard library only, and started without site-packages: a fork of it costs a tenth of a new interpreter. Neither
-`subprocess` nor `threading` is imported, since `threading` makes every fork copy a hundred pages more.
+Standard library only, and without site-packages: a fork costs a tenth of a new interpreter. Do not import `subprocess`
+or `threading`: `threading` makes each fork copy a hundred pages more.
 """
 
 import ctypes
-import errno
 import json
 import os
 import resource
@@ -41,69 +40,57 @@ PR_GET_TIMERSLACK = 30
 PR_SET_CHILD_SUBREAPER = 36
 REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
-CALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
+SYSCALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
 """`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
-RLIMIT_LOCKS = 10  # of Linux, which does not enforce it since 2.4.25
+RLIMIT_LOCKS = 10  # Linux has not enforced it since 2.4.25
 SCHED_ATTR_BYTES = 64
 KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
 KILL = b"k"
-"""The byte that ends a bot. Several may come for one, and the last of them ahead of the next request."""
+"""The byte that ends a bot. It may come several times, the last time just before the next request."""
 LENGTH = struct.Struct(">I")
-"""Of a request, in front of it: it begins with a zero byte, and never with `KILL`."""
+"""The header of a request: its length. It begins with a zero byte, and so never with `KILL`."""
 CREDENTIALS = struct.Struct("iII")
-"""A sender's pid, uid and gid, as the kernel attaches them."""
+"""Pid, uid and gid of a sender, as the kernel attaches them."""
 STATUS = "@status"
-"""In a launcher's command line: the descriptor that it speaks to us by."""
-REMOVE_S = 0.5
-"""How long a control group may be busy with processes that have ended."""
-STOPPING_PASSES = 200
-"""So often at most we look for processes that are not stopped yet, before we kill those that are."""
-FLOOR = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
-"""Nothing of Linux is here, or to be used: `portable.py` keeps bots together."""
+"""Placeholder in the sandbox launcher's command line for the descriptor on which it reports to the supervisor."""
+LOOK_EVERY_S = 0.05
+MAX_STOP_PASSES = 200
+"""Most searches for processes that still run, before those that were found are killed."""
+PORTABLE = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
+"""Whether `portable.py` takes the place of this supervisor."""
 LIBC = ctypes.CDLL(None, use_errno=True)
 IGNORED_BY_PYTHON = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
-"""Signals that are as usual again for a program that we start."""
-CHILDREN_FILES = not FLOOR and os.path.exists(f"/proc/self/task/{os.getpid()}/children")
-"""Whether this kernel lists the children of each thread. Without it all processes of the machine are looked at."""
+CHILDREN_FILES = not PORTABLE and os.path.exists(f"/proc/self/task/{os.getpid()}/children")
+"""Whether this kernel lists the children of each thread. Without it, all processes of the machine are read."""
 
 
 class Request(TypedDict):
-    """What a supervisor is asked to run."""
+    """A program to run."""
 
     argv: list[str]
     cwd: str
     env: dict[str, str]
     rlimits: dict[str, int]
-    """The kernel's limits for every process of the program, by the ends of their names: `{"NOFILE": 1024}`."""
+    """The kernel's limits for each process, by the ends of their names: `{"NOFILE": 1024}`."""
     launcher: list[str]
-    """A program, with its arguments, that becomes the bot: it is given `argv` as further arguments. [] = none."""
+    """The sandbox launcher with its steps, which becomes the bot; `argv` are its last arguments. [] = none."""
     groups: list[str]
-    """The folders of control groups that the launcher makes the bot a member of: `…/NAME-1`. Other bots of the referee
-    are in groups that have another number."""
+    """Folders of the bot's control groups, `…/NAME-1`. Other bots of the same referee have other numbers."""
     again: bool
-    """Whether the supervisor may be used for another program of the same `rlimits` later."""
+    """Whether the supervisor may run another program with the same `rlimits` later."""
 
 
 FAREWELL = Request(argv=[], cwd="", env={}, rlimits={}, launcher=[], groups=[], again=False)
-"""The last request of a referee that ends in good order. It starts nothing."""
+"""The last request of a referee that exits normally."""
 
 
-class Started(NamedTuple):
+class Program(NamedTuple):
     """A program that runs."""
 
     pid: int
-    first: int  # the first process of its own process namespace, the ancestor of all others; 0 = it has none
-    status: socket.socket | None  # reports its end, if there is a `first`
-
-
-class Ended(NamedTuple):
-    """A bot's end, as the first process of its namespace tells it."""
-
-    code: int
-    peak_bytes: int
-    room_bytes: int
-    """What could still be written to its scratch folder; -1 = nobody knows."""
+    init: int  # the first process of its process namespace, the ancestor of all others; 0 = it has none
+    status: socket.socket | None  # on which `init` reports
 
 
 class Reaped(NamedTuple):
@@ -111,70 +98,68 @@ class Reaped(NamedTuple):
 
     pid: int
     code: int
-    """As a shell's for an exit, negative for a signal."""
+    """Its exit code; negative: a signal."""
     peak_bytes: int
-    """The most resident memory that it, or one of the children that it waited for, ever held; 0 = too little to tell:
-    up to the `exec` a child counts as large as this process."""
+    """Peak resident memory of itself or a child that it reaped; 0 = unknown: before `exec` it is as large as we are."""
 
 
-def spawner(requests: socket.socket, mark: str, folder: str | None = None) -> None:
-    """Serves requests until the referee closes its end."""
+def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None:
+    """Runs the spawner until the referee closes its end."""
     try:
         resource.setrlimit(RLIMIT_LOCKS, (int(mark), int(mark)))
     except (OSError, ValueError):
-        pass  # no such limit here: the referee recognises nothing that a killed spawner leaves
+        pass  # this system has no such limit: orphans of a killed spawner are not recognised
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps supervisors
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # from a bot it comes: Python would print a traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a bot may send it: no traceback
     prctl(PR_SET_DUMPABLE, 0)  # no bot may trace us, unless it is root
-    adopt_orphans()
-    supervisors: dict[int, int] = {}  # by the descriptor that tells of its end
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    supervisors: dict[int, int] = {}  # pids by pidfds
     groups: set[str] = set()
-    passed_on = inherited()
+    attributes = inherited_attributes()
     poll = select.poll()
     poll.register(requests, select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in poll.poll()]
-        ended = supervisors.keys() & ready
-        for descriptor in ended:
+        ended_pidfds = supervisors.keys() & ready
+        for descriptor in ended_pidfds:
             del supervisors[descriptor]
             poll.unregister(descriptor)
             os.close(descriptor)
-        if ended:  # processes below such a supervisor have become our children
-            end_all(spared=supervisors.values())
+        if ended_pidfds:  # the processes below them have become our children
+            end_all(survivors=supervisors.values())
         if requests.fileno() not in ready:
             continue
         request, descriptors = receive(requests)
         if request is None or request == FAREWELL:
             end_all()
-            if folder is not None:
-                remove(folder)
-            if request is None:  # the referee was killed; otherwise it removes them itself
-                remove_groups(groups)
+            if request is None and (folder or groups):
+                removal = os.path.join(os.path.dirname(__file__), "removal.py")
+                os.execv(sys.executable, [sys.executable, "-I", "-S", removal, folder or "", *groups])
             return
         groups.update(group.rpartition("-")[0] for group in request["groups"])
         pid = os.fork()
         if pid == 0:
             for descriptor in (requests.detach(), *supervisors):
                 os.close(descriptor)
-            if inherited() != passed_on:
+            if inherited_attributes() != attributes:
                 os._exit(0)  # the referee notices, and starts another spawner
-            supervisor(request, descriptors)
+            supervise(request, descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
         try:
             descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:  # no such program; or the bot has killed its supervisor and lives on
-            end_all(spared=supervisors.values())
+        except ProcessLookupError:  # no such program, or the bot has already killed its supervisor
+            end_all(survivors=supervisors.values())
             continue
         supervisors[descriptor] = pid
         poll.register(descriptor, select.POLLIN)
 
 
 def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
-    """The next request with its descriptors; None when the referee is gone.
+    """Reads the next request with its descriptors; None when the referee is gone.
 
-    Its length comes first: not every system keeps messages apart.
+    It is preceded by its length, since not every system preserves message boundaries.
     """
     data = b""
     descriptors: list[int] = []
@@ -192,106 +177,113 @@ def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
             if not more:
                 return None, descriptors
             data += more
-    except ConnectionResetError:  # it has ended without reading our last message
+    except ConnectionResetError:  # the referee ended without reading our last message
         return None, descriptors
     request: Request = json.loads(data[LENGTH.size :])
     return request, descriptors
 
 
-def supervisor(request: Request, descriptors: list[int]) -> None:
-    """Runs one bot to its end, and then perhaps others. Never returns."""
+def supervise(request: Request, descriptors: list[int]) -> None:
+    """Runs one bot to its end, and perhaps others after it. Never returns."""
     control = socket.socket(fileno=descriptors.pop())
-    adopt_orphans()
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # it only has to wake us
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    following: Request | None = request
-    before: tuple[object, ...] | None = None
-    while following is not None:
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    wakeup = wakeup_pipe()
+    current: Request | None = request
+    previous: tuple[object, ...] | None = None
+    while current is not None:
         try:
-            set_rlimits(following["rlimits"])
-            now = inherited()
+            set_rlimits(current["rlimits"])
+            attributes = inherited_attributes()
         except (OSError, ValueError) as error:
-            if before is None:  # otherwise a bot has taken it away, and a new supervisor still can
-                say(control.fileno(), {"supervisor": os.getpid()})
-                say(control.fileno(), {"error": str(error)})
+            if previous is None:  # otherwise a bot is to blame, and a new supervisor can run the program
+                send(control.fileno(), {"supervisor": os.getpid()})
+                send(control.fileno(), {"error": str(error)})
             break
-        if before not in (None, now) or not supervised(control.fileno(), woken, following, descriptors):
+        if previous not in (None, attributes) or not run_program(control.fileno(), wakeup, current, descriptors):
             break
-        before = now
-        following, descriptors = receive(control)
+        previous = attributes
+        current, descriptors = receive(control)
     os._exit(0)
 
 
-def inherited() -> tuple[object, ...]:
-    """What a bot has from us. One of the same account can change it from outside: then no other bot has us above it."""
-    found: list[object] = [resource.getrlimit(number) for number in RLIMITS]
-    found += os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
-    found.append(LIBC.prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0))
-    if (calls := CALLS.get(os.uname().machine)) is not None:
+def wakeup_pipe() -> int:
+    """Returns a descriptor that becomes readable when a child ends."""
+    wakeup, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return wakeup
+
+
+def inherited_attributes() -> tuple[object, ...]:
+    """Returns everything that a bot inherits from us and that a bot of the same account could have changed."""
+    values: list[object] = [resource.getrlimit(number) for number in RLIMITS]
+    values += os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0), os.sched_getaffinity(0)
+    values.append(LIBC.prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0))
+    if (calls := SYSCALLS.get(os.uname().machine)) is not None:
         attributes = ctypes.create_string_buffer(SCHED_ATTR_BYTES)
         LIBC.syscall(calls[0], 0, attributes, SCHED_ATTR_BYTES, 0)
-        found += attributes.raw, LIBC.syscall(calls[1], IOPRIO_WHO_PROCESS, 0)
-        found.append(LIBC.syscall(calls[2], KEYCTL_GET_KEYRING_ID, SESSION_KEYRING, 0))  # a child can give it another
+        values += attributes.raw, LIBC.syscall(calls[1], IOPRIO_WHO_PROCESS, 0)
+        values.append(LIBC.syscall(calls[2], KEYCTL_GET_KEYRING_ID, SESSION_KEYRING, 0))  # a child can replace it
     for name in ("cgroup", "oom_score_adj", "coredump_filter"):
         try:
             file = os.open(f"/proc/self/{name}", os.O_RDONLY)
         except FileNotFoundError:
             continue  # a kernel without it
-        found.append(os.read(file, 1 << 16))
+        values.append(os.read(file, 1 << 16))
         os.close(file)
-    return tuple(found)
+    return tuple(values)
 
 
-def supervised(control: int, woken: int, request: Request, streams: list[int]) -> bool:
-    """Runs a bot to its end: whether another may follow."""
-    say(control, {"supervisor": os.getpid()})
-    before_s = reaped_s()
+def run_program(control: int, wakeup: int, request: Request, streams: list[int]) -> bool:
+    """Runs a bot to its end. Returns whether this supervisor can run another."""
+    send(control, {"supervisor": os.getpid()})
+    earlier_s = children_cpu_s()
     try:
-        bot = start(request, streams)
+        program = start(request, streams)
     except (OSError, ValueError) as error:
-        say(control, {"error": str(error)})
+        send(control, {"error": str(error)})
         return False
     for descriptor in streams:
         os.close(descriptor)
-    say(control, {"pid": bot.pid, "root": bot.first or os.getpid(), "before_s": 0.0 if bot.first else before_s})
+    earlier = 0.0 if program.init else earlier_s
+    send(control, {"pid": program.pid, "root": program.init or os.getpid(), "earlier_cpu_s": earlier})
     try:
-        peak_bytes = max(watch(control, woken, bot), end_all())
+        peak_bytes = max(watch(control, wakeup, program), end_all())
     except (OSError, MemoryError):
-        os._exit(1)  # the bot took our descriptors or our memory away: the spawner ends what is left
-    if bot.status is not None:
-        bot.status.close()
-    rests = request["again"] and not has_children()
-    say(control, {"cpu_s": reaped_s() - before_s, "peak_bytes": peak_bytes, "rests": rests})
-    return rests
+        os._exit(1)  # the bot took away our descriptors or memory: the spawner ends its processes
+    if program.status is not None:
+        program.status.close()
+    idle = request["again"] and not has_children()
+    send(control, {"cpu_s": children_cpu_s() - earlier_s, "peak_bytes": peak_bytes, "idle": idle})
+    return idle
 
 
-def reaped_s() -> float:
-    """CPU time of all that we have waited for."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def children_cpu_s() -> float:
+    """Returns the CPU time of all reaped children."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
-def start(request: Request, streams: list[int]) -> Started:
-    """The bot, in a session of its own: Ctrl-C in our terminal is not for it."""
+def start(request: Request, streams: list[int]) -> Program:
+    """Starts the bot in a session of its own, which Ctrl-C in our terminal does not reach."""
     argv, launcher = request["argv"], request["launcher"]
     if not launcher:
-        return Started(spawn(argv, request, streams), 0, None)
+        return Program(spawn(argv, request, streams), 0, None)
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # from now on every message carries its sender's pid
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # each message carries the pid of its sender
     with theirs:
         theirs.set_inheritable(True)
         status = str(theirs.fileno())
         pid = spawn([*(status if word == STATUS else word for word in launcher), *argv], request, streams)
-    return launched(ours, pid)
+    return await_launcher(ours, pid)
 
 
 def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
-    """A child with those streams, and no other descriptor of ours that `exec` closes: its process."""
+    """Starts a child with these standard streams and returns its pid."""
     os.chdir(request["cwd"])
     pid = os.posix_spawn(
-        found(argv[0], request["env"]),
+        find_program(argv[0], request["env"]),
         argv,
         request["env"],
         file_actions=[(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)],
@@ -302,17 +294,16 @@ def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
     return pid
 
 
-def found(program: str, env: dict[str, str]) -> str:
-    """The file of a program, looked up where the child would look for it."""
-    if os.sep in program:
-        return program
-    files = [os.path.join(folder, program) for folder in os.get_exec_path(env)]
-    return next((file for file in files if os.access(file, os.X_OK) and not os.path.isdir(file)), program)
+def find_program(name: str, env: dict[str, str]) -> str:
+    """Returns the path of a program by the PATH of the child."""
+    if os.sep in name:
+        return name
+    files = [os.path.join(folder, name) for folder in os.get_exec_path(env)]
+    return next((file for file in files if os.access(file, os.X_OK) and not os.path.isdir(file)), name)
 
 
 def set_rlimits(limits: dict[str, int]) -> None:
-    """On ourselves, from whom a bot has them from its first instruction on: nothing that we do comes near them. By the
-    ends of their names, and never above what is granted already."""
+    """Sets limits on ourselves, which the bot inherits, but never raises one. We do not come near them."""
     for name, limit in limits.items():
         number = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(number)[1]
@@ -320,8 +311,8 @@ def set_rlimits(limits: dict[str, int]) -> None:
         resource.setrlimit(number, (limit, limit))
 
 
-def launched(status: socket.socket, child: int) -> Started:
-    """Waits until a launcher has become the bot, here or as a process in a namespace. OSError if it could not."""
+def await_launcher(status: socket.socket, child: int) -> Program:
+    """Waits until the sandbox launcher has become the bot, perhaps in a process namespace. OSError if it has failed."""
     pid, runs = child, False
     while True:
         message, attached, _, _ = status.recvmsg(4096, socket.CMSG_SPACE(CREDENTIALS.size))
@@ -333,80 +324,73 @@ def launched(status: socket.socket, child: int) -> Started:
         elif message == b"runs":
             runs = True
         elif message == b"started":
-            return Started(pid, sender, status)
+            return Program(pid, sender, status)
         elif not message:
             status.close()
             if not runs:
                 raise OSError("the launcher ended before the bot was started")
-            return Started(pid, 0, None)
+            return Program(pid, 0, None)
 
 
-def watch(control: int, woken: int, bot: Started) -> int:
-    """Returns when the referee says that the bot's time is up, or is gone; reports the bot's own end meanwhile.
+def watch(control: int, wakeup: int, program: Program, look: Callable[[], None] | None = None) -> int:
+    """Reports the bot's exit, and returns when the referee ends the bot or is gone.
 
-    `woken` can be read after each end of a child. Children that have ended are reaped at once: until then they would
-    take up room under the limit of processes. The result is the highest peak among them, in bytes.
+    Reaps children at once, since zombies count against the limit of processes. `wakeup` is readable after a child has
+    ended. Calls `look` every `LOOK_EVERY_S`. Returns the highest peak of memory among the children, in bytes.
     """
     poll = select.poll()
     poll.register(control, select.POLLIN)
-    poll.register(woken, select.POLLIN)
-    if bot.status is not None:
-        poll.register(bot.status, select.POLLIN)
+    poll.register(wakeup, select.POLLIN)
+    if program.status is not None:
+        poll.register(program.status, select.POLLIN)
     peak_bytes = 0
-    ended = False
+    reported = False
     while True:
-        ready = [descriptor for descriptor, _ in poll.poll()]
+        ready = [descriptor for descriptor, _ in poll.poll(None if look is None else LOOK_EVERY_S * 1e3)]
         if control in ready:
             return peak_bytes
-        if bot.status is not None and bot.status.fileno() in ready:
-            end = end_of(bot.status)
-            if end is None:
-                poll.unregister(bot.status)
+        if look is not None:
+            look()
+        if program.status is not None and program.status.fileno() in ready:
+            words = program.status.recv(4096).split()  # "exit STATUS PEAK_KIB FREE_BYTES"; anything else: `init` ended
+            if len(words) != 4:
+                poll.unregister(program.status)
             else:
-                peak_bytes = max(peak_bytes, end.peak_bytes)
-                if not ended:
-                    ended = True
-                    say(control, {"exit": end.code, "peak_bytes": peak_bytes, "room_bytes": end.room_bytes})
-        if woken not in ready:
+                peak_bytes = max(peak_bytes, int(words[2]) << 10)
+                if not reported:
+                    reported = True
+                    code = os.waitstatus_to_exitcode(int(words[1]))
+                    send(control, {"exit": code, "peak_bytes": peak_bytes, "room_bytes": int(words[3])})
+        if wakeup not in ready:
             continue
-        os.read(woken, 4096)
+        os.read(wakeup, 4096)
         for child in reap():
             peak_bytes = max(peak_bytes, child.peak_bytes)
-            if child.pid == (bot.first or bot.pid) and not ended:
-                ended = True
-                say(control, {"exit": child.code, "peak_bytes": peak_bytes})
+            if child.pid == (program.init or program.pid) and not reported:
+                reported = True
+                send(control, {"exit": child.code, "peak_bytes": peak_bytes})
 
 
-def end_of(status: socket.socket) -> Ended | None:
-    """What the first process of a namespace says of the bot's end; None at its own end."""
-    words = status.recv(4096).split()
-    if len(words) != 4:
-        return None
-    return Ended(os.waitstatus_to_exitcode(int(words[1])), int(words[2]) << 10, int(words[3]))
+def end_all(survivors: Collection[int] = ()) -> int:
+    """Kills and reaps every process below this one, except the `survivors` and everything below them.
 
-
-def end_all(spared: Collection[int] = ()) -> int:
-    """Kills and reaps every process below this one, until none is left but the `spared` and what is below them.
-
-    All are stopped before the first is killed, and only when a whole pass finds none that is not stopped yet: each
-    that is killed earlier would make room for the others to fork into. The result is the highest peak of memory among
-    them, in bytes.
+    First stops all of them: killing one earlier would make room for the others to fork. Returns the highest peak of
+    memory among them, in bytes.
     """
     peak_bytes = 0
     while has_children():
-        stopped = stop_all(lambda: descendants(os.getpid(), spared))
+        stopped = stop_all(lambda: descendants(os.getpid(), survivors))
         if not stopped:
             break
         for pid in stopped:
             kill(pid, signal.SIGKILL)
-        peak_bytes = max([peak_bytes, *(ended.peak_bytes for ended in reap())])
+        peak_bytes = max([peak_bytes, *(child.peak_bytes for child in reap())])
         time.sleep(0.0005)
     return peak_bytes
 
 
 def has_children() -> bool:
-    """Whether this process has any, own or adopted, living or not. If not, nothing is below it: to ask so costs a
-    hundredth of looking."""
+    """Whether this process has children, zombies included. A hundred times faster than a search."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -415,9 +399,9 @@ def has_children() -> bool:
 
 
 def stop_all(find: Callable[[], list[int]]) -> set[int]:
-    """Stops every process that `find` finds, those too that are forked meanwhile: the processes."""
+    """Stops the processes that `find` returns until it returns no new one. Returns all of them."""
     stopped: set[int] = set()
-    for _ in range(STOPPING_PASSES):
+    for _ in range(MAX_STOP_PASSES):
         running = [pid for pid in find() if pid not in stopped]
         if not running:
             break
@@ -428,51 +412,51 @@ def stop_all(find: Callable[[], list[int]]) -> set[int]:
 
 
 def reap() -> Iterator[Reaped]:
-    """Each child that has ended, own or adopted."""
-    ours_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Yields each child that has ended, adopted ones included."""
+    own_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         while True:
-            pid, status, used = os.wait4(-1, os.WNOHANG)
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 return
-            peak_kib = used.ru_maxrss if used.ru_maxrss > ours_kib else 0
+            peak_kib = usage.ru_maxrss if usage.ru_maxrss > own_kib else 0
             yield Reaped(pid, os.waitstatus_to_exitcode(status), peak_kib << 10)
     except ChildProcessError:
         pass
 
 
-def descendants(root: int, spared: Collection[int] = ()) -> list[int]:
-    """The processes below `root`, parents first; without the `spared` and what is below them."""
-    return [pid for below in walk(root, spared) for pid in below]
+def descendants(root: int, survivors: Collection[int] = ()) -> list[int]:
+    """Returns the processes below `root`, parents first, except the `survivors` and everything below them."""
+    return [pid for children in walk(root, survivors) for pid in children]
 
 
-def walk(root: int, spared: Collection[int] = ()) -> Iterator[list[int]]:
-    """As `descendants`, in short steps: the children of one thread at a time, or none."""
+def walk(root: int, survivors: Collection[int] = ()) -> Iterator[list[int]]:
+    """Yields the same in short steps: the children of one thread, or none."""
     if not CHILDREN_FILES:
-        yield from _walk_parents(root, spared)
+        yield from _walk_parents(root, survivors)
         return
     parents = [root]
     while parents:
         parent = parents.pop()
         try:
             for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children", "rb", 0) as children:
-                    below = [pid for pid in map(int, children.read().split()) if pid not in spared]
-                parents += below
-                yield below
+                with open(f"/proc/{parent}/task/{task}/children", "rb", 0) as file:
+                    children = [pid for pid in map(int, file.read().split()) if pid not in survivors]
+                parents += children
+                yield children
         except (FileNotFoundError, ProcessLookupError):
-            continue  # it has just ended: its children are adopted and found by the next pass
+            continue  # it has just ended: its children are adopted, and the next pass finds them
 
 
-def _walk_parents(root: int, spared: Collection[int]) -> Iterator[list[int]]:
-    """`walk` for a kernel that lists nobody's children: by the parent that each process of the machine names."""
+def _walk_parents(root: int, survivors: Collection[int]) -> Iterator[list[int]]:
+    """Walks by the parent of each process of the machine, for a kernel without lists of children."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/stat", "rb") as stat:
-                # Its name comes first, in parentheses, and may hold anything; then its state and its parent.
+                # The process name is in parentheses and may hold anything; then come the state and the parent.
                 parent = int(stat.read().rpartition(b")")[2].split()[1])
         except (FileNotFoundError, ProcessLookupError):
             continue
@@ -480,20 +464,17 @@ def _walk_parents(root: int, spared: Collection[int]) -> Iterator[list[int]]:
         yield []
     parents = [root]
     while parents:
-        below = [pid for pid in children.get(parents.pop(), ()) if pid not in spared]
+        below = [pid for pid in children.get(parents.pop(), ()) if pid not in survivors]
         parents += below
         yield below
 
 
 def kill(pid: int, number: int) -> None:
+    """Sends a signal to a process that may be gone."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
         pass
-
-
-def adopt_orphans() -> None:
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def prctl(option: int, value: int) -> None:
@@ -501,100 +482,16 @@ def prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
-def remove(folder: str | os.PathLike[str]) -> None:
-    """Removes a folder with everything in it; what cannot be removed is left.
-
-    A bot may have made folders that nobody may enter, and thousands of them inside each other, longer than any path:
-    so modes are set, and whatever lies in a folder inside is moved up before that is removed.
-    """
+def send(control: int, message: dict[str, Any]) -> None:
+    """Sends a message to the referee, which may be gone."""
     try:
-        if os.path.islink(folder):
-            os.unlink(folder)
-            return
-        top = _opened(folder)
-        try:
-            for name in _left_in(top):
-                _remove_inside(top, name)
-        finally:
-            os.close(top)
-        os.rmdir(folder)
+        os.write(control, json.dumps(message).encode() + b"\n")
     except OSError:
         pass
 
 
-def remove_groups(names: Collection[str]) -> None:
-    """Removes control groups of these names, whatever their numbers, whose processes have ended; they hold nothing but
-    the kernel's own files."""
-    for name in names:
-        folder, _, start = name.rpartition("/")
-        try:
-            numbered = [each for each in os.listdir(folder) if each.startswith(f"{start}-")]
-        except OSError:
-            continue
-        for each in numbered:
-            remove_group(f"{folder}/{each}")
-
-
-def remove_group(folder: str | os.PathLike[str]) -> None:
-    """Removes a control group whose processes have ended. The kernel may take a moment to see that it is empty."""
-    until = time.monotonic() + REMOVE_S
-    while True:
-        try:
-            return os.rmdir(folder)
-        except OSError as error:
-            if error.errno != errno.EBUSY or time.monotonic() >= until:
-                return None
-            time.sleep(0.001)
-
-
-def _remove_inside(top: int, name: str) -> None:
-    """Removes what is named `name` in the open folder `top`, and was no file."""
-    waiting = [name]
-    while waiting:
-        name = waiting.pop()
-        try:
-            inside = _opened(name, top)
-        except OSError:
-            continue
-        try:
-            for inner in _left_in(inside):
-                os.chmod(inner, 0o700, dir_fd=inside)
-                moved = os.urandom(16).hex()
-                os.rename(inner, moved, src_dir_fd=inside, dst_dir_fd=top)
-                waiting.append(moved)
-            os.rmdir(name, dir_fd=top)
-        except OSError:
-            continue
-        finally:
-            os.close(inside)
-
-
-def _opened(name: str | os.PathLike[str], folder: int | None = None) -> int:
-    """A folder that we may read and write from now on."""
-    os.chmod(name, 0o700, dir_fd=folder)
-    return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-
-
-def _left_in(folder: int) -> list[str]:
-    """Removes the files in an open folder: the names of the folders, and of what else is left."""
-    left = []
-    for name in os.listdir(folder):
-        try:
-            os.unlink(name, dir_fd=folder)
-        except OSError:
-            left.append(name)
-    return left
-
-
-def say(control: int, message: dict[str, Any]) -> None:
-    try:
-        os.write(control, json.dumps(message).encode() + b"\n")
-    except OSError:
-        pass  # the referee is gone; what is left to do is to end everything
-
-
 if __name__ == "__main__":
     try:
-        spawner(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])
+        serve(socket.socket(fileno=int(sys.argv[1])), *sys.argv[2:])
     except (OSError, MemoryError):
-        os._exit(1)  # a bot took our descriptors or our memory away: the referee has another take our place
+        os._exit(1)  # a bot took away our descriptors or memory: the referee starts another spawner

@@ -1,6 +1,6 @@
-"""What a bot can see of the machine's files: the system, the runtimes, its own folder, and nothing else.
+"""Visible paths: the files that a bot can see, which are the system, the runtimes and its own folder.
 
-Homes, other bots, records and the sockets of services lie elsewhere.
+Home folders, other bots, replays and the sockets of services are outside of these.
 """
 
 import os
@@ -12,142 +12,162 @@ from pathlib import Path
 
 from referee.harness.paths import HOME, KITS, RUNNER
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/sys", "/nix", "/gnu")
-BESIDE_BIN = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
-"""What belongs to the programs in a folder `bin`."""
+SYSTEM_FOLDERS = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/sys",
+    "/nix",
+    "/gnu",
+)
+INSTALLATION = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
+"""Files and folders next to `bin` that its programs need."""
 ROOT, MODULE = "--root=", "--module="
-"""Options of the runner of originals: the bot's folder; a module of the folder above the agent's."""
-VERSION_MANAGERS = "shims"
-"""Such a folder on the PATH holds scripts that start what lies in the folders beside it (pyenv, asdf, rbenv, mise)."""
+"""Options of the runner of original agents: the bot's folder; a module of the folder above the agent's."""
+VERSION_MANAGER = "shims"
+"""A folder of this name on PATH holds scripts that start programs of its sibling folders (pyenv, asdf, rbenv, mise)."""
+MAX_LINKS, MAX_STEPS = 16, 256
+"""Limits for chains of links, which may be circular."""
 
 
 @lru_cache
-def needed(argv: tuple[str, ...], cwd: Path, path: str, more: tuple[str, ...] = ()) -> list[str]:
-    """The files and folders that a program needs. Real paths, no links.
+def required_paths(argv: tuple[str, ...], cwd: Path, path: str, extra: tuple[str, ...] = ()) -> list[str]:
+    """Returns the files and folders that a program needs, as real paths without links.
 
-    Kept for the next match: it is looked up while other bots play.
+    Cached, since it runs while other bots are at play.
     """
-    places = [*SYSTEM, str(cwd), *kits(), *_installation(sys.executable), *of_original(argv), *more]
+    paths = [*SYSTEM_FOLDERS, str(cwd), *kits(), *_installation(sys.executable), *paths_of_original(argv), *extra]
     for word in argv[1:]:
-        places += _named_in(word)
-    places += _installation(argv[0])
+        paths += _named_folders(word)
+    paths += _installation(argv[0])
     if argv[0] == sys.executable:
-        places += _packages()
+        paths += _packages()
     for folder in path.split(os.pathsep):
         if os.path.isabs(folder) and os.path.isdir(folder):
-            places += _on_path(folder)
-    return sorted({os.path.realpath(path) for path in places if os.path.exists(path)})
+            paths += _folders_of_path_entry(folder)
+    return sorted({os.path.realpath(each) for each in paths if os.path.exists(each)})
 
 
-def of_original(argv: Sequence[str]) -> list[str]:
-    """The paths outside its own folder that an agent of an original competition may read: its bot's folder, modules."""
+def paths_of_original(argv: Sequence[str]) -> list[str]:
+    """Returns the paths outside of its folder that an agent of an original competition may read."""
     if str(RUNNER) not in argv:
         return []
     return [word.partition("=")[2] for word in argv if word.startswith((ROOT, MODULE))]
 
 
-def without_nested(paths: Iterable[str]) -> list[str]:
-    """Those that lie in no other."""
+def outermost(paths: Iterable[str]) -> list[str]:
+    """Returns the paths that lie in no other one."""
     kept: list[str] = []
     for path in sorted(set(paths)):
-        if not covered(path, kept):
+        if not is_inside(path, kept):
             kept.append(path)
     return kept
 
 
-def covered(path: str, folders: Iterable[str]) -> bool:
-    """Whether a path is one of these or lies inside of one."""
+def is_inside(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path is one of these folders or lies in one."""
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
-def links(named: Iterable[str], scratch: str, shown: Iterable[str]) -> list[tuple[str, str]]:
-    """The links, as (target, place), by which paths lead to what is shown, where they are not shown themselves."""
-    shown = tuple(shown)
-    return list(dict.fromkeys([*_lasting_links(tuple(named), shown), *_links((scratch,), shown)]))
+def links(paths: Iterable[str], scratch: str, visible: Iterable[str]) -> list[tuple[str, str]]:
+    """Returns the links that these paths lead through and that are not visible themselves, as (target, place)."""
+    visible = tuple(visible)
+    return list(dict.fromkeys([*_cached_links(tuple(paths), visible), *_links((scratch,), visible)]))
 
 
 @lru_cache
-def _lasting_links(paths: tuple[str, ...], shown: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Those of paths that stay: kept for the next match, as `needed` is."""
-    return _links(paths, shown)
+def _cached_links(paths: tuple[str, ...], visible: tuple[str, ...]) -> list[tuple[str, str]]:
+    return _links(paths, visible)
 
 
-def _links(paths: Sequence[str], shown: Sequence[str]) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
+def _links(paths: Sequence[str], visible: Sequence[str]) -> list[tuple[str, str]]:
+    targets: dict[str, str] = {}
     for path in paths:
         for place, target in _links_on(path):
-            if not covered(os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place)), shown):
-                found[place] = target
-    return [(target, place) for place, target in found.items()]
+            real = os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
+            if not is_inside(real, visible):
+                targets[place] = target
+    return [(target, place) for place, target in targets.items()]
 
 
 def _links_on(path: str) -> Iterator[tuple[str, str]]:
-    """Every link that is followed on the way along a path: where it lies, by its real folder, and what it says."""
-    waiting = [part for part in reversed(path.split("/")) if part]
-    at = "/"
-    for _ in range(256):
-        if not waiting:
+    """Yields every link that is followed along a path: its place, in its real folder, and its target."""
+    parts = [part for part in reversed(path.split("/")) if part]
+    folder = "/"
+    for _ in range(MAX_STEPS):
+        if not parts:
             return
-        name = waiting.pop()
+        name = parts.pop()
         if name == "..":
-            at = os.path.dirname(at)
+            folder = os.path.dirname(folder)
             continue
-        place = os.path.join(at, name)
+        place = os.path.join(folder, name)
         if os.path.islink(place):
             target = os.readlink(place)
             yield place, target
-            waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
-            at = "/" if target.startswith("/") else at
+            parts += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+            folder = "/" if target.startswith("/") else folder
         else:
-            at = place
+            folder = place
 
 
 def kits() -> list[str]:
-    """The starter kits, which source files are run with."""
+    """Returns the folder of the starter kits, which bots of one source file need."""
     return [str(KITS)] if KITS.is_dir() else []
 
 
-def _named_in(word: str) -> Iterator[str]:
-    """What a word of a command line names: a folder, or the folder of a file, which may need what lies beside it. As
-    `@FILE` and `FOLDER:FILE` too; what is ours needs all that is ours."""
+def _named_folders(word: str) -> Iterator[str]:
+    """Yields the folders of the files that an argument names, also as `@FILE` and `FOLDER:FILE`.
+
+    A file of the referee needs the whole referee.
+    """
     for path in word.removeprefix("@").split(":"):
         if not path.startswith("/") or not os.path.exists(path):
             continue
         folder = path if os.path.isdir(path) else os.path.dirname(path)
-        if covered(folder, [str(HOME)]):
+        if is_inside(folder, [str(HOME)]):
             yield str(HOME)
         elif folder != "/":
             yield folder
 
 
 def _packages() -> Iterator[str]:
-    """Where our own Python has found the packages that the built-in opponents import: not always beside it."""
+    """Yields the folders of the packages that the built-in opponents import."""
     for name in ("msgspec", "msgpack"):
-        found = find_spec(name)
-        if found is not None and found.origin is not None:
-            yield os.path.dirname(os.path.dirname(found.origin))
+        spec = find_spec(name)
+        if spec is not None and spec.origin is not None:
+            yield os.path.dirname(os.path.dirname(spec.origin))
 
 
 def _installation(program: str) -> Iterator[str]:
-    """A program with what was installed beside it, also for each link on the way: a virtual environment's interpreter
-    is a link to that of another installation."""
-    for _ in range(16):
+    """Yields a program and its installation, for each link on the way.
+
+    The interpreter of a virtual environment is a link into another installation.
+    """
+    for _ in range(MAX_LINKS):
         folder = os.path.dirname(program)
         yield program
         if os.path.basename(folder) == "bin":
             yield folder
-            for name in BESIDE_BIN:
+            for name in INSTALLATION:
                 yield os.path.join(os.path.dirname(folder), name)
         if not os.path.islink(program):
             return
         program = os.path.normpath(os.path.join(folder, os.readlink(program)))
 
 
-def _on_path(folder: str) -> Iterator[str]:
-    if os.path.basename(folder) == VERSION_MANAGERS:
-        yield os.path.dirname(folder)
+def _folders_of_path_entry(folder: str) -> Iterator[str]:
+    parent = os.path.dirname(folder)
+    if os.path.basename(folder) == VERSION_MANAGER:
+        yield parent
         return
     yield folder
-    if os.path.basename(folder) == "bin" and os.path.basename(os.path.dirname(folder)) != ".local":
+    if os.path.basename(folder) == "bin" and os.path.basename(parent) != ".local":
         for name in ("lib", "lib64", "libexec", "toolchains"):
-            yield os.path.join(os.path.dirname(folder), name)
+            yield os.path.join(parent, name)

@@ -1,4 +1,4 @@
-"""Control groups: what they count that nobody else sees, and the files of version 2, which not every machine has."""
+"""Control groups count what nothing else sees. The files of version 2 are tested without a kernel that has them."""
 
 import errno
 import os
@@ -6,10 +6,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 import trio
-from accounts import ORDINARY, ordinary_python
+from accounts import ORDINARY, as_account, environment, ordinary_python
 from scripted import Arena
 
 from referee.harness.errors import RunError
@@ -17,13 +16,14 @@ from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
 from referee.harness.isolation.layers.cgroups import Groups, Hierarchy
 from referee.harness.isolation.plan import Isolation
-from referee.harness.paths import HOME
+from referee.harness.isolation.probe import probe
+from referee.harness.isolation.removal import remove_group
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
 
 UNSEEN = """
-greet(); put('NW'); asked = call()
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel books such children to nobody
+greet(); put('NW'); request = call()
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel charges nobody for such children
 for _ in range(4):
     if os.fork() == 0:
         until = time.process_time() + 0.2
@@ -35,15 +35,15 @@ try:
     while True: os.waitpid(-1, 0)
 except ChildProcessError:
     pass
-answer(asked, cell('W')); put('SW')
+answer(request, cell('W')); put('SW')
 """
 
 
 @pytest.mark.trio
-async def test_a_group_counts_children_that_nobody_waits_for_and_files_in_memory(arena: Arena) -> None:
-    kept = plan.table(Isolation())
-    if (kept["cpu"], kept["hidden"]) != ("cgroup", "cgroup"):
-        pytest.skip("no control groups here that count memory: `referee doctor` tells what to do")
+async def test_a_group_counts_unreaped_children_and_files_in_memory(arena: Arena) -> None:
+    layers = plan.layer_by_guarantee(Isolation())
+    if (layers["cpu"], layers["hidden"]) != ("cgroup", "cgroup"):
+        pytest.skip("no control groups here that count memory: see `referee doctor`")
     limits = Limits(isolation=Isolation(writable=(str(arena.folder),)))
     rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
     verdict = await arena.play(arena.match(arena.bot(UNSEEN), rival), limits, granted_s=10.0)
@@ -56,9 +56,9 @@ async def test_a_group_counts_children_that_nobody_waits_for_and_files_in_memory
 @pytest.mark.trio
 @pytest.mark.parametrize("after_s", [0.0, 0.001, 0.004])
 async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: float) -> None:
-    hierarchies = plan.found().groups.hierarchies
+    hierarchies = probe().groups.hierarchies
     if not hierarchies:
-        pytest.skip("no control groups here: `referee doctor` tells what to do")
+        pytest.skip("no control groups here: see `referee doctor`")
     pattern = f"referee-{os.getpid()}-*"
     async with open_roster(Limits()) as roster:
         with trio.move_on_after(after_s) as scope:
@@ -71,14 +71,14 @@ async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: 
 
 @pytest.mark.trio
 async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
-    hierarchies = plan.found().groups.hierarchies
+    hierarchies = probe().groups.hierarchies
     if not hierarchies:
-        pytest.skip("no control groups here: `referee doctor` tells what to do")
+        pytest.skip("no control groups here: see `referee doctor`")
 
     def full(*_: object) -> list[str]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(plan, "_composed", full)
+    monkeypatch.setattr(plan, "sandbox_command", full)
     async with open_roster(Limits()) as roster:
         with pytest.raises(RunError, match="No space left"):
             await roster.start(arena.bot("greet()"))
@@ -87,7 +87,7 @@ async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, monkeypa
 
 
 def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
-    """As the kernel's documentation has them (Documentation/admin-guide/cgroup-v2.rst)."""
+    """Their names are from Documentation/admin-guide/cgroup-v2.rst."""
     (tmp_path / "memory.swap.max").touch()
     groups = Groups((Hierarchy(tmp_path, frozenset({"memory", "pids", "cpu"}), unified=True),))
     group = groups.make(64 << 20, 10)
@@ -100,7 +100,7 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     (folder / "cpu.stat").write_text("usage_usec 1520000\nuser_usec 1500000\nsystem_usec 20000\n")
     assert group.out_of_memory()
     assert (group.memory_bytes(), group.cpu_s()) == (1070, 1.52)
-    assert group.steps(forks=True) == ["bornin", str(folder)]
+    assert group.steps(forks=True) == ["child_cgroup", str(folder)]
     assert group.steps(forks=False) == ["cgroup", str(folder / "cgroup.procs")]
     (folder / "cgroup.kill").touch()
     group.kill()
@@ -114,17 +114,17 @@ from referee.harness.isolation.layers import cgroups
 cgroups.NEEDED = frozenset(sys.argv[2].split(","))
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
-from referee.harness.isolation import plan
+from referee.harness.isolation.probe import probe
 
 def where():
     return next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
 
 async def main():
-    plan.found()
+    probe()
     print(where())
     for _ in range(2):
         async with open_roster(Limits()), open_roster(Limits()):
-            print(where(), any(each.unified for each in plan.found().groups.hierarchies))
+            print(where(), any(each.unified for each in probe().groups.hierarchies))
             child = subprocess.Popen(["sleep", "100"])
         print(where(), (base / "cgroup.subtree_control").read_text())
         child.kill()
@@ -138,7 +138,7 @@ print([folder.name for folder in base.iterdir() if folder.is_dir()])
 
 @pytest.fixture
 def delegated() -> Iterator[tuple[Path, str]]:
-    """A group of version 2 that belongs to an ordinary account, with the controllers that it can hand on."""
+    """Makes a group of version 2 that belongs to an ordinary account. Yields its folder and its controllers."""
     mount = cgroups._mounts().get("")
     if os.geteuid() != 0 or mount is None or not ordinary_python():
         pytest.skip("only root can delegate a group, where version 2 is mounted")
@@ -154,24 +154,23 @@ def delegated() -> Iterator[tuple[Path, str]]:
     try:
         yield folder, ",".join(controllers)
     finally:
-        cgroups.remove_group(folder)
+        remove_group(folder)
         control.write_text(added.replace("+", "-"))
 
 
-def test_the_calling_process_ends_in_the_control_group_in_which_it_began(delegated: tuple[Path, str]) -> None:
-    """A group that holds processes cannot give limits to the groups in it, so the referee leaves it for a while."""
+def test_our_process_returns_to_its_control_group_after_the_run(delegated: tuple[Path, str]) -> None:
+    """A group that holds processes cannot limit its children, so the referee leaves it for the run."""
     folder, controllers = delegated
-    packages = os.pathsep.join([str(HOME), os.path.dirname(os.path.dirname(msgspec.__file__))])
-    environment = {"PATH": os.defpath, "HOME": "/nonexistent", "PYTHONPATH": packages, "PYTHONDONTWRITEBYTECODE": "1"}
     command = ["sh", "-c", 'echo $$ > "$1/cgroup.procs"; shift; exec "$@"', "sh", str(folder)]
-    command += ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups"]
-    command += [ordinary_python(), "-c", ENTERS, str(folder), controllers]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    command += as_account(ORDINARY, ordinary_python(), "-c", ENTERS, str(folder), controllers)
+    done = subprocess.run(
+        command, env=environment(PATH=os.defpath, HOME="/nonexistent"), capture_output=True, text=True, timeout=100
+    )
     assert done.returncode == 0, done.stderr
-    here = f"/{folder.name}"
-    found, inside, outside, *again = done.stdout.splitlines()
-    assert found == here
-    assert inside.startswith(f"{here}/referee-")
+    group = f"/{folder.name}"
+    before, inside, outside, *again = done.stdout.splitlines()
+    assert before == group
+    assert inside.startswith(f"{group}/referee-")
     assert inside.endswith(" True")
-    assert outside == f"{here} "
+    assert outside == f"{group} "
     assert again == [inside, outside, "[]"]

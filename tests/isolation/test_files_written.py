@@ -1,10 +1,11 @@
-"""What a bot may write: its scratch folder has room for so much, whoever keeps that, and one file for so much."""
+"""Limits for files: the size and number of all files in a scratch folder, and the size of one."""
 
 import msgspec
 import pytest
 from scripted import Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness import threads
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers.namespaces import MOST_FILES
@@ -23,33 +24,33 @@ time.sleep(20)
 
 
 def inside(arena: Arena, mode: str) -> Limits:
-    """Those limits, and a folder in which the rival may keep what it heard."""
+    """Returns the limits, with a folder in which the rival may write its log."""
     return msgspec.structs.replace(LIMITS, isolation=Isolation(mode, writable=(str(arena.folder),)))
 
 
 @pytest.mark.trio
 @pytest.mark.parametrize("mode", ["auto", "off"])
-async def test_many_small_files_are_too_much_together(arena: Arena, mode: str) -> None:
-    """Where the folder has a size the seventeenth cannot be written, of which the bot dies; else we count."""
+async def test_many_small_files_exceed_the_limit_of_the_scratch_folder(arena: Arena, mode: str) -> None:
+    """In a folder of limited size the bot crashes at the ninth file. Otherwise the referee counts."""
     duel = await arena.duel(WRITES, inside(arena, mode))
     assert duel.fault.kind is FaultKind.FILES
-    if plan.table(Isolation(mode))["disk"] == "poll":
+    if plan.layer_by_guarantee(Isolation(mode))["disk"] == "poll":
         assert duel.fault.detail.startswith("wrote ")
         assert duel.fault.detail.endswith(" into its scratch folder; the limit is 8.0 MiB")
     else:
-        assert duel.fault.detail == "ended by itself, exit code 1, with its scratch folder full: the limit is 8.0 MiB"
+        assert duel.fault.detail == "exited with code 1 with its scratch folder full: the limit is 8.0 MiB"
 
 
 @pytest.mark.trio
-async def test_a_bot_that_takes_a_full_folder_as_it_is_plays_on(arena: Arena) -> None:
-    if plan.table(Isolation())["disk"] == "poll":
-        pytest.skip("nothing here gives a folder a size: `referee doctor` tells what to do")
+async def test_a_bot_that_handles_a_full_scratch_folder_plays_on(arena: Arena) -> None:
+    if plan.layer_by_guarantee(Isolation())["disk"] == "poll":
+        pytest.skip("no layer of this machine limits the size of a folder: see `referee doctor`")
     full = """
-greet(); put('NW'); asked = call()
+greet(); put('NW'); request = call()
 try:
     open(os.environ['HOME'] + '/1', 'wb').write(bytes(9 << 20))
 except OSError:
-    answer(asked, cell('W'))
+    answer(request, cell('W'))
 put('SW')
 """
     rival = arena.bot("greet(); put('C'); put('N'); call()", name="rival")
@@ -59,12 +60,12 @@ put('SW')
 
 PATIENT = TimeControl(per_call_s=60.0)
 MANY_FILES = """
-greet(); put('NW'); asked = call()
+greet(); put('NW'); request = call()
 home = os.environ['HOME'] + '/'
 os.mkdir(home + 'folder')
 for number in range(int(sys.argv[1])): os.close(os.open(f"{home}folder/{number}", os.O_CREAT))
 time.sleep(float(sys.argv[2]))
-answer(asked, cell('W')); put('SW')
+answer(request, cell('W')); put('SW')
 """
 
 
@@ -80,7 +81,7 @@ async def test_a_bot_may_have_16384_files_and_folders_in_its_scratch_folder(aren
 
 @pytest.mark.trio
 @pytest.mark.parametrize(("mode", "scratch_bytes"), [("auto", 64 << 20), ("off", 64 << 20), ("off", None)])
-async def test_more_files_are_a_fault_in_every_layer(arena: Arena, mode: str, scratch_bytes: int | None) -> None:
+async def test_too_many_files_are_a_fault_with_every_layer(arena: Arena, mode: str, scratch_bytes: int | None) -> None:
     limits = msgspec.structs.replace(inside(arena, mode), scratch_bytes=scratch_bytes)
     body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
     duel = await arena.duel(body, limits, PATIENT.per_call_s, PATIENT)
@@ -89,7 +90,7 @@ async def test_more_files_are_a_fault_in_every_layer(arena: Arena, mode: str, sc
 
 
 @pytest.mark.trio
-async def test_a_file_that_is_too_large_is_the_fault_of_whoever_wrote_it(arena: Arena) -> None:
+async def test_a_file_that_is_too_large_is_a_fault(arena: Arena) -> None:
     body = "greet(); put('NW'); call(); signal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n"
     write = "open(os.environ['HOME'] + '/1', 'wb').write(bytes(3 << 20))"
     duel = await arena.duel(body + write, Limits(file_bytes=1 << 20, isolation=OFF))
@@ -97,7 +98,7 @@ async def test_a_file_that_is_too_large_is_the_fault_of_whoever_wrote_it(arena: 
     assert duel.fault.detail == "wrote a file of more than 1.0 MiB, which is the limit"
 
 
-def test_files_are_counted_by_what_they_take_and_no_link_is_followed(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_files_count_by_their_space_on_disk_and_links_not_at_all(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder, other = tmp_path_factory.mktemp("scratch"), tmp_path_factory.mktemp("other")
     (other / "large").write_bytes(bytes(1 << 20))
     (folder / "link").symlink_to(other)
@@ -110,7 +111,7 @@ def test_files_are_counted_by_what_they_take_and_no_link_is_followed(tmp_path_fa
     assert files == 4
 
 
-def test_counting_ends_at_so_many_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_counting_ends_at_the_limit_of_files(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("scratch")
     for number in range(MOST_FILES + 9):
         (folder / str(number)).touch()

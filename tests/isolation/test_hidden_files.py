@@ -1,13 +1,11 @@
-"""No bot reads a replay: neither that of its own match, nor older ones, nor logs and fault reports.
+"""No bot can read the replay of its match, older replays, logs of rivals or fault reports.
 
-A spy in the current folder looks for them wherever they may be, with every set of layers that keeps files, as this
-account and as an ordinary one.
+A spy in the working folder searches for them, with every set of layers that keeps `files`, under two accounts.
 """
 
 import json
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,33 +14,32 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from accounts import ACCOUNTS, ordinary_python, shared_cache
+from accounts import ACCOUNTS, ordinary_python, run_referee
 from scripted import PREAMBLE, PYTHON, Arena
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import hidden_files
-from referee.harness.isolation.hidden_files import Hidden, Sight, sight
+from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.layers import bubblewrap
-from referee.harness.isolation.layers.namespaces import View
+from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.plan import NONE, Isolation
-from referee.harness.match.play import play
-from referee.harness.paths import HOME
+from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
 from referee.harness.replay.reader import HEADER
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import open_roster
 
 SEED, OLDER = "9182736450192837465", "older-secret"
-"""The secrets that the spy looks for: the seed of its match, and a word in the files of older matches."""
+"""The secrets that the spy searches for: the seed of its match, and a word in the files of older matches."""
 SETS = ["", "compiler,landlock", "namespaces", "namespaces,account,compiler", "account", "namespaces,landlock"]
-"""Layers that the referee does without. Without namespaces, bubblewrap comes next where it is installed."""
+"""Layers to do without. Without namespaces, bubblewrap is used if it is installed."""
 SPY = """
 seed, older, *places = sys.argv[1:]
-found, opened = [], []
+hits, opened = [], []
 
 def look(path, depth=0):
     if seed in path:
-        found.append("name " + path)
+        hits.append("name " + path)
     if os.path.isdir(path) and depth < 5:
         try:
             names = os.listdir(path)
@@ -57,17 +54,17 @@ def look(path, depth=0):
             return
         opened.append(path)
         if seed.encode() in content or older.encode() in content:
-            found.append(path)
+            hits.append(path)
 
 def make(path):
     try:
-        os.mkdir(path)  # perhaps in memory, and for itself alone
+        os.mkdir(path)  # it may work, but in the memory of the sandbox only
     except OSError:
         pass
 
 greet()
-asked = call()
-time.sleep(0.1)  # after a moment the referee writes what it has kept
+request = call()
+time.sleep(0.1)  # the referee writes the replay with a delay
 look(".")
 look("/proc/self/cwd/../" + os.path.basename(os.getcwd()))
 for number, place in enumerate(places):
@@ -84,9 +81,9 @@ for number, place in enumerate(places):
         pass
     make(os.path.join(os.path.dirname(place), "made-by-spy"))
 import helper
-said = {"found": found, "notes": "./notes/of/mine" in opened and "./helper.py" in opened}
-print("spied " + json.dumps(said), file=sys.stderr, flush=True)
-answer(asked, cell("NW"))
+report = {"hits": hits, "notes": "./notes/of/mine" in opened and "./helper.py" in opened}
+print("spied " + json.dumps(report), file=sys.stderr, flush=True)
+answer(request, cell("NW"))
 while True:
     put("NW")
 """
@@ -107,7 +104,7 @@ while (message := read())["method"] != "exit":
     elif message["method"] == "play":
         answer(message, cell(left.pop(0)))
 """
-"""Plays one match after another in the same process, which it names in each."""
+"""Plays several matches in the same process, and names it in each."""
 FOLDERS = {
     "a new file in ./replays": (),
     "a file among the bot's own files": ("--replay", "notes/match.txt"),
@@ -120,27 +117,16 @@ FOLDERS = {
 
 
 def referee(folder: Path, *argv: str, account: int | None = None, without: str = "") -> str:
-    """Runs the command line, as another account and without some layers; its output."""
-    packages = os.path.dirname(os.path.dirname(msgspec.__file__))
-    program = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", program, *argv]
-    environment = {**os.environ, "REFEREE_WITHOUT": without, "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(HOME), packages])
-    with shared_cache() as cache:
-        if account is not None:
-            drop = ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups"]
-            command = [*drop, ordinary_python(), *command[1:]]
-            environment |= {"PATH": os.defpath, "HOME": f"/nonexistent-{account}", "XDG_CACHE_HOME": cache}
-            for path in (folder, *folder.rglob("*")):
-                os.chown(path, account, account, follow_symlinks=False)
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, (done.stdout[-3000:], done.stderr[-3000:])
-    return done.stdout
+    """Runs the command line in a folder, which is given to the account, and returns its output."""
+    if account is not None:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, account, account, follow_symlinks=False)
+    return run_referee(*argv, account=account, without=without, folder=folder)
 
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """A folder, open to every account, with a spy, a rival, and what is left of an older match."""
+    """Makes a folder, open to every account, with a spy, a rival, and the files of an older match."""
     with tempfile.TemporaryDirectory(prefix="referee-tests-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -172,13 +158,13 @@ def bots(*places: str) -> tuple[str, str]:
 
 
 def nothing_found(lines: Sequence[str], matches: int = 1) -> None:
-    """The spy has looked in every match, has read its own files, and found nothing."""
-    said = [json.loads(line.removeprefix("spied ")) for line in lines if line.startswith("spied ")]
-    assert said == [{"found": [], "notes": True}] * matches
+    """Asserts that the spy has searched in every match, has read its own files, and has found nothing."""
+    reports = [json.loads(line.removeprefix("spied ")) for line in lines if line.startswith("spied ")]
+    assert reports == [{"hits": [], "notes": True}] * matches
 
 
 def match(folder: Path, *argv: str, account: int | None = None, without: str = "", spies: Sequence[str] = ()) -> None:
-    """A match, or several, in which the spy must find nothing and leave nothing."""
+    """Plays matches in which the spy must find nothing and leave nothing."""
     if "--replay" in argv:
         leave_a_match_in((folder / argv[argv.index("--replay") + 1]).parent)
     command = ["--game", "tictactoe", *bots("replays/tictactoe.jsonl", *spies), "--seed", SEED, "--json", *argv]
@@ -186,7 +172,7 @@ def match(folder: Path, *argv: str, account: int | None = None, without: str = "
         command = [word.replace(sys.executable, ordinary_python()) for word in command]
     played = json.loads(referee(folder, *command, account=account, without=without))
     if played["matches"][0]["isolation"]["files"] == NONE:
-        pytest.skip("nothing here keeps files")
+        pytest.skip("no layer of this machine keeps files")
     for verdict in played["matches"]:
         assert SEED not in verdict["replay"]
         seat = next(seat for seat in verdict["seats"] if seat["name"] == "Spy")
@@ -196,7 +182,7 @@ def match(folder: Path, *argv: str, account: int | None = None, without: str = "
 
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("without", SETS, ids=lambda names: f"without {names or 'nothing'}")
-def test_a_bot_in_the_current_folder_cannot_read_the_replay_of_its_match(
+def test_a_bot_in_the_working_folder_cannot_read_the_replay_of_its_match(
     place: Path, account: int | None, without: str
 ) -> None:
     match(place, account=account, without=without)
@@ -204,7 +190,7 @@ def test_a_bot_in_the_current_folder_cannot_read_the_replay_of_its_match(
 
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("without", SETS[:3], ids=lambda names: f"without {names or 'nothing'}")
-def test_a_replay_among_the_bots_files_is_hidden_and_the_files_are_not(
+def test_a_replay_among_the_files_of_a_bot_is_hidden_and_the_files_are_not(
     place: Path, account: int | None, without: str
 ) -> None:
     match(place, "--replay", "match.jsonl", account=account, without=without, spies=["match.jsonl"])
@@ -230,12 +216,12 @@ def test_a_replay_that_is_a_link_is_hidden_where_it_leads(place: Path, without: 
     match(place, "--replay", "match.jsonl", without=without, spies=["notes/of/match.txt"])
 
 
-def test_a_file_that_has_another_name_too_is_replaced_by_the_replay(tmp_path: Path) -> None:
-    """A bot could read it by that name, where its folder has it."""
+def test_a_replay_replaces_a_file_with_a_second_hard_link(tmp_path: Path) -> None:
+    """A bot could read the replay by the second name."""
     (tmp_path / "match.jsonl").touch()
     (tmp_path / "bot").mkdir()
     (tmp_path / "bot" / "second-name").hardlink_to(tmp_path / "match.jsonl")
-    with Recorder(tmp_path / "match.jsonl"):
+    with ReplayWriter(tmp_path / "match.jsonl"):
         assert not (tmp_path / "match.jsonl").samefile(tmp_path / "bot" / "second-name")
 
 
@@ -257,7 +243,7 @@ def test_a_bot_cannot_read_the_folder_of_its_tournament(place: Path, ledger: str
 
 
 @pytest.mark.parametrize("without", ["", "namespaces"], ids=lambda names: f"without {names or 'nothing'}")
-def test_a_bot_that_goes_on_from_a_replay_cannot_read_that(place: Path, without: str) -> None:
+def test_a_forked_match_hides_the_replay_that_it_continues(place: Path, without: str) -> None:
     kept = ["--game", "tictactoe", *bots("match.jsonl"), "--seed", SEED, "--replay", "match.jsonl"]
     referee(place, *kept, without=without)
     out = referee(place, "fork", "match.jsonl", "--turn", "0", "--json", without=without)
@@ -275,12 +261,12 @@ async def test_the_library_hides_the_replay_too(arena: Arena) -> None:
     async with open_roster(Limits(isolation=Isolation())) as roster:
         verdict = await play(match, roster)
     if verdict.isolation["files"] == NONE:
-        pytest.skip("nothing here keeps files")
+        pytest.skip("no layer of this machine keeps files")
     nothing_found(Path(str(verdict.seats[0].stderr)).read_text().splitlines())
 
 
 @pytest.mark.trio
-async def test_a_kept_bot_starts_again_where_it_could_see_the_next_replay(arena: Arena) -> None:
+async def test_a_reused_bot_restarts_if_it_could_see_the_next_replay(arena: Arena) -> None:
     entrants = arena.bot(KEPT, "NW", "W", "SW"), arena.bot(KEPT, "C", "E", name="other")
     processes = []
     async with open_roster(Limits(isolation=Isolation())) as roster:
@@ -293,28 +279,28 @@ async def test_a_kept_bot_starts_again_where_it_could_see_the_next_replay(arena:
 
 
 @pytest.mark.parametrize("without", ["", "namespaces"], ids=lambda names: f"without {names or 'nothing'}")
-def test_a_folder_of_thousands_of_files_is_shown_without_the_replay(place: Path, without: str) -> None:
+def test_a_replay_among_thousands_of_files_is_hidden(place: Path, without: str) -> None:
     """The launcher's command line is longer than a message between processes."""
     for number in range(2500):
         (place / f"data-{number}").touch()
     match(place, "--replay", "match.jsonl", without=without)
 
 
-def test_a_folder_of_too_many_files_around_a_replay_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_too_many_files_around_a_replay_are_an_error_with_advice(tmp_path: Path) -> None:
     for number in range(12000):
         (tmp_path / f"data-{number}").touch()
-    what = Hidden().extended([tmp_path / "match.jsonl"], ())
+    hidden = HiddenFiles().extended([tmp_path / "match.jsonl"], ())
     with pytest.raises(RunError, match=r"12000 other files.*with --replay$"):
-        sight([str(tmp_path)], [], what, can_empty=True)
+        select_visible([str(tmp_path)], [], hidden, can_empty=True)
 
 
-def test_bubblewrap_is_given_no_more_files_than_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_files_for_bubblewrap_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "program", lambda: "/usr/bin/bwrap")
     for count, fits in ((2500, True), (3000, False)):
         shown = tuple(f"{tmp_path}/data-{number}" for number in range(count))
-        view = View(Sight(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None, 0, 0)
+        files = SandboxFiles(VisiblePaths(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None, 0, 0)
         with nullcontext() if fits else pytest.raises(RunError, match=f"{count} other files"):
-            bubblewrap.command(view, ["launcher"])
+            bubblewrap.command(files, ["launcher"])
 
 
 def test_without_isolation_no_file_name_holds_the_seed_while_the_match_runs(place: Path) -> None:
@@ -323,44 +309,46 @@ def test_without_isolation_no_file_name_holds_the_seed_while_the_match_runs(plac
     )
     for verdict in played["matches"]:
         lines = (place / verdict["seats"][0]["stderr"]).read_text().splitlines()
-        (found,) = (json.loads(line.removeprefix("spied "))["found"] for line in lines if line.startswith("spied "))
-        assert found, "nothing keeps the spy from reading"
-        assert not any(text.startswith("name ") for text in found)
+        (hits,) = (json.loads(line.removeprefix("spied "))["hits"] for line in lines if line.startswith("spied "))
+        assert hits, "the spy can read everything"
+        assert not any(text.startswith("name ") for text in hits)
 
 
-# The rule for one folder.
+# The visible paths.
 
 
-def test_a_hidden_folder_is_emptied_where_that_can_be_and_left_out_elsewhere(tmp_path: Path) -> None:
+def test_a_hidden_folder_is_empty_or_left_out(tmp_path: Path) -> None:
     for folder in ("replays", "own/sub"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "link").symlink_to("replays")
     at = str(tmp_path)
-    what = Hidden().extended((), [tmp_path / "link"])
-    assert sight([at], [], what, can_empty=True) == Sight((at,), (), (f"{at}/replays",))
-    assert sight([at], [], what, can_empty=False) == Sight((f"{at}/link", f"{at}/own"), (at,))
-    assert sight([f"{at}/own"], [], what, can_empty=False) == Sight((f"{at}/own",))
+    hidden = HiddenFiles().extended((), [tmp_path / "link"])
+    assert select_visible([at], [], hidden, can_empty=True) == VisiblePaths((at,), (), (f"{at}/replays",))
+    assert select_visible([at], [], hidden, can_empty=False) == VisiblePaths((f"{at}/link", f"{at}/own"), (at,))
+    assert select_visible([f"{at}/own"], [], hidden, can_empty=False) == VisiblePaths((f"{at}/own",))
     (tmp_path / "replays" / "cup").mkdir()
-    nested = what.extended((), [tmp_path / "replays" / "cup"])
-    assert sight([at], [], nested, can_empty=True) == Sight((at,), (), (f"{at}/replays",))
+    nested = hidden.extended((), [tmp_path / "replays" / "cup"])
+    assert select_visible([at], [], nested, can_empty=True) == VisiblePaths((at,), (), (f"{at}/replays",))
 
 
-def test_what_a_bot_is_made_of_is_shown_inside_a_hidden_folder_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_a_bot_sees_its_own_folder_inside_a_hidden_folder_and_no_sibling(tmp_path: Path) -> None:
     (tmp_path / "cup" / "bots" / "mine").mkdir(parents=True)
     (tmp_path / "cup" / "bots" / "theirs").mkdir()
     (tmp_path / "cup" / "tournament.toml").touch()
     (tmp_path / "notes").touch()
     at = str(tmp_path)
-    what = Hidden().extended((), [tmp_path / "cup"])
+    hidden = HiddenFiles().extended((), [tmp_path / "cup"])
     mine = f"{at}/cup/bots/mine"
-    assert sight([mine], [], what, can_empty=True) == Sight((mine,))
-    assert sight([at, mine], [], what, can_empty=True) == Sight((mine, f"{at}/notes"), (at,))
+    assert select_visible([mine], [], hidden, can_empty=True) == VisiblePaths((mine,))
+    assert select_visible([at, mine], [], hidden, can_empty=True) == VisiblePaths((mine, f"{at}/notes"), (at,))
 
 
-def test_what_begins_as_a_replay_does_is_known_as_one(tmp_path: Path) -> None:
+def test_a_replay_is_recognised_by_its_first_bytes(tmp_path: Path) -> None:
     assert hidden_files.FIRST_BYTES == HEADER
     (tmp_path / "data.jsonl").write_text('{"mine":1}')
     (tmp_path / "begun.jsonl").touch()
     (tmp_path / "old.jsonl").write_bytes(HEADER + b"1}")
-    shown = sight([str(tmp_path)], [], Hidden().extended([tmp_path / "match.txt"], ()), can_empty=True).shown
+    shown = select_visible(
+        [str(tmp_path)], [], HiddenFiles().extended([tmp_path / "match.txt"], ()), can_empty=True
+    ).paths
     assert shown == (f"{tmp_path}/data.jsonl",)

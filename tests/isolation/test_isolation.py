@@ -1,7 +1,7 @@
-"""What bots could do to each other and to us, and cannot.
+"""Isolation keeps bots from attacking each other and the referee.
 
-Whole matches with an attacker at one seat; the attacks of `referee doctor --attack` with every set of layers, as this
-account and as an ordinary one; what is written down, and what passes through a launcher unchanged.
+Tests whole matches with an attacker, the attacks of `referee doctor --attack` with every set of layers under two
+accounts, the reported layers, and what must pass through the sandbox launcher unchanged.
 """
 
 import gc
@@ -14,12 +14,11 @@ import sys
 import threading
 from pathlib import Path
 
-import msgspec
 import psutil
 import pytest
 import trio
-from accounts import ACCOUNTS, ordinary_python, shared_cache
-from scripted import HEARD, PREAMBLE, PYTHON, Arena
+from accounts import ACCOUNTS, run_referee
+from scripted import PREAMBLE, PYTHON, RIVAL, Arena
 
 from referee.games.contract import FaultKind
 from referee.harness.cli.exit_codes import NOT_ISOLATED
@@ -29,9 +28,9 @@ from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.layers import seccomp
 from referee.harness.isolation.plan import GUARANTEES, NONE, Isolation
-from referee.harness.match.play import play
+from referee.harness.isolation.probe import probe
+from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
-from referee.harness.paths import HOME
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.reader import Replay
@@ -39,28 +38,27 @@ from referee.harness.seats.roster import open_roster
 
 pytestmark = pytest.mark.slow
 
-KEPT = plan.table(Isolation())
+LAYERS = plan.layer_by_guarantee(Isolation())
 """The layers of this machine."""
 ROOT = os.geteuid() == 0
 MEMORY_BYTES = 64 << 20
-RIVAL = HEARD + "greet(); put('C'); put('N'); put('S'); put('E'); call()"
 ATTACKER = """
 exec(open(sys.argv[1]).read(), tools := {"__name__": "attacker"})
-greet(); put('NW'); asked = call()
+greet(); put('NW'); request = call()
 print(json.dumps(tools["attack"](sys.argv[2], json.loads(sys.argv[3]))), file=sys.stderr, flush=True)
 sys.exit(3)
 """
-"""Attacks in its second call, says what came of it, and ends, which is its fault."""
+"""Attacks during its second call, reports the result on standard error, and exits, which is its fault."""
 
 
-def kept(guarantee: str) -> None:
-    """Skips a test of what no layer keeps on this machine, and says which."""
-    if KEPT[guarantee] == NONE:
-        pytest.skip(f"nothing here keeps {guarantee!r}: `referee doctor` tells what to do")
+def need(guarantee: str) -> None:
+    """Skips a test of a guarantee that no layer of this machine keeps."""
+    if LAYERS[guarantee] == NONE:
+        pytest.skip(f"no layer of this machine keeps {guarantee!r}: see `referee doctor`")
 
 
 class Ring:
-    """An arena in which the two bots lie in folders of their own."""
+    """An arena in which each bot has its own folder."""
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
@@ -77,12 +75,12 @@ class Ring:
         return Entrant(name, (*PYTHON, str(folder / "bot.py"), *args), folder)
 
     def rival(self, *args: str) -> Entrant:
-        """Each has an account of its own, which cannot write to what another one has left."""
+        """The accounts of two rivals differ, and so the file of the last one must go."""
         (self.heard / "rival").unlink(missing_ok=True)
         return self.bot("rival", RIVAL, str(self.heard / "rival"), *args)
 
     async def play(self, bot: Entrant, *args: str) -> Verdict:
-        """A match against the rival, who must come to no harm, whatever becomes of the bot."""
+        """Plays a match in which the bot loses by a fault and the rival comes to no harm."""
         verdict = await self.arena.play(self.arena.match(bot, self.rival(*args)), self.limits)
         assert verdict.result.ranks == (2, 1)
         assert {fault.player for fault in verdict.faults} == {0}
@@ -100,9 +98,9 @@ def ring(arena: Arena) -> Ring:
 
 @pytest.mark.trio
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_an_attack_in_a_match_reaches_nothing(ring: Ring, name: str) -> None:
+async def test_an_attack_during_a_match_fails(ring: Ring, name: str) -> None:
     guarantee = ATTACKS[name][0]
-    kept(guarantee)
+    need(guarantee)
     mark, folder = f"referee-{secrets.token_hex(8)}", ring.arena.folder
     shared = folder / "shared"
     shared.mkdir()
@@ -123,95 +121,75 @@ async def test_an_attack_in_a_match_reaches_nothing(ring: Ring, name: str) -> No
     bot = ring.bot("attacker", ATTACKER, str(attacker.__file__), name, json.dumps(targets))
     verdict = await ring.play(bot, f"{mark}-rival")
     (fault,) = verdict.faults
-    if name == "memory" or (name == "shared-memory" and KEPT["hidden"] == "cgroup"):
+    if name == "memory" or (name == "shared-memory" and LAYERS["hidden"] == "cgroup"):
         assert fault.kind in (FaultKind.MEMORY, FaultKind.CRASH)
     else:
         assert (fault.kind, fault.exit) == (FaultKind.CRASH, "exit code 3")
-        said = json.loads(fault.last_words[-1])
-        assert list(said) == ["reached" if name == "daemon" else "refused"], said
+        result = json.loads(fault.last_words[-1])
+        assert list(result) == ["reached" if name == "daemon" else "refused"], result
     assert list(shared.iterdir()) == []
 
 
-def doctor(account: int | None, without: str) -> dict[str, object]:
-    """What `referee doctor --attack --json` says, as another account and without some layers. It must exit with 0."""
-    packages = os.path.dirname(os.path.dirname(msgspec.__file__))
-    environment = {"PATH": os.environ["PATH"], "REFEREE_WITHOUT": without, "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(HOME), packages])
-    program = ["-c", "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"]
-    command = [sys.executable, *program, "doctor", "--attack", "--json"]
-    with shared_cache() as cache:
-        if account is not None:
-            drop = ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups"]
-            command = [*drop, ordinary_python(), *command[1:]]
-            environment |= {"PATH": os.defpath, "HOME": f"/nonexistent-{account}", "XDG_CACHE_HOME": cache}
-        done = subprocess.run(command, env=environment, cwd="/", capture_output=True, timeout=120)
-    assert done.returncode == 0, (done.stdout[-3000:], done.stderr[-3000:])
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
-
-
 SETS = ["", "namespaces", "namespaces,account", "cgroup,account", "landlock", "seccomp,compiler"]
-"""What is done without."""
+"""Layers to do without."""
 
 
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("without", SETS, ids=lambda names: f"without {names or 'nothing'}")
-def test_what_a_set_of_layers_keeps_no_attack_reaches(account: int | None, without: str) -> None:
-    found = doctor(account, without)
-    guarantees, attacks = found["guarantees"], found["attacks"]
-    assert isinstance(guarantees, dict)
-    assert isinstance(attacks, list)
+def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, without: str) -> None:
+    diagnosis = json.loads(run_referee("doctor", "--attack", "--json", account=account, without=without))
+    guarantees, attacks = diagnosis["guarantees"], diagnosis["attacks"]
     assert [attack["name"] for attack in attacks] == list(ATTACKS)
     for attack in attacks:
         assert not (attack["reached"] and guarantees[attack["guarantee"]] != NONE), attack
 
 
-def test_without_isolation_the_attacks_do_reach_what_they_try() -> None:
-    """Or they would prove nothing."""
+def test_without_isolation_the_attacks_succeed() -> None:
+    """Otherwise they would prove nothing."""
     program = "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", program, "doctor", "--attack", "--json", "--isolation", "off"]
     attacks = json.loads(subprocess.run(command, capture_output=True, timeout=120).stdout)["attacks"]
     reached = {attack["name"] for attack in attacks if attack["reached"]}
-    harmless = {"memory", "daemon"}  # which limits and the supervisor stop anywhere
+    stopped_anywhere = {"memory", "daemon"}  # by the limits and the supervisor
     privileged = set() if ROOT else {"priority"}
-    assert reached >= set(ATTACKS) - harmless - privileged
+    assert reached >= set(ATTACKS) - stopped_anywhere - privileged
 
 
-# What is written down, and what is asked for.
+# The report, and the option.
 
 
 @pytest.mark.trio
-async def test_the_layers_stand_in_the_result_and_in_the_record(ring: Ring) -> None:
+async def test_verdict_and_replay_contain_the_layers(ring: Ring) -> None:
     verdict = await ring.play(ring.bot("attacker", "greet(); put('NW')"))
     header = Replay(ring.arena.folder / "match.jsonl").header
     assert verdict.isolation.keys() == GUARANTEES.keys()
     assert header.isolation == verdict.isolation
-    assert header.limits.isolation.mode == "auto"
+    assert header.limits["isolation"]["mode"] == "auto"
     assert {name: layer for name, layer in verdict.isolation.items() if name != "account"} == {
-        name: layer for name, layer in KEPT.items() if name != "account"
+        name: layer for name, layer in LAYERS.items() if name != "account"
     }
 
 
 @pytest.mark.trio
-async def test_the_engine_at_a_seat_needs_no_layers(arena: Arena) -> None:
+async def test_an_engine_at_a_seat_has_no_layers(arena: Arena) -> None:
     engine = Entrant("@random", (), arena.folder, engine=True)
     verdict = await arena.play(arena.match(engine, engine), Limits(isolation=Isolation()))
     assert verdict.isolation == {}
 
 
 @pytest.mark.parametrize("text", ["on", "required:", "auto:files", "required:walls", ""])
-def test_isolation_that_does_not_exist_is_a_usage_error(text: str) -> None:
+def test_an_unknown_isolation_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError):
         plan.isolation(text)
 
 
-def test_required_names_guarantees_and_perhaps_their_layers() -> None:
+def test_required_takes_guarantees_with_or_without_layers() -> None:
     assert plan.isolation("required:files,memory=cgroup").required == (("files", None), ("memory", "cgroup"))
     assert plan.unmet(plan.isolation("required:kill=pigeons")) != []
     assert plan.unmet(plan.isolation("required:kill")) == []
 
 
-def test_what_is_required_and_not_there_ends_the_run_before_any_bot_starts(tmp_path: Path) -> None:
+def test_an_unmet_requirement_ends_the_run_before_any_bot_starts(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(f"open({str(tmp_path / 'started')!r}, 'w')")
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", "bot.py", "bot.py"]
     done = subprocess.run([*command, "--isolation", "required:peers=pigeons"], cwd=tmp_path, capture_output=True)
@@ -221,12 +199,12 @@ def test_what_is_required_and_not_there_ends_the_run_before_any_bot_starts(tmp_p
 
 
 @pytest.mark.trio
-async def test_whoever_plays_a_match_demands_it_of_every_bot(tmp_path: Path) -> None:
-    """The library as well, and for one bot alone, whose files its own account could not read."""
+async def test_the_library_checks_the_requirements_for_each_bot(tmp_path: Path) -> None:
+    """Also those that one bot alone does not meet: its own account could not read its files."""
     (tmp_path / "bot.py").write_text(f"open({str(tmp_path / 'started')!r}, 'w')")
     bot = Entrant("shy", (sys.executable, str(tmp_path / "bot.py")), tmp_path)
     demanded = ["required:peers=pigeons"]
-    if plan.found().account:
+    if probe().account:
         (tmp_path / "bot.py").chmod(0o600)
         demanded.append("required:account")
     for text in demanded:
@@ -236,7 +214,7 @@ async def test_whoever_plays_a_match_demands_it_of_every_bot(tmp_path: Path) -> 
     assert not (tmp_path / "started").exists()
 
 
-# What stays a program's own where it is in the account and the sight of others.
+# Without namespaces, a program sees others of its account.
 
 SETS_ITS_OWN = """
 import ctypes, errno, fcntl, os, resource, sys
@@ -267,36 +245,36 @@ for number, attempt in enumerate(tried):
 
 
 @pytest.mark.parametrize("whose", ["its own", "another's"])
-def test_without_namespaces_a_program_sets_limits_and_priorities_of_its_own_only(tmp_path: Path, whose: str) -> None:
-    filtered = ["nnp", *seccomp.steps(False, True, True)]
-    if len(filtered) == 1 or "seccomp" in plan.found().missing:
-        pytest.skip("there is no seccomp here")
+def test_without_namespaces_a_program_can_change_only_its_own_limits_and_priority(tmp_path: Path, whose: str) -> None:
+    filtered = ["no_new_privs", *seccomp.steps(False, True, True)]
+    if len(filtered) == 1 or "seccomp" in probe().missing:
+        pytest.skip("this machine has no seccomp")
     file = tmp_path / "file"
     file.write_text("")
     with subprocess.Popen(["sleep", "60"]) as other:
         who = str(other.pid) if whose == "another's" else "0"
         line = [*launcher_build.command(), *filtered, "--", sys.executable, "-I", "-c", SETS_ITS_OWN, who, str(file)]
-        said = subprocess.run(line, capture_output=True, text=True, timeout=20).stdout.splitlines()
+        output = subprocess.run(line, capture_output=True, text=True, timeout=20).stdout.splitlines()
         other.kill()
     expected = ["EPERM"] * 8 if who != "0" else ["done"] * 6
-    assert said == [f"{number} {word}" for number, word in enumerate(expected)]
+    assert output == [f"{number} {word}" for number, word in enumerate(expected)]
 
 
-# What goes through a launcher unchanged.
+# The sandbox launcher changes nothing else.
 
 
 @pytest.mark.trio
 @pytest.mark.parametrize("end", ["sys.exit(7)", "os._exit(255)", "os.kill(os.getpid(), 9)", "os.abort()"])
-async def test_exit_codes_and_signals_come_through_exactly(ring: Ring, end: str) -> None:
+async def test_exit_codes_and_signals_are_reported_exactly(ring: Ring, end: str) -> None:
     verdict = await ring.play(ring.bot("attacker", f"greet(); put('NW'); call(); {end}"))
-    told = {"sys.exit(7)": "exit code 7", "os._exit(255)": "exit code 255", "os.abort()": "signal SIGABRT"}
-    assert verdict.faults[0].exit == told.get(end, "signal SIGKILL")
+    expected = {"sys.exit(7)": "exit code 7", "os._exit(255)": "exit code 255", "os.abort()": "signal SIGABRT"}
+    assert verdict.faults[0].exit == expected.get(end, "signal SIGKILL")
 
 
 @pytest.mark.trio
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ])
-async def test_a_bot_has_the_signals_of_a_fresh_process(ring: Ring, number: signal.Signals) -> None:
-    """Python ignores two of them, and whatever it starts would too."""
+async def test_a_bot_starts_with_default_signal_handlers(ring: Ring, number: signal.Signals) -> None:
+    """Python ignores two of these signals, and its children would inherit that."""
     line = f"signal.signal({int(number)}, signal.SIG_DFL)" if number in (signal.SIGPIPE, signal.SIGXFSZ) else "pass"
     body = f"greet(); put('NW'); call(); {line}; os.kill(os.getpid(), {int(number)}); sys.exit(1)"
     verdict = await ring.play(ring.bot("attacker", body))
@@ -304,7 +282,7 @@ async def test_a_bot_has_the_signals_of_a_fresh_process(ring: Ring, number: sign
 
 
 @pytest.mark.trio
-async def test_a_program_that_cannot_be_started_is_no_bots_fault(ring: Ring) -> None:
+async def test_a_program_that_cannot_be_started_is_an_error_and_no_fault(ring: Ring) -> None:
     (ring.arena.folder / "attacker").mkdir()
     program = ring.arena.folder / "attacker" / "bot"
     program.write_text("#!/nonexistent/interpreter\n")
@@ -315,8 +293,8 @@ async def test_a_program_that_cannot_be_started_is_no_bots_fault(ring: Ring) -> 
 
 
 @pytest.mark.trio
-async def test_a_bot_may_write_to_its_scratch_folder_up_to_its_size(ring: Ring) -> None:
-    kept("files")
+async def test_a_bot_can_write_to_its_scratch_folder(ring: Ring) -> None:
+    need("files")
     body = """
 greet(); put('NW'); call()
 path = os.environ["HOME"] + "/file"
@@ -329,7 +307,7 @@ sys.exit(5)
 
 
 @pytest.mark.trio
-async def test_what_a_bot_holds_in_the_end_is_gone_and_twenty_matches_leave_us_as_we_were(ring: Ring) -> None:
+async def test_twenty_matches_leave_no_descriptor_thread_child_mount_or_control_group(ring: Ring) -> None:
     body = """
 greet(); put('NW'); call()
 for _ in range(5):
@@ -341,19 +319,19 @@ os._exit(9)
     bot = ring.bot("attacker", body)
     await ring.play(bot)
     gc.collect()
-    before = ours()
+    before = resources()
     async with open_roster(ring.limits) as roster:
         for _ in range(20):
             verdict = await play(ring.arena.match(bot, ring.rival()), roster)
             assert verdict.faults[0].exit == "exit code 9"
     gc.collect()
-    assert ours() == before
+    assert resources() == before
 
 
-def ours() -> tuple[int, int, list[int], int, list[Path]]:
-    """Descriptors, threads, children, mounts and control groups that are ours."""
+def resources() -> tuple[int, int, list[int], int, list[Path]]:
+    """Counts our descriptors and threads, and lists our children, mounts and control groups."""
     mounts = Path("/proc/self/mountinfo").read_text().count("\n")
-    groups = [hierarchy.base for hierarchy in plan.found().groups.hierarchies]
+    groups = [hierarchy.base for hierarchy in probe().groups.hierarchies]
     left = [path for base in groups for path in base.glob(f"referee-{os.getpid()}-*")]
     children = [child.pid for child in psutil.Process().children()]
     threads = len([thread for thread in threading.enumerate() if not thread.name.startswith("Trio")])
@@ -361,10 +339,8 @@ def ours() -> tuple[int, int, list[int], int, list[Path]]:
 
 
 @pytest.mark.trio
-async def test_a_match_does_not_notice_a_fork_bomb_in_another(
-    ring: Ring, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    kept("kill")
+async def test_a_fork_bomb_does_not_disturb_another_match(ring: Ring, tmp_path_factory: pytest.TempPathFactory) -> None:
+    need("kill")
     bomb = "greet(); put('NW'); call()\nwhile True:\n    try: os.fork()\n    except OSError: pass"
     quiet = Ring(Arena(tmp_path_factory.mktemp("other")))
     verdicts: list[Verdict] = []

@@ -1,4 +1,4 @@
-"""The portable floor, by psutil and POSIX alone: what keeps bots together where there is no Linux, tried here."""
+"""The portable sandbox, which supervises bots where there is no Linux."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def referee(*words: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([*REFEREE, *words], env=environment, cwd=cwd, capture_output=True, timeout=120)
 
 
-def test_matches_are_played_and_say_what_kept_them(tmp_path: Path) -> None:
+def test_matches_are_played_and_report_their_layers(tmp_path: Path) -> None:
     done = referee("--game", "tictactoe", "@random", "@advanced", "--games", "2", "--json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (PLAYED, b"")
     for match in json.loads(done.stdout)["matches"]:
@@ -48,8 +48,8 @@ trio.run(main)
 """
 
 
-def test_a_spawner_forgets_supervisors_that_end_side_by_side(tmp_path: Path) -> None:
-    """It waited a second for those that had ended while it looked after another, and ended with a traceback."""
+def test_a_spawner_forgets_supervisors_that_end_at_the_same_time(tmp_path: Path) -> None:
+    """It used to wait a second for those that ended while it handled another one, and then failed."""
     environment = {**os.environ, "REFEREE_WITHOUT": "linux"}
     done = subprocess.run(
         [sys.executable, "-c", FOUR_BOTS], env=environment, cwd=tmp_path, capture_output=True, timeout=60
@@ -57,26 +57,26 @@ def test_a_spawner_forgets_supervisors_that_end_side_by_side(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_the_doctor_says_so_and_what_is_required_is_not_there(tmp_path: Path) -> None:
+def test_the_doctor_reports_it_and_the_unmet_requirements(tmp_path: Path) -> None:
     done = referee("doctor", "--isolation", "required", "--json", cwd=tmp_path)
     assert done.returncode == NOT_ISOLATED
-    found = json.loads(done.stdout)
-    assert [(line["layer"], line["here"]) for line in found["layers"]][:1] == [("linux", False)]
-    assert any(line.startswith("files ") for line in found["unmet"])
+    diagnosis = json.loads(done.stdout)
+    assert [(line["layer"], line["here"]) for line in diagnosis["layers"]][:1] == [("linux", False)]
+    assert any(line.startswith("files ") for line in diagnosis["unmet"])
 
 
 LEFTOVERS = (
-    "isolation/test_supervisor.py::test_a_referee_that_is_ended_leaves_no_process_and_no_scratch_folder",
-    "isolation/test_supervisor.py::test_what_a_killed_supervisor_leaves_is_ended_while_the_run_goes_on",
-    "programs/test_build.py::test_a_daemon_that_a_build_starts_ends_with_it",
-    "programs/test_build.py::test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either",
+    "isolation/test_supervisor.py::test_a_killed_referee_leaves_no_process_and_no_scratch_folder",
+    "isolation/test_supervisor.py::test_the_spawner_ends_the_processes_of_a_killed_supervisor",
+    "programs/test_build.py::test_a_daemon_started_by_a_build_is_killed",
+    "programs/test_build.py::test_a_build_that_kills_its_supervisor_leaves_no_process",
     "seats/test_bot_faults.py::test_a_bot_that_kills_its_supervisor_goes_with_it",
-    "isolation/test_files_written.py::test_more_files_are_a_fault_in_every_layer[auto-67108864]",
+    "isolation/test_files_written.py::test_too_many_files_are_a_fault_with_every_layer[auto-67108864]",
 )
 
 
-def test_what_bots_and_builds_leave_behind_is_ended() -> None:
-    """The same tests again, on the floor."""
+def test_no_process_of_bots_and_builds_survives() -> None:
+    """Runs the same tests again with the portable sandbox."""
     tests = [str(TESTS / test) for test in LEFTOVERS]
     environment = {**os.environ, "REFEREE_WITHOUT": "linux"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]

@@ -1,4 +1,4 @@
-"""What the referee's own process does for itself while bots run under the same account."""
+"""Self-protection of the referee's process while bots run under the same account."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ from scripted import Arena
 from referee.harness.isolation.plan import OFF
 from referee.harness.isolation.self_protection import PR_GET_DUMPABLE, guarded
 from referee.harness.isolation.spawner import open_spawner
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
 
@@ -42,7 +42,7 @@ def dumpable() -> int:
 
 
 @pytest.mark.trio
-async def test_a_daemon_of_a_bot_that_kills_supervisor_and_spawner_is_ended_with_the_match(arena: Arena) -> None:
+async def test_a_daemon_ends_with_the_match_even_if_the_bot_kills_supervisor_and_spawner(arena: Arena) -> None:
     match = arena.match(arena.bot(KILLER), arena.bot("greet(); put('C'); put('E'); call()", name="rival"))
     others = set(psutil.Process().children())
     async with open_roster(Limits(isolation=OFF)) as roster:
@@ -55,15 +55,15 @@ async def test_a_daemon_of_a_bot_that_kills_supervisor_and_spawner_is_ended_with
     assert arena.alive() == []
 
 
-def test_our_memory_cannot_be_read_while_bots_run() -> None:
+def test_bots_cannot_read_the_memory_of_the_referee() -> None:
     before = dumpable()
     with guarded():
         assert dumpable() == 0
     assert dumpable() == before
 
 
-def test_a_killed_spawner_costs_the_calling_program_no_child_of_its_own(tmp_path: Path) -> None:
-    """Children of its own session and of others, their orphans, other spawners, and processes that it starts later."""
+def test_after_a_killed_spawner_the_calling_program_keeps_its_own_children(tmp_path: Path) -> None:
+    """Children of any session, their orphans, other spawners, and children that it starts later."""
     source = """
 import os, signal, subprocess, sys, threading
 from pathlib import Path
@@ -83,8 +83,8 @@ def orphan():
     return int(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 def build():
-    until_told = "touch building; while [ ! -e built ]; do sleep 0.05; done"
-    print(job.run(["sh", "-c", until_told], folder, env, lambda _: None).code)
+    script = "touch building; while [ ! -e built ]; do sleep 0.05; done"
+    print(job.run(["sh", "-c", script], folder, env, lambda _: None).code)
 
 def runs(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -127,7 +127,7 @@ trio.run(main)
 
 
 @pytest.mark.trio
-async def test_strays_are_recognised_whatever_session_and_environment_they_have(tmp_path: Path) -> None:
+async def test_strays_are_recognised_in_any_session_and_environment(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         daemon = "setsid env -i setsid /bin/sh -c 'echo > started; exec /bin/sleep 100' & exec sleep 100"
         bot = await spawner.start(["sh", "-c", daemon], tmp_path, {"PATH": os.environ["PATH"]})
@@ -142,7 +142,7 @@ async def test_strays_are_recognised_whatever_session_and_environment_they_have(
 
 
 @pytest.mark.parametrize("argument", [["--seed", "123457"], ["--seed=123457"]])
-def test_the_seed_does_not_stay_in_the_command_line(argument: list[str]) -> None:
+def test_the_command_line_does_not_show_the_seed(argument: list[str]) -> None:
     source = """
 import sys
 from referee.harness.isolation.self_protection import hide_option
@@ -159,8 +159,7 @@ print(open("/proc/self/cmdline").read().split(chr(0))[3:], sys.argv[1:])
     assert "123457" in kept
 
 
-def test_a_match_hides_its_seed(tmp_path: Path) -> None:
-    """Read by the bot itself from whatever stands above it."""
+def test_a_bot_cannot_read_the_seed_from_the_processes_above_it(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(
         "import os, sys\npid, lines = os.getpid(), []\n"
@@ -174,6 +173,6 @@ def test_a_match_hides_its_seed(tmp_path: Path) -> None:
     replay = tmp_path / "match.jsonl"
     command += ["--isolation", "off", "--replay", str(replay), str(bot), "@random"]
     subprocess.run(command, capture_output=True, timeout=60, check=True, cwd=tmp_path)
-    heard = (tmp_path / "match.seat0.stderr").read_text()
-    assert "tictactoe" in heard
-    assert "8675309" not in heard
+    stderr = (tmp_path / "match.seat0.stderr").read_text()
+    assert "tictactoe" in stderr
+    assert "8675309" not in stderr

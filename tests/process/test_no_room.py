@@ -1,4 +1,4 @@
-"""Where the system gives us too little to run with: one line, and an exit code of its own."""
+"""Too few descriptors are one line and an exit code. Too few processes and threads harm no verdict."""
 
 import json
 import os
@@ -12,29 +12,29 @@ import pytest
 from scripted import PREAMBLE
 
 from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
-from referee.harness.isolation import plan
-from referee.harness.isolation.layers import cgroups
+from referee.harness.isolation.probe import probe
+from referee.harness.isolation.removal import remove_group
 
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--no-replay")
 
 
 @pytest.mark.parametrize("allowed", [7, 8, 9, 10, 12, 15, 20, 26, 64])
-def test_few_descriptors_suffice_or_are_told(tmp_path: Path, allowed: int) -> None:
+def test_a_match_has_enough_descriptors_or_ends_with_one_line(tmp_path: Path, allowed: int) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, allowed))
 
     command = [sys.executable, *MATCH, "--isolation", "off"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, preexec_fn=limit, timeout=60)
-    said = done.stderr.splitlines()
+    lines = done.stderr.splitlines()
     if allowed >= 64:
-        assert (done.returncode, said) == (PLAYED, [])
+        assert (done.returncode, lines) == (PLAYED, [])
     else:
         assert done.returncode == NO_ROOM, done.stderr
-        assert len(said) == 1
-        assert said[0].startswith("referee: too few file descriptors: a match takes 24 beside those")
+        assert len(lines) == 1
+        assert lines[0].startswith("referee: too few file descriptors: the limit is ")
 
 
-def test_a_low_limit_that_may_be_raised_is_raised(tmp_path: Path) -> None:
+def test_a_low_soft_limit_of_descriptors_is_raised(tmp_path: Path) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (16, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
@@ -43,7 +43,7 @@ def test_a_low_limit_that_may_be_raised_is_raised(tmp_path: Path) -> None:
 
 
 FEW_TASKS = 40
-"""More than `--processes 16` allows, and fewer than the 64 tasks that the control group of such a bot may have."""
+"""More than `--processes 16`, but fewer than the 64 tasks that the control group of such a bot allows."""
 FORKS = """
 import _thread
 greet(); call()
@@ -95,8 +95,8 @@ finally:
 
 @pytest.fixture
 def few_tasks() -> Iterator[Path]:
-    """A control group with `FEW_TASKS`."""
-    for hierarchy in plan.found().groups.hierarchies:
+    """Makes a control group with a limit of `FEW_TASKS`."""
+    for hierarchy in probe().groups.hierarchies:
         if "pids" in hierarchy.controllers:
             folder = hierarchy.base / f"few-tasks-{os.getpid()}"
             folder.mkdir()
@@ -104,13 +104,13 @@ def few_tasks() -> Iterator[Path]:
             try:
                 yield folder
             finally:
-                cgroups.remove_group(folder)
+                remove_group(folder)
             return
     pytest.skip("no control group here limits tasks")
 
 
 @pytest.mark.parametrize("isolation", ["auto", "off"])
-def test_a_bot_that_uses_up_the_machines_tasks_loses_by_its_limit_of_processes(
+def test_a_bot_that_starts_all_tasks_of_the_machine_exceeds_its_limit_of_processes(
     tmp_path: Path, few_tasks: Path, isolation: str
 ) -> None:
     bot = tmp_path / "bomb.py"
@@ -131,14 +131,14 @@ def test_a_bot_that_uses_up_the_machines_tasks_loses_by_its_limit_of_processes(
     assert done.returncode == PLAYED
 
 
-def test_usage_and_files_are_read_where_no_thread_can_be_started(tmp_path: Path, few_tasks: Path) -> None:
+def test_usage_and_files_are_read_when_no_thread_can_be_started(tmp_path: Path, few_tasks: Path) -> None:
     (few_tasks / "pids.max").write_text("max")
     command = [sys.executable, "-c", READS, str(few_tasks), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.stdout.splitlines(), done.stderr) == (["can't start new thread", "60", "files"], "")
 
 
-def test_the_doctor_compares_the_limit_of_tasks_with_what_the_seats_may_use(tmp_path: Path, few_tasks: Path) -> None:
+def test_the_doctor_compares_the_limit_of_tasks_with_the_needs_of_a_match(tmp_path: Path, few_tasks: Path) -> None:
     (few_tasks / "pids.max").write_text("2111")
     command = [sys.executable, *MATCH[:2], "doctor", "--json"]
     enter = 'echo 0 > $1; shift; exec "$@"'
@@ -149,8 +149,8 @@ def test_the_doctor_compares_the_limit_of_tasks_with_what_the_seats_may_use(tmp_
         assert done.returncode == PLAYED, done.stderr
         return next(line for line in json.loads(done.stdout)["layers"] if line["layer"] == "tasks")
 
-    found = line()
-    assert found["here"] is False
-    assert str(found["what"]).endswith(f"({few_tasks}/pids.max is 2111); a match may use 2112")
+    tasks = line()
+    assert tasks["here"] is False
+    assert str(tasks["what"]).endswith(f"({few_tasks}/pids.max is 2111); a match may use 2112")
     (few_tasks / "pids.max").write_text("4000")
     assert line()["here"] is True

@@ -1,4 +1,4 @@
-"""Tests as another account: one that nobody has, an interpreter that it can reach, and a cache that it can read."""
+"""Runs the command line under another account, with an interpreter and a cache that this account can read."""
 
 import os
 import shutil
@@ -13,14 +13,16 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.isolation import launcher_build
+from referee.harness.paths import HOME
 
 ORDINARY = 61234
-"""An account that nobody has."""
+"""An unused account."""
+PACKAGES = os.path.dirname(os.path.dirname(msgspec.__file__))
 
 
 @contextmanager
 def shared_cache() -> Iterator[str]:
-    """A cache in which root has put the launcher, for an account that has none."""
+    """Makes a cache with the compiled launcher, which an account without a home folder can use."""
     program = launcher_build.compiled()
     with tempfile.TemporaryDirectory(prefix="referee-tests-", dir="/tmp") as folder:
         os.chmod(folder, 0o755)
@@ -30,16 +32,38 @@ def shared_cache() -> Iterator[str]:
         yield folder
 
 
+def as_account(account: int, *argv: str) -> list[str]:
+    """Returns a command line that runs a program under another account."""
+    return ["setpriv", f"--reuid={account}", f"--regid={account}", "--clear-groups", *argv]
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Returns variables with which a Python of any account finds the referee and its packages."""
+    return {"PYTHONPATH": os.pathsep.join([str(HOME), PACKAGES]), "PYTHONDONTWRITEBYTECODE": "1", **more}
+
+
+def run_referee(*argv: str, account: int | None = None, without: str = "", folder: Path = Path("/")) -> str:
+    """Runs the command line under an account (None: ours) and without some layers. Returns its output."""
+    words = ["-c", "import sys; from referee.harness.cli.main import main; sys.exit(main(sys.argv[1:]))", *argv]
+    command = [sys.executable, *words]
+    variables = {**os.environ, **environment(REFEREE_WITHOUT=without)}
+    with shared_cache() as cache_folder:
+        if account is not None:
+            command = as_account(account, ordinary_python(), *words)
+            variables |= {"PATH": os.defpath, "HOME": f"/nonexistent-{account}", "XDG_CACHE_HOME": cache_folder}
+        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (done.stdout[-3000:], done.stderr[-3000:])
+    return done.stdout
+
+
 @cache
 def ordinary_python() -> str:
-    """An interpreter of this version that an ordinary account can reach."""
-    ours = f"{sys.version_info.major}.{sys.version_info.minor}"
-    reachable = (sys.executable, f"/usr/bin/python{ours}", f"/usr/local/bin/python{ours}")
-    for program in reachable:
-        again = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import trio'], check=True)"
-        line = ["setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", program, "-c", again]
-        packages = os.path.dirname(os.path.dirname(msgspec.__file__))
-        if subprocess.run(line, env={"PYTHONPATH": packages}, capture_output=True).returncode == 0:
+    """Returns an interpreter of this version that an ordinary account can run; "" if there is none."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for program in (sys.executable, f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"):
+        trial = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import trio'], check=True)"
+        line = as_account(ORDINARY, program, "-c", trial)
+        if subprocess.run(line, env={"PYTHONPATH": PACKAGES}, capture_output=True).returncode == 0:
             return program
     return ""
 

@@ -1,1 +1,1 @@
-"""Attacks that `referee doctor --attack` tries on this machine."""
+"""The attacks of `referee doctor --attack`."""

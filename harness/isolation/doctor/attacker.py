@@ -1,9 +1,9 @@
-"""A bot's attacks, one a run: what it could reach if nothing kept it. Each does no harm to anybody but its own victim.
+"""A hostile bot that tries one attack per run. No attack harms anybody but its victim.
 
-Run as `python -I -S attacker.py NAME TARGETS`, TARGETS being a JSON object of what to attack (`Targets`): a real one
-finds it out, so it is simply told. One JSON line tells what came of it: `{"reached": text}` or `{"refused": text}`.
+Run as `python -I -S attacker.py NAME TARGETS`. TARGETS is a JSON object (`Targets`), which saves the search that a real
+attacker would make. Prints one line of JSON: `{"reached": text}` for a success or `{"refused": text}`.
 
-Standard library only, and nothing of ours: it is what a bot could be.
+Standard library only, and nothing of the referee: any bot could do the same.
 """
 
 import ctypes
@@ -25,15 +25,16 @@ IPC_PRIVATE, IPC_RMID, IPC_CREAT = 0, 0, 0o1000
 
 
 class Targets(TypedDict):
-    """What is attacked."""
+    """The targets of all attacks."""
 
     victim: int
-    """The rival's process, as it is seen from outside."""
+    """The pid of the rival outside of any namespace."""
     mark: str
-    """`MARK-rival` stands in the rival's command line, and names its abstract socket."""
+    """`MARK-rival` is an argument of the rival and the name of its abstract socket."""
     secret: int
-    """Where a text lies in the rival's memory."""
+    """The address of a text in the rival's memory."""
     referee: int
+    """The pid of the referee."""
     source: str
     """The rival's program."""
     rivals_folder: str
@@ -41,19 +42,19 @@ class Targets(TypedDict):
     replay: str
     """The replay of the match, in the attacker's folder."""
     shared_folder: str
-    """A folder that everybody may write to."""
+    """A folder that every account may write to."""
     port: int
-    """Of this machine, where somebody listens."""
+    """An open port of this machine."""
     bytes: int
-    """Somewhat more than the memory that a bot may use."""
+    """Slightly more than the memory limit."""
 
 
 class Refused(Exception):
-    """It was not possible, and how that looked."""
+    """An attack has failed, with the reason."""
 
 
 def forge(to: Targets) -> str:
-    """writes an answer in the rival's place, through /proc/PID/fd/1"""
+    """forges an answer of the rival, through /proc/PID/fd/1"""
     output = os.open(f"/proc/{rival(to)}/fd/1", os.O_WRONLY)
     os.write(output, b"forged\n")
     return "an answer was written into the rival's output"
@@ -72,7 +73,7 @@ def end(to: Targets) -> str:
 
 
 def trace(to: Targets) -> str:
-    """holds the rival like a debugger"""
+    """traces the rival like a debugger"""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
     if libc.ptrace(PTRACE_ATTACH, pid := rival(to), None, None) != 0:
@@ -83,21 +84,21 @@ def trace(to: Targets) -> str:
 
 
 def limit(to: Targets) -> str:
-    """has the system give the rival less: of time, of memory, of processors"""
-    pid, reached, refused = to["victim"], [], ""
-    for name, take in (
+    """lowers the rival's limits, priority or processors"""
+    pid, succeeded, refused = to["victim"], [], ""
+    for name, change in (
         ("limits", lambda: resource.prlimit(pid, resource.RLIMIT_CORE, resource.prlimit(pid, resource.RLIMIT_CORE))),
         ("priority", lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid))),
         ("processors", lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),
     ):
         try:
-            take()  # as they are: it does no harm
-            reached.append(name)
+            change()  # to the values that they have: it does no harm
+            succeeded.append(name)
         except OSError as error:
             refused = str(error)
-    if not reached:
+    if not succeeded:
         raise Refused(refused)
-    return f"the rival's {' and '.join(reached)} could be set"
+    return f"the rival's {' and '.join(succeeded)} could be set"
 
 
 def read_memory(to: Targets) -> str:
@@ -109,20 +110,20 @@ def read_memory(to: Targets) -> str:
             return f"read {memory.read(6)!r} from the rival's memory"
     except OSError as error:
         refused = error
-    found = ctypes.create_string_buffer(6)
-    here = (ctypes.c_size_t * 2)(ctypes.addressof(found), 6)
-    there = (ctypes.c_size_t * 2)(to["secret"], 6)
+    text = ctypes.create_string_buffer(6)
+    local = (ctypes.c_size_t * 2)(ctypes.addressof(text), 6)
+    remote = (ctypes.c_size_t * 2)(to["secret"], 6)
     number = SYSCALLS[os.uname().machine]["process_vm_readv"]
-    if ctypes.CDLL(None).syscall(ctypes.c_long(number), pid, here, 1, there, 1, 0) > 0:
-        return f"read {found.raw!r} from the rival's memory"
+    if ctypes.CDLL(None).syscall(ctypes.c_long(number), pid, local, 1, remote, 1, 0) > 0:
+        return f"read {text.raw!r} from the rival's memory"
     raise Refused(str(refused))
 
 
 def abstract_socket(to: Targets) -> str:
-    """talks to an accomplice over an abstract socket"""
+    """talks to another bot over an abstract socket"""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(f"\0{to['mark']}-rival")
-        return f"heard {line.recv(5)!r}"
+        return f"received {line.recv(5)!r}"
 
 
 def command_line(to: Targets) -> str:
@@ -140,7 +141,7 @@ def signal_referee(to: Targets) -> str:
 
 
 def look_around(to: Targets) -> str:
-    """sees the processes of others"""
+    """lists the processes of others"""
     ours = os.getsid(0)
     others = []
     for name in os.listdir("/proc"):
@@ -151,7 +152,7 @@ def look_around(to: Targets) -> str:
             except OSError:
                 others.append(name)
     if not others:
-        raise Refused("nobody else is there")
+        raise Refused("no other process is visible")
     return f"saw {len(others)} processes"
 
 
@@ -162,7 +163,7 @@ def read_source(to: Targets) -> str:
 
 
 def read_replay(to: Targets) -> str:
-    """reads the replay of its own match, which tells all luck to come"""
+    """reads the replay of its own match, and so all luck to come"""
     linked = f"{os.environ['HOME']}/linked"
     name = os.path.relpath(to["replay"], to["own_folder"])
     refused = ""
@@ -183,12 +184,12 @@ def write_rival(to: Targets) -> str:
 
 
 def write_own(to: Targets) -> str:
-    """writes into its own folder, for its next game or its author"""
+    """writes into its own folder, for its next match or its author"""
     return write_file(to["own_folder"])
 
 
 def write_shared(to: Targets) -> str:
-    """leaves a file where everybody may write"""
+    """leaves a file in a folder that every account may write to"""
     path = f"{to['shared_folder']}/left-behind"
     with open(path, "w") as left:
         left.write("x")
@@ -196,19 +197,19 @@ def write_shared(to: Targets) -> str:
 
 
 def network(to: Targets) -> str:
-    """connects to a port, and sends a datagram"""
+    """connects to a port and sends a datagram"""
     try:
         with socket.create_connection(("127.0.0.1", to["port"]), timeout=1):
             return "a connection was made"
     except OSError as error:
         refused = str(error)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:  # whether it arrives shows on the other side
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:  # the other side notices whether it arrives
         datagrams.sendto(b"x", ("127.0.0.1", to["port"]))
     raise Refused(refused)
 
 
 def memory(to: Targets) -> str:
-    """holds more memory than it may"""
+    """exceeds the memory limit"""
     held = []
     for _ in range(to["bytes"] // MIB):
         held.append(bytes(os.urandom(4096)) * (MIB // 4096))
@@ -217,14 +218,14 @@ def memory(to: Targets) -> str:
 
 
 def memfd(to: Targets) -> str:
-    """holds more memory than it may in files without a name, which no process's size shows"""
-    for _ in range(to["bytes"] // (16 * MIB)):  # each smaller than a file may be
+    """exceeds the memory limit with files without a name, which no process is charged for"""
+    for _ in range(to["bytes"] // (16 * MIB)):  # below the limit for the size of a file
         fill(os.memfd_create("hidden"), 16 * MIB)
     return f"held {to['bytes'] // MIB} MiB"
 
 
 def shared_memory(to: Targets) -> str:
-    """holds more memory than it may in files in memory"""
+    """exceeds the memory limit with files in memory"""
     held = 0
     for number in range(to["bytes"] // (16 * MIB) + 1):
         file = os.open(f"/dev/shm/hidden-{os.getpid()}-{number}", os.O_RDWR | os.O_CREAT)
@@ -235,7 +236,7 @@ def shared_memory(to: Targets) -> str:
 
 
 def segments(to: Targets) -> str:
-    """holds more memory than it may in segments of System V, which stay when nobody is attached to them"""
+    """exceeds the memory limit with segments of System V, which no process needs to attach"""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmat.restype = ctypes.c_void_p
     held: list[int] = []
@@ -254,27 +255,27 @@ def segments(to: Targets) -> str:
 
 
 def priority(to: Targets) -> str:
-    """takes the processor before everybody else"""
-    reached = []
+    """raises its own priority"""
+    succeeded = []
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        reached.append("SCHED_FIFO")
+        succeeded.append("SCHED_FIFO")
     except OSError as error:
         refused = str(error)
     try:
         os.nice(-10)
-        reached.append("nice -10")
+        succeeded.append("nice -10")
     except OSError as error:
         refused = str(error)
-    if not reached:
+    if not succeeded:
         raise Refused(refused)
-    return " and ".join(reached)
+    return " and ".join(succeeded)
 
 
 def lease(to: Targets) -> str:
-    """takes a lease on a file, for which everybody waits who opens it"""
-    refused = "no file is there"
+    """takes a lease on a file, which makes everybody who opens it wait"""
+    refused = "there is no file"
     for name in os.listdir(to["own_folder"]):
         file = os.open(f"{to['own_folder']}/{name}", os.O_RDONLY)
         try:
@@ -289,7 +290,7 @@ def lease(to: Targets) -> str:
 
 
 def user_namespace(to: Targets) -> str:
-    """becomes root in namespaces of its own, where the kernel is weakest"""
+    """becomes root in namespaces of its own, where the kernel has most of its bugs"""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(NEW_USER) != 0:
         raise Refused(os.strerror(ctypes.get_errno()))
@@ -297,7 +298,7 @@ def user_namespace(to: Targets) -> str:
 
 
 def daemon(to: Targets) -> str:
-    """leaves a process behind that has left its family"""
+    """leaves a daemon behind"""
     if os.fork() == 0:
         os.setsid()
         if os.fork():
@@ -313,7 +314,7 @@ def daemon(to: Targets) -> str:
 
 
 def rival(to: Targets) -> int:
-    """The rival's process: whoever has its mark in the command line, or as it was told."""
+    """Returns the pid of the rival, by its command line or as given."""
     for name in os.listdir("/proc"):
         try:
             with open(f"/proc/{int(name)}/cmdline", "rb") as words:
@@ -321,7 +322,7 @@ def rival(to: Targets) -> int:
                     return int(name)
         except (OSError, ValueError):
             continue
-    os.kill(to["victim"], 0)  # not to be seen; perhaps to be reached
+    os.kill(to["victim"], 0)  # invisible, but perhaps it can be signalled
     return to["victim"]
 
 
@@ -365,11 +366,11 @@ ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
     "user-namespace": ("privileges", user_namespace),
     "daemon": ("kill", daemon),
 }
-"""By name: the guarantee that it tries, and what does it."""
+"""By name, the guarantee that an attack tries to break, and its function."""
 
 
 def attack(name: str, to: Any) -> dict[str, str]:
-    """What came of it."""
+    """Tries one attack and returns its result."""
     try:
         return {"reached": ATTACKS[name][1](to)}
     except (OSError, Refused, MemoryError) as error:

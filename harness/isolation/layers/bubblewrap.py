@@ -1,54 +1,53 @@
-"""bubblewrap, where it is installed and namespaces of our own are refused: some systems let it alone make them."""
+"""bubblewrap: makes the namespaces where it is installed and we may not. Some systems allow them to it alone."""
 
 import os
 import shutil
 from collections.abc import Sequence
 from functools import cache
 
-from referee.harness.isolation.hidden_files import too_many
-from referee.harness.isolation.layers.namespaces import BASE, View, optional
-from referee.harness.isolation.visible_paths import covered, links
+from referee.harness.isolation.hidden_files import too_many_files
+from referee.harness.isolation.layers.namespaces import BASE, SandboxFiles, is_optional
+from referee.harness.isolation.visible_paths import is_inside, links
 
-MOST_WORDS = 8500
-"""Arguments that fit into bubblewrap's limit of 9,000, with the program and its own arguments."""
+MAX_WORDS = 8500
+"""Arguments that fit into bubblewrap's limit of 9,000, with those of the program."""
 
 
 @cache
 def program() -> str | None:
-    """Where it is."""
+    """Returns the path of bubblewrap; None if it is not installed."""
     return shutil.which("bwrap")
 
 
-def command(view: View, launcher: Sequence[str]) -> list[str]:
-    """What goes before the launcher, which is the first process inside and sees the same files as with `namespaces`.
+def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
+    """Returns the words before the sandbox launcher, which sees the same files as with `namespaces`.
 
-    Versions that cannot limit the size of a folder in memory fail the trial. RunError for a folder with too many files.
+    Versions that cannot limit the size of a folder in memory fail the trial. RunError for too many files.
     """
     bwrap = program()
     assert bwrap is not None
-    size = () if view.scratch_bytes is None else ("--size", str(view.scratch_bytes))
-    room = (*size, "--tmpfs")
-    taken = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *room, "/tmp"]
-    sight = view.sight
-    for path in sight.opened:
+    size = () if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))
+    tmpfs = (*size, "--tmpfs")
+    words = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *tmpfs, "/tmp"]
+    visible = files.visible
+    for path in visible.partial_folders:
         if path not in (BASE, "/"):
-            taken += ["--perms", "0555", "--dir", path]
-    for path in sight.shown:
+            words += ["--perms", "0555", "--dir", path]
+    for path in visible.paths:
         if os.path.islink(path):
-            taken += ["--symlink", os.readlink(path), path]
+            words += ["--symlink", os.readlink(path), path]
         else:
-            taken += ["--ro-bind-try" if optional(path, sight) else "--ro-bind", path, path]
-    for target, place in links(view.named, view.scratch, sight.shown):
-        taken += ["--symlink", target, place]
+            words += ["--ro-bind-try" if is_optional(path, visible) else "--ro-bind", path, path]
+    for target, place in links(files.link_paths, files.scratch, visible.paths):
+        words += ["--symlink", target, place]
     for path in filter(os.path.isabs, launcher):
-        if not covered(os.path.realpath(path), sight.shown):
-            taken += ["--ro-bind", path, path]
-    for path in view.writable:
-        taken += ["--bind", path, path]
-    for path in sight.emptied:
-        taken += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
-    scratch = os.path.realpath(view.scratch)
-    taken += [*room, scratch, "--proc", "/proc", "--dev", "/dev", "--"]
-    if sight.opened and len(taken) > MOST_WORDS:
-        raise too_many(sight.opened[0], len(sight.shown))
-    return taken
+        if not is_inside(os.path.realpath(path), visible.paths):
+            words += ["--ro-bind", path, path]
+    for path in files.writable:
+        words += ["--bind", path, path]
+    for path in visible.empty_folders:
+        words += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
+    words += [*tmpfs, os.path.realpath(files.scratch), "--proc", "/proc", "--dev", "/dev", "--"]
+    if visible.partial_folders and len(words) > MAX_WORDS:
+        raise too_many_files(visible.partial_folders[0], len(visible.paths))
+    return words

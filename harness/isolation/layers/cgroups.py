@@ -1,61 +1,61 @@
-"""Control groups, where we may make some: limits that hold exactly, of all that a bot starts, and an end in one stroke.
+"""Control groups: exact limits for everything that a bot starts, and one call that ends all of it.
 
-Version 2, or the memory and pids hierarchies of version 1, or both: many systems have them mixed. New groups lie below
-our own, so that whatever limits us limits the bots as well.
+They may be version 2, the memory and pids hierarchies of version 1, or both. New groups are made below our own, so that
+our limits bind the bots as well.
 """
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
 
 from referee.harness.isolation.layers.process_limit import tasks
-from referee.harness.isolation.supervisor import remove_group
+from referee.harness.isolation.removal import remove_group
 
 MOUNTS = Path("/proc/self/mountinfo")
-OURS = Path("/proc/self/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
 V1 = ("memory", "pids")
 NEEDED = frozenset({"memory", "pids"})
-"""Controllers of version 2 without which its groups limit nothing."""
+"""Controllers without which groups of version 2 limit nothing."""
 FILE_BYTES = 1 << 14
 """No file of a group that we read is longer."""
 
 
 class Hierarchy(Struct, frozen=True):
-    """A tree of groups in which we may make some."""
+    """A tree of groups in which we may make groups."""
 
     base: Path
     controllers: frozenset[str]
     unified: bool
     """Version 2."""
-    needs_room: bool = False
-    """It is usable only within `room`."""
+    needs_move: bool = False
+    """Usable only while our process is `vacate`d."""
 
 
 class Groups:
-    """Where the groups of a run are made. Empty where nothing is writable."""
+    """Makes the groups of a run. Without hierarchies, none can be made."""
 
     def __init__(self, hierarchies: tuple[Hierarchy, ...]) -> None:
         self._hierarchies = hierarchies
-        self.number = 0
+        self.count = 0
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
-        """Those that are usable now, or would be within `room`."""
-        if not _room.refused:
+        """The hierarchies that are usable now, or would be while `vacate`d."""
+        if not _move.refused:
             return self._hierarchies
-        return tuple(hierarchy for hierarchy in self._hierarchies if not hierarchy.needs_room)
+        return tuple(hierarchy for hierarchy in self._hierarchies if not hierarchy.needs_move)
 
     def has(self, controller: str) -> bool:
         return any(controller in hierarchy.controllers for hierarchy in self.hierarchies)
 
     def make(self, memory_bytes: int | None, processes: int | None) -> "Group":
-        """A group with its limits set, for one bot. OSError if it cannot be made after all."""
-        self.number += 1
-        name = f"referee-{os.getpid()}-{self.number}"
+        """Makes a group with its limits, for one bot. OSError if that fails."""
+        self.count += 1
+        name = f"referee-{os.getpid()}-{self.count}"
         group = Group([])
         try:
             for hierarchy in self.hierarchies:
@@ -70,7 +70,7 @@ class Groups:
         return group
 
 
-def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> Mapping[str, int]:
+def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> dict[str, int]:
     limits: dict[str, int] = {}
     if memory_bytes is not None and "memory" in hierarchy.controllers:
         limits["memory.max" if hierarchy.unified else "memory.limit_in_bytes"] = memory_bytes
@@ -83,71 +83,66 @@ def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | Non
 
 
 class Group:
-    """One bot's: everything that it starts is in it, wherever it runs to."""
+    """The control group of one bot, which holds everything that the bot starts."""
 
     def __init__(self, folders: list[tuple[Path, Hierarchy]]) -> None:
         self.folders = folders
-        self._read: dict[Path, int] = {}
-        """Files that are read again and again, open: to open one takes five times as long as to read it."""
+        self._files: dict[Path, int] = {}
+        """Open files: opening one takes five times as long as reading it."""
 
-    def paths(self) -> tuple[str, ...]:
-        """Its folders."""
-        return tuple(str(folder) for folder, _ in self.folders)
+    def paths(self) -> list[str]:
+        return [str(folder) for folder, _ in self.folders]
 
     def steps(self, forks: bool) -> list[str]:
-        """For the launcher, before anything else; `forks`: it goes on in a child.
+        """Returns the first steps of the sandbox launcher; `forks`: it continues in a child.
 
-        The kernel moves a process only when all processors have passed a quiet point, which takes longer than all the
-        rest of a start. Version 2 lets a child be born in a group instead. Version 1 spares a thread that moves itself
-        alone the waiting; the launcher has one.
+        Moving a process takes longer than the rest of a start, because the kernel waits for all processors. With
+        version 2 a child can start in a group instead. With version 1 a process of one thread moves itself without
+        that wait.
         """
         steps = []
         for folder, hierarchy in self.folders:
             if hierarchy.unified and forks:
-                steps += ["bornin", str(folder)]
+                steps += ["child_cgroup", str(folder)]
             else:
                 steps += ["cgroup", str(folder / ("cgroup.procs" if hierarchy.unified else "tasks"))]
         return steps
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel has ended a process of it for want of memory."""
+        """Whether the kernel has killed one of its processes at the memory limit."""
         for folder, hierarchy in self.folders:
             if "memory" in hierarchy.controllers:
-                return (
-                    self._field(folder / ("memory.events" if hierarchy.unified else "memory.oom_control"), "oom_kill")
-                    > 0
-                )
+                file = "memory.events" if hierarchy.unified else "memory.oom_control"
+                return self._field(folder / file, "oom_kill") > 0
         return False
 
     def memory_bytes(self) -> int | None:
-        """What it holds that no file could give back: also what hides in files in memory. None where nobody counts."""
+        """Returns the memory that it holds, files in memory included but no page cache; None = not counted."""
         for folder, hierarchy in self.folders:
             if "memory" in hierarchy.controllers:
-                stat = folder / "memory.stat"
                 names = ("anon", "shmem") if hierarchy.unified else ("total_rss", "total_shmem")
-                return sum(self._field(stat, name) for name in names)
+                return sum(self._field(folder / "memory.stat", name) for name in names)
         return None
 
     def cpu_s(self) -> float | None:
-        """CPU time of everything in it, also of what nobody waited for; None where nobody counts."""
+        """Returns the CPU time of everything in it, unreaped children included; None = not counted."""
         for folder, hierarchy in self.folders:
             if hierarchy.unified:
                 return self._field(folder / "cpu.stat", "usage_usec") / 1e6
         return None
 
     def kill(self) -> None:
-        """Ends everything in it at one stroke, where that can be done; else nothing."""
+        """Kills everything in it at once, where the kernel can."""
         for folder, hierarchy in self.folders:
             if hierarchy.unified:
                 with suppress(OSError):
                     (folder / "cgroup.kill").write_text("1")
 
     def _field(self, file: Path, name: str) -> int:
-        """A number by its name; 0 where there is none."""
+        """Returns a number by its name; 0 if there is none."""
         try:
-            descriptor = self._read.get(file)
-            if descriptor is None:
-                descriptor = self._read[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+            if (descriptor := self._files.get(file)) is None:
+                descriptor = self._files[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
             for line in os.pread(descriptor, FILE_BYTES, 0).decode().splitlines():
                 key, _, value = line.partition(" ")
                 if key == name:
@@ -157,53 +152,53 @@ class Group:
         return 0
 
     def remove(self) -> None:
-        """Its processes have ended."""
-        for descriptor in self._read.values():
+        """Removes the group once its processes have ended."""
+        for descriptor in self._files.values():
             os.close(descriptor)
-        self._read.clear()
+        self._files.clear()
         for folder, _ in self.folders:
             remove_group(folder)
         self.folders = []
 
 
-class Room:
-    """A group below our own in which our process is while bots play, version 2.
+class Move:
+    """Our process's move into a group below its own, of version 2, while bots play.
 
-    A group that holds processes cannot hand its controllers on, the topmost apart. So we leave ours, if we are alone in
-    it, and return when the last run has ended.
+    A group that holds processes cannot give controllers to its children, except the topmost. So we leave our group if
+    we are alone in it, and return when the last run has ended.
     """
 
     def __init__(self) -> None:
         self.refused = False
-        """We were not alone in our group when the last run began."""
+        """Whether we were not alone in our group when the last run began."""
         self.base: Path | None = None
         """The group that we have left."""
-        self._users = 0
+        self._runs = 0
         self._lock = threading.Lock()
 
-    def enter(self) -> None:
+    def begin(self) -> None:
         with self._lock:
-            if not self._users:
+            if not self._runs:
                 base = _base_to_leave()
                 self.refused = base is not None and not self._move_in(base)
-            self._users += 1
+            self._runs += 1
 
-    def leave(self) -> None:
+    def end(self) -> None:
         with self._lock:
-            self._users -= 1
-            if not self._users and self.base is not None:
+            self._runs -= 1
+            if not self._runs and self.base is not None:
                 self._move_out(self.base)
 
     def _move_in(self, base: Path) -> bool:
-        """Whether groups with limits can be made in `base` now."""
+        """Returns whether groups with limits can be made in `base` now."""
         try:
             if set((base / "cgroup.procs").read_text().split()) - {str(os.getpid())}:
                 return False
-            inside = _inside(base)
-            inside.mkdir(exist_ok=True)
+            child = _child(base)
+            child.mkdir(exist_ok=True)
             self.base = base
-            (inside / "cgroup.procs").write_text("0")
-            (base / "cgroup.subtree_control").write_text(_switch("+"))
+            (child / "cgroup.procs").write_text("0")
+            (base / "cgroup.subtree_control").write_text(_subtree_control("+"))
         except OSError:
             if self.base is not None:
                 self._move_out(self.base)
@@ -211,85 +206,76 @@ class Room:
         return True
 
     def _move_out(self, base: Path) -> None:
-        """Takes along what our program has started meanwhile."""
+        """Returns to our group, with the processes that our program has started meanwhile."""
         self.base = None
-        inside = _inside(base)
+        child = _child(base)
         with suppress(OSError):
-            (base / "cgroup.subtree_control").write_text(_switch("-"))
-            while members := (inside / "cgroup.procs").read_text().split():
+            (base / "cgroup.subtree_control").write_text(_subtree_control("-"))
+            while members := (child / "cgroup.procs").read_text().split():
                 for pid in members:
                     with suppress(ProcessLookupError):
                         (base / "cgroup.procs").write_text(pid)
-        remove_group(inside)
+        remove_group(child)
 
 
-_room = Room()
+_move = Move()
+"""One per process, since a process is in one group."""
 
 
 @contextmanager
-def room() -> Iterator[None]:
-    """Within the block, groups with limits can be made where our process has to leave its own group for that."""
-    _room.enter()
+def vacate() -> Iterator[None]:
+    """Takes our process out of its group for the block, if only then groups with limits can be made."""
+    _move.begin()
     try:
         yield
     finally:
-        _room.leave()
+        _move.end()
 
 
-def _inside(base: Path) -> Path:
+def _child(base: Path) -> Path:
     return base / f"referee-{os.getpid()}-0"
 
 
-def _switch(sign: str) -> str:
-    """For `cgroup.subtree_control`."""
+def _subtree_control(sign: str) -> str:
     return " ".join(f"{sign}{name}" for name in sorted(NEEDED))
 
 
 def _base_to_leave() -> Path | None:
-    """Our group of version 2, if groups with limits can be made in it as soon as our process has left it."""
-    mount = _mounts().get("")
-    path = dict(_our_groups()).get("")
-    if mount is None or path is None:
+    """Returns our group of version 2, if groups with limits can be made in it as soon as we have left it."""
+    base = next((base for controllers, base in _own_groups() if not controllers), None)
+    if base is None:
         return None
-    base = mount[0] / os.path.relpath(path, mount[1])
     try:
         offered = frozenset((base / "cgroup.controllers").read_text().split())
-        leaves = offered >= NEEDED and (base / "cgroup.type").exists()  # else it is the topmost: it needs no room
     except OSError:
         return None
-    return base if leaves and _above(base) is None and not _controllers(base) >= NEEDED else None
+    leaves = offered >= NEEDED and not _is_topmost(base)
+    return base if leaves and _ancestor(base) is None and not _controllers(base) >= NEEDED else None
 
 
 def find() -> tuple[Groups, dict[str, str]]:
-    """The hierarchies in which we can make groups, and for `memory`, `pids` and `cpu` why not, where we cannot."""
-    with room():
+    """Tries out where groups can be made; for `memory`, `pids` and `cpu` also why not."""
+    with vacate():
         return _find()
 
 
 def _find() -> tuple[Groups, dict[str, str]]:
-    found: list[Hierarchy] = []
+    usable: list[Hierarchy] = []
     missing: dict[str, str] = {}
-    mounts = _mounts()
-    for controllers, path in _our_groups():
-        mount = mounts.get(controllers)
-        if mount is None:
-            continue
-        base = mount[0] / os.path.relpath(path, mount[1])
+    for controllers, base in _own_groups():
         unified = controllers == ""
         if unified:
-            base = _with_room(base)
+            base = _usable_base(base)
         names = _controllers(base) if unified else frozenset(controllers.split(",")) & frozenset(V1)
         if not unified and not names:
             continue
         _sweep(base)
-        needs_room = unified and base == _room.base
-        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified, needs_room)
-        reason = _trial(hierarchy)
-        if reason is None:
-            found.append(hierarchy)
+        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified, unified and base == _move.base)
+        if (reason := _trial(hierarchy)) is None:
+            usable.append(hierarchy)
         else:
             missing |= {name: reason for name in hierarchy.controllers}
-    groups = Groups(tuple(found))
+    groups = Groups(tuple(usable))
     for name in ("memory", "pids", "cpu"):
         if groups.has(name):
             missing.pop(name, None)
@@ -299,45 +285,48 @@ def _find() -> tuple[Groups, dict[str, str]]:
 
 
 class TaskLimit(Struct, frozen=True):
-    """How many tasks, which are processes and threads, may live at a time."""
+    """A limit of tasks, which are processes and threads, that live at the same time."""
 
     name: str
     """The setting of the system."""
-    most: int
-    living: int
+    limit: int
+    alive: int
 
 
 def task_limits() -> list[TaskLimit]:
-    """The limits of our control group and of those above it."""
-    found = []
-    mounts = _mounts()
-    for controllers, path in _our_groups():
-        if controllers not in mounts or (controllers and "pids" not in controllers.split(",")):
+    """Returns the limits of our control group and of those above it."""
+    limits = []
+    for controllers, group in _own_groups():
+        if controllers and "pids" not in controllers.split(","):
             continue
-        mount, root = mounts[controllers]
-        group = mount / os.path.relpath(path, root)
         for folder in (group, *group.parents):
             try:
-                most, living = ((folder / file).read_text().strip() for file in ("pids.max", "pids.current"))
+                limit, alive = ((folder / file).read_text().strip() for file in ("pids.max", "pids.current"))
             except OSError:
                 continue  # the topmost group has no limit
-            if most != "max":
-                found.append(TaskLimit(f"{folder}/pids.max", int(most), int(living)))
-    return found
+            if limit != "max":
+                limits.append(TaskLimit(f"{folder}/pids.max", int(limit), int(alive)))
+    return limits
 
 
-def _our_groups() -> list[tuple[str, str]]:
-    """Controllers ("" for version 2) and path of each group that we are in."""
+def _own_groups() -> list[tuple[str, Path]]:
+    """Returns the controllers ("" for version 2) and the folder of each group that we are in."""
     try:
-        lines = OURS.read_text().splitlines()
+        lines = OWN_GROUPS.read_text().splitlines()
     except OSError:
         return []
-    return [(controllers, path) for _, controllers, path in (line.split(":", 2) for line in lines)]
+    mounts = _mounts()
+    groups = [(controllers, path) for _, controllers, path in (line.split(":", 2) for line in lines)]
+    return [
+        (controllers, mounts[controllers][0] / os.path.relpath(path, mounts[controllers][1]))
+        for controllers, path in groups
+        if controllers in mounts
+    ]
 
 
 def _mounts() -> dict[str, tuple[Path, str]]:
-    """By controllers ("" for version 2): where the hierarchy is mounted, and which of its groups is there."""
-    found: dict[str, tuple[Path, str]] = {}
+    """Returns, by controllers ("" for version 2), where a hierarchy is mounted and which of its groups that is."""
+    mounts: dict[str, tuple[Path, str]] = {}
     try:
         lines = MOUNTS.read_text().splitlines()
     except OSError:
@@ -346,47 +335,49 @@ def _mounts() -> dict[str, tuple[Path, str]]:
         left, _, right = line.partition(" - ")
         root, place = left.split()[3:5]
         kind, _, options = right.split()[:3]
+        controllers = ",".join(name for name in options.split(",") if name in V1)
         if kind == "cgroup2":
-            found[""] = (Path(place), root)
-        elif kind == "cgroup":
-            controllers = ",".join(name for name in options.split(",") if name in V1)
-            if controllers:
-                found[controllers] = (Path(place), root)
-    return found
+            mounts[""] = (Path(place), root)
+        elif kind == "cgroup" and controllers:
+            mounts[controllers] = (Path(place), root)
+    return mounts
 
 
 def _controllers(base: Path) -> frozenset[str]:
-    """What groups made there can limit, version 2."""
+    """Returns what groups of version 2 below this one can limit."""
     try:
         return frozenset((base / "cgroup.subtree_control").read_text().split())
     except OSError:
         return frozenset()
 
 
-def _above(base: Path) -> Path | None:
-    """A group above ours that hands controllers on and is open to us.
+def _is_topmost(base: Path) -> bool:
+    return not (base / "cgroup.type").exists()
 
-    A service manager that delegates may have put us into a group of our own for that reason, and to root all of them
-    are open.
+
+def _ancestor(base: Path) -> Path | None:
+    """Returns a group above ours that gives controllers to its children and is writable for us.
+
+    A service manager that delegates may have put us into a child for that reason. To root, all groups are writable.
     """
-    for above in base.parents:
-        if _controllers(above) >= NEEDED and os.access(above / "cgroup.procs", os.W_OK):
-            return above
+    for folder in base.parents:
+        if _controllers(folder) >= NEEDED and os.access(folder / "cgroup.procs", os.W_OK):
+            return folder
     return None
 
 
-def _with_room(base: Path) -> Path:
-    """The group in which groups with limits can be made, version 2: ours, or one above it."""
-    if (above := _above(base)) is not None:
-        return above
+def _usable_base(base: Path) -> Path:
+    """Returns the group of version 2 in which groups with limits can be made: ours, or one above it."""
+    if (ancestor := _ancestor(base)) is not None:
+        return ancestor
     with suppress(OSError):
-        if not _controllers(base) >= NEEDED and not (base / "cgroup.type").exists():  # the topmost
-            (base / "cgroup.subtree_control").write_text(_switch("+"))
+        if not _controllers(base) >= NEEDED and _is_topmost(base):
+            (base / "cgroup.subtree_control").write_text(_subtree_control("+"))
     return base
 
 
 def _trial(hierarchy: Hierarchy) -> str | None:
-    """Makes a group with limits and removes it again: why that cannot be done, or None."""
+    """Makes and removes a group with limits; returns why that fails, or None."""
     try:
         group = Groups((hierarchy,)).make(64 << 20, 64)
     except OSError as error:
@@ -398,11 +389,10 @@ def _trial(hierarchy: Hierarchy) -> str | None:
 def _sweep(base: Path) -> None:
     """Removes the empty groups of referees that were killed."""
     try:
-        left = [entry for entry in base.iterdir() if entry.name.startswith("referee-")]
+        folders = [entry for entry in base.iterdir() if entry.name.startswith("referee-")]
     except OSError:
         return
-    for entry in left:
-        pid = entry.name.split("-")[1]
-        if not Path("/proc", pid).exists():
+    for folder in folders:
+        if not Path("/proc", folder.name.split("-")[1]).exists():
             with suppress(OSError):
-                entry.rmdir()
+                folder.rmdir()

@@ -1,23 +1,23 @@
-"""The kernel's limit of processes: the backstop behind what is measured, where it counts a bot's own and no others.
+"""The kernel's limit of processes (RLIMIT_NPROC): a backstop behind our own counting.
 
-It counts by account. So it is set inside of a user namespace, or for an account of the bot's own; elsewhere it would
-count whatever else the account runs. It never binds root.
+The kernel counts all processes of an account. So the limit is set only in a user namespace or for a bot with an
+account of its own. It never binds root.
 """
 
 import resource
 
 TASKS_PER_PROCESS = 4
-"""The kernel counts threads as processes. So processes are counted by measuring; the kernel's limit is a backstop."""
+"""The kernel counts threads as processes."""
 
 
 def steps(processes: int | None) -> list[str]:
-    """For the launcher; None = no limit."""
+    """Returns the steps of the sandbox launcher; None = no limit."""
     if processes is None:
         return []
-    most = str(tasks(processes))
-    return ["rlimit", str(resource.RLIMIT_NPROC), most, most]
+    limit = str(tasks(processes))
+    return ["rlimit", str(resource.RLIMIT_NPROC), limit, limit]
 
 
 def tasks(processes: int) -> int:
-    """How many threads, those of one-threaded processes included, so many processes may have."""
+    """Returns how many threads, main threads included, a bot with this limit of processes may have."""
     return processes * TASKS_PER_PROCESS

@@ -1,0 +1,131 @@
+"""Tries out, once per process, which isolation layers this machine offers."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from msgspec import Struct
+
+from referee.harness.isolation import launcher_build, visible_paths
+from referee.harness.isolation.hidden_files import VisiblePaths
+from referee.harness.isolation.launcher_build import without
+from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, seccomp
+from referee.harness.isolation.layers.cgroups import Groups
+from referee.harness.isolation.layers.namespaces import SandboxFiles
+from referee.harness.isolation.sandbox_command import sandbox_command
+from referee.harness.isolation.supervisor import PORTABLE, STATUS
+
+TRIAL_S = 10.0
+
+
+class Machine(Struct, frozen=True):
+    """The isolation layers that this machine offers."""
+
+    namespaces: str | None
+    """How they are made: "own" (as root), "user" (in a user namespace) or "bwrap"; None = not at all."""
+    landlock: int
+    """Its version; 0 = none."""
+    seccomp: bool
+    account: bool
+    """Whether a bot can have an account of its own, if its files are open to that."""
+    groups: Groups
+    compiled: bool
+    """Whether the sandbox launcher is the compiled one."""
+    missing: Mapping[str, str]
+    """By layer, why it is missing."""
+
+
+@cache
+def probe() -> Machine:
+    """Tries every layer."""
+    if PORTABLE:
+        why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {launcher_build.WITHOUT}"
+        return Machine(None, 0, False, False, Groups(()), False, {"linux": why})
+    missing: dict[str, str] = {}
+    namespace = _namespaces(missing)
+    version = 0 if without("landlock") else landlock.abi()
+    if not version:
+        missing["landlock"] = "not in this kernel, or switched off"
+    elif reason := _trial(None, landlock.steps(["/"], [], [], version)):
+        missing["landlock"], version = reason, 0
+    filter_steps = [] if without("seccomp") else seccomp.steps(True, True, True)
+    if reason := _trial(None, filter_steps) if filter_steps else "not known for this processor":
+        missing["seccomp"] = reason
+    if reason := _no_account(namespace):
+        missing["account"] = reason
+    groups, no_groups = (Groups(()), {}) if without("cgroup") else cgroups.find()
+    missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
+    compiled = not launcher_build.command()[-1].endswith(".py")
+    if not compiled:
+        missing["launcher"] = f"{launcher_build.obstacle()}: each bot starts about 8 ms later"
+    return Machine(namespace, version, "seccomp" not in missing, "account" not in missing, groups, compiled, missing)
+
+
+def _namespaces(missing: dict[str, str]) -> str | None:
+    """Returns the first way to make namespaces that works, and notes in `missing` why others do not."""
+    for way in ("own", "user", "bwrap"):
+        layer = "bwrap" if way == "bwrap" else "namespaces"
+        if (way == "own" and os.geteuid() != 0) or without(layer):
+            continue
+        if way == "bwrap" and bubblewrap.program() is None:
+            missing[layer] = "not installed"
+        elif reason := _trial(way, []):
+            missing[layer] = reason
+        else:
+            return way
+    return None
+
+
+def _no_account(namespace: str | None) -> str | None:
+    """Returns why bots cannot have accounts of their own; None = they can."""
+    if os.geteuid() != 0 or without("account"):
+        return "only root can change accounts"
+    if namespace in ("user", "bwrap"):
+        return "a user namespace holds one account only"
+    return _trial(namespace, account.steps(account.draw()))
+
+
+def _trial(namespace: str | None, steps: Sequence[str]) -> str | None:
+    """Starts a program with some layers. Returns why that fails, or None."""
+    folders = visible_paths.outermost(map(os.path.realpath, filter(os.path.exists, visible_paths.SYSTEM_FOLDERS)))
+    files = SandboxFiles(
+        visible=VisiblePaths(tuple(folders)),
+        link_paths=visible_paths.SYSTEM_FOLDERS,
+        writable=(),
+        scratch="/tmp/scratch",
+        scratch_bytes=1 << 20,
+        uid=os.geteuid(),
+        gid=os.getegid(),
+    )
+    program = shutil.which("true", path=os.defpath) or sys.executable
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            words = sandbox_command(namespace, files, [], steps if "account" in steps else ["no_new_privs", *steps])
+            replaced = {STATUS: str(theirs.fileno()), "fork": "fork_and_wait"}
+            line = [replaced.get(word, word) for word in words]
+            process = subprocess.Popen(
+                [*line, "--", program],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+            )
+        ours.settimeout(TRIAL_S)
+        try:
+            messages = [*iter(lambda: ours.recv(4096), b"")]
+            _, stderr = process.communicate(timeout=TRIAL_S)
+        except (TimeoutError, subprocess.TimeoutExpired):
+            process.kill()
+            process.communicate()
+            return f"no answer within {TRIAL_S:g} s"
+    for message in messages:
+        if message.startswith(b"error "):
+            return message.removeprefix(b"error ").decode("utf-8", "replace")
+    if process.returncode if namespace is None else not any(message.startswith(b"exit 0 ") for message in messages):
+        return stderr.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+    return None

@@ -1,0 +1,53 @@
+"""Removes everything that a bot has made of its scratch folder."""
+
+import os
+from pathlib import Path
+
+from referee.harness.isolation.removal import remove
+
+
+def test_a_folder_with_links_pipes_odd_names_and_closed_folders_is_removed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("no bot's")
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    os.mkfifo(folder / "pipe")
+    (folder / os.fsdecode(b"\xff\n\x1b[31m")).write_text("")
+    closed = folder / "closed"
+    (closed / "inside" / "more").mkdir(parents=True)
+    (closed / "inside" / "file").write_text("")
+    for path in (closed / "inside", closed, folder):
+        path.chmod(0)
+    remove(folder)
+    assert list(tmp_path.iterdir()) == [kept]
+
+
+def test_nested_folders_are_removed_at_any_depth(tmp_path: Path) -> None:
+    """Their path is longer than any path may be, and their depth exceeds Python's stack."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    inside = os.open(folder, os.O_RDONLY)
+    for _ in range(3000):
+        os.mkdir("d", dir_fd=inside)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=inside)
+        os.close(inside)
+        inside = deeper
+    os.close(inside)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_a_link_is_removed_and_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "folder" / "kept"
+    kept.parent.mkdir()
+    kept.write_text("")
+    link = tmp_path / "link"
+    link.symlink_to(kept.parent)
+    remove(link)
+    assert kept.exists()
+    assert not link.is_symlink()
+
+
+def test_removing_a_missing_folder_is_no_error(tmp_path: Path) -> None:
+    remove(tmp_path / "gone")
