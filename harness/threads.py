@@ -1,4 +1,4 @@
-"""Work in threads, so that other tasks do not wait for it. It goes on here when the system starts no thread.
+"""Work in threads, so that other tasks do not wait for it. It runs here when the system starts no thread.
 
 A bot can use up the tasks of a container or of a service. The referee must go on then, since it has to end that bot.
 """
@@ -17,7 +17,7 @@ Steps = Generator[bool, None, T]
 
 
 async def finish(steps: Steps[T]) -> T:
-    """The result of work in steps: of its first `SLICE_S` here, and of the rest in a thread."""
+    """Runs work in steps: for `SLICE_S` here, the rest in a thread. Returns its result."""
     done = _within(steps)
     if done is None:
         try:
@@ -31,23 +31,23 @@ async def finish(steps: Steps[T]) -> T:
 
 
 def glance(steps: Steps[T]) -> T | None:
-    """The result of work in steps, if that takes no longer than `SLICE_S`."""
+    """Runs work in steps for `SLICE_S`. Returns its result; None if there was not enough time."""
     done = _within(steps)
     return None if done is None else done[0]
 
 
 def finish_now(steps: Steps[T]) -> T:
-    """The result of work in steps, however long that takes."""
+    """Runs work in steps, however long that takes. Returns its result."""
     while True:
         try:
             next(steps)
         except StopIteration as end:
-            found: T = end.value
-            return found
+            result: T = end.value
+            return result
 
 
 async def run(work: Callable[[], T]) -> T:
-    """The result of `work`, which runs in a thread if the system starts one."""
+    """Runs `work` in a thread, if the system starts one. Returns its result."""
     try:
         return await _in_thread(work)
     except _NoThread:
@@ -59,23 +59,22 @@ class _NoThread(Exception):
 
 
 async def _in_thread(work: Callable[[], T], abandon: bool = False) -> T:
-    runs = False
+    started = False
 
     def run() -> T:
-        nonlocal runs
-        runs = True
+        nonlocal started
+        started = True
         return work()
 
     try:
         return await trio.to_thread.run_sync(run, abandon_on_cancel=abandon)
     except RuntimeError as error:
-        if runs:
+        if started:
             raise
         raise _NoThread from error
 
 
 def _within(steps: Steps[T]) -> tuple[T] | None:
-    """The result of steps that end within `SLICE_S`; None: they go on."""
     until = perf_counter() + SLICE_S
     try:
         while not next(steps) and perf_counter() < until:

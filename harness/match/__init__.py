@@ -1,1 +1,1 @@
-"""One match, and several of one kind: who is asked, what the engine makes of it, what it cost, how it ended."""
+"""Matches: turns, clocks, faults, verdicts, and series of matches."""

@@ -1,12 +1,12 @@
-"""Clock arithmetic: what a call may cost and what it leaves. Nothing here reads a clock."""
+"""Clock arithmetic: how long a call may take, and what it leaves. Nothing here reads a clock."""
 
 import math
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 
 
 class Clock:
-    """One seat's time: a bank, an increment and a limit a call, all in seconds."""
+    """The time of one seat: a bank, an increment and a limit for each call, all in seconds."""
 
     __slots__ = ("_opening_s", "_usual_s", "control", "last_s", "remaining_s")
 
@@ -15,16 +15,16 @@ class Clock:
         self._usual_s = control.per_call_s
         self._opening_s = control.per_call_s if control.opening_call_s is None else control.opening_call_s
         self.remaining_s = control.initial_s
-        """What is left in the bank; None = there is no bank."""
+        """Time left in the bank; None = there is no bank."""
         self.last_s: float | None = None
-        """What the previous call was charged; None before the first."""
+        """Charge of the previous call; None before the first."""
 
     def per_call_s(self, in_opening: bool) -> float | None:
-        """The limit of a call as the time control has it; None = no such limit."""
+        """Returns the limit of a call by the time control; None = no limit."""
         return self._opening_s if in_opening else self._usual_s
 
     def limit_s(self, own_s: float | None = None, in_opening: bool = False) -> float:
-        """How long the next call may take; `own_s`: a limit of its own, which draws on no bank. inf = for ever."""
+        """Returns how long the next call may take; inf = no limit. A method with a limit `own_s` uses no bank."""
         if own_s is not None:
             return own_s
         per_call_s, remaining_s = self._opening_s if in_opening else self._usual_s, self.remaining_s
@@ -33,10 +33,14 @@ class Clock:
         return remaining_s if per_call_s is None or remaining_s < per_call_s else per_call_s
 
     def charge(self, elapsed_s: float, own_s: float | None = None, in_opening: bool = False) -> bool:
-        """Books a call; True = it was in time (exactly the limit still is), and the increment is added."""
-        in_time = elapsed_s <= self.limit_s(own_s, in_opening)
+        """Charges a call. Returns whether it was in time; exactly the limit still is, and earns the increment."""
+        return self.charge_within(elapsed_s, self.limit_s(own_s, in_opening), own_s is None)
+
+    def charge_within(self, elapsed_s: float, limit_s: float, uses_bank: bool) -> bool:
+        """Charges a call whose limit is known."""
+        in_time = elapsed_s <= limit_s
         self.last_s = elapsed_s
-        if own_s is None and self.remaining_s is not None:
+        if uses_bank and self.remaining_s is not None:
             self.remaining_s = max(0.0, self.remaining_s - elapsed_s)
             if in_time:
                 self.remaining_s += self.control.increment_s
@@ -44,5 +48,5 @@ class Clock:
 
 
 def milliseconds(seconds: float | None) -> int | None:
-    """Whole milliseconds, rounded down, as they go over the wire; None stays None."""
+    """Returns whole milliseconds, rounded down, as the wire has them; None stays None."""
     return None if seconds is None else int(seconds * 1000 + 1e-6)

@@ -1,4 +1,4 @@
-"""A match that goes on from a position of another one, perhaps with other bots."""
+"""A match that goes on from a position of another match, perhaps with other bots."""
 
 import hashlib
 import re
@@ -6,20 +6,19 @@ from collections.abc import Mapping
 
 from referee.games.contract import Player
 from referee.harness.errors import UsageError
-from referee.harness.match.play import Match
-from referee.harness.match.replay_prefix import Past
-from referee.harness.programs.spec import Entrant, told_apart
+from referee.harness.match.match import Match
+from referee.harness.match.replay_prefix import ReplayPrefix
+from referee.harness.programs.spec import Entrant, with_unique_names
 from referee.harness.replay.lines import Origin, Step, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 
 
-def forked(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: Mapping[Player, Entrant]) -> Match:
-    """The match that goes on after `turn` (0: the opening). At the seats that are `given` others play than before.
+def fork_match(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: Mapping[Player, Entrant]) -> Match:
+    """Returns the match that goes on after `turn` (0: the opening), with the bots of `given` at their seats.
 
-    All bots are asked what was asked up to there, and told what was told; what they answer to that counts for nothing.
-    UsageError for a turn that there is not, or after which nobody is asked any more; Difference for a record that is
-    not what the rules give.
+    All bots get the recorded calls and notices up to there; their answers do not count. UsageError for a turn that does
+    not exist or ends the match; Difference for a replay that does not follow the rules.
     """
     steps: list[Step] = []
     lines = 1
@@ -40,19 +39,19 @@ def forked(replay: Replay, turn: int, seated: Mapping[Player, Entrant], given: M
     origin = Origin(replay.path.name, turn, hashlib.sha256(common).hexdigest(), tuple(sorted(given)))
     header = replay.header
     everybody = {**seated, **given}
-    entrants = tuple(told_apart([everybody[player] for player in range(len(header.setup.names))]))
+    entrants = tuple(with_unique_names([everybody[player] for player in range(len(header.setup.names))]))
     return Match(
         game=replay.game,
         entrants=entrants,
         seed=header.setup.seed,
         options=header.setup.options,
         time=header.time,
-        past=Past(tuple(steps), origin, replay.path),
+        prefix=ReplayPrefix(tuple(steps), origin, replay.path),
     )
 
 
 def path_of(replay: Replay, turn: int) -> str:
-    """The stem of the record of a match that goes on from there, without the seed that older names hold."""
+    """Returns the stem of the new replay, without the seed that older names have."""
     game = replay.header.game
     stem = re.sub(rf"^{re.escape(game)}-{replay.header.setup.seed}(?=[.-]|$)", game, replay.path.stem)
     return f"{stem}.turn{turn}"

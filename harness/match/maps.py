@@ -1,4 +1,4 @@
-"""Maps: the user's own, found by their path, and those that come along, found by their name."""
+"""Maps: bundled ones, found by name, and the user's own, found by path."""
 
 from pathlib import Path
 
@@ -7,13 +7,15 @@ from referee.harness.paths import MAPS
 
 
 def names(game: str) -> list[str]:
-    """The maps that come along for a game, without their suffix, sorted; none for a game without maps."""
+    """Returns the names of a game's bundled maps, without suffix, sorted."""
     return sorted({path.stem for path in _bundled(game)})
 
 
 def read(game: str, name: str) -> str:
-    """The content of a map: of the file at that path, or else of the map that comes along under that name, which may
-    be given with its suffix or without. UsageError if there is neither, if it cannot be read or if it is empty."""
+    """Returns the content of a map: the file at that path, or else the bundled map of that name (suffix optional).
+
+    UsageError if there is neither, or if the file is empty or cannot be read.
+    """
     path = Path(name)
     try:
         if not path.exists() or path.is_dir():
@@ -21,7 +23,7 @@ def read(game: str, name: str) -> str:
         content = path.read_text("utf-8")
     except FileNotFoundError as error:
         known = ", ".join(names(game)) or "none"
-        raise UsageError(f"--map {name}: there is no such file; maps that come along for {game}: {known}") from error
+        raise UsageError(f"--map {name}: there is no such file; bundled maps of {game}: {known}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--map {name}: {error}") from error
     if not content:  # to the games this would mean that no map was named

@@ -1,211 +1,405 @@
-"""The loop that drives every game: it asks whoever is awaited, has the engine judge, and tells what happened.
+"""A match from the greeting to the end: it takes the seats, has the game driven, and keeps the replay."""
 
-A match, a game of the check and the first call of a new bot are this loop with other seats and with what they add.
-"""
-
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import trio
+from msgspec import Struct
 
-from referee.games.contract import Call, Event, Fault, Game, Notice, Player, Setup, TimeControl
-from referee.games.dice import derive_seed
+from referee.games.contract import Call, Event, FaultKind, Player, Result, Ruling, Setup, State
+from referee.games.game import Game, TimeControl
 from referee.harness.errors import ungrouped
-from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.match.rule_options import begun
+from referee.harness.isolation.plan import common_layers
+from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
+from referee.harness.match.clock import Clock
+from referee.harness.match.fault_reports import FaultReports
+from referee.harness.match.interventions import MatchInterventions
+from referee.harness.match.listener import Listener
+from referee.harness.match.pause import Pace
+from referee.harness.match.replay_prefix import ReplayPrefix, play_prefix
+from referee.harness.match.turn import Driver
+from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
-from referee.harness.replay.lines import Step
-from referee.harness.seats.seat import Seat, Table
-from referee.protocol import messages
-from referee.protocol.messages import PROTOCOL_VERSION, Encoding, Initialize
+from referee.harness.process.stall_clock import stall_clock
+from referee.harness.programs.spec import Entrant, entrant_in_game
+from referee.harness.replay.fault_report import (
+    Evidence,
+    Sample,
+    fault_report_folder,
+    remove_fault_reports,
+    write_fault_reports,
+)
+from referee.harness.replay.lines import (
+    GAME_OVER,
+    REPLAY_VERSION,
+    Ending,
+    FaultReport,
+    Forfeit,
+    Header,
+    Injection,
+    Opening,
+    SeatSummary,
+    Step,
+    Stop,
+    Turn,
+)
+from referee.harness.replay.writer import FOLLOWED_S, ReplayWriter
+from referee.harness.seats.program import PROGRAM_CHARACTERS, Bot, settle
+from referee.harness.seats.roster import Roster
+from referee.harness.seats.seat import Seat, SeatAccount
+from referee.protocol.messages import Encoding
+
+PREFIX_CALL_S = 60.0
+"""Shortest limit of a call of a replay prefix, for which no clock runs."""
 
 
-class Loop:
-    """One game at its seats. Put seats into `seats`, open the game with each by `greet`, then `play`.
+class Match(Struct, frozen=True):
+    """A match to be played."""
 
-    UsageError for a setup that makes no match.
+    game: Game
+    entrants: tuple[Entrant, ...]
+    """In seat order."""
+    seed: int
+    options: Any
+    """A value of the game's `options` type."""
+    time: TimeControl
+    encodings: tuple[Encoding, ...] = (Encoding.JSON, Encoding.MSGPACK)
+    replay: Path | None = None
+    again: tuple[str, ...] = ()
+    """The command line that plays the match again."""
+    bundles: bool = False
+    """Write a folder for every fault, next to the replay, with all that is known of it."""
+    prefix: ReplayPrefix | None = None
+    """The turns of another match, from which this one goes on."""
+
+    @property
+    def setup(self) -> Setup:
+        return Setup(self.seed, tuple(entrant.name for entrant in self.entrants), self.options)
+
+
+Watcher = Callable[[State, Sequence[Call], Mapping[Player, Any], Sequence[Event]], None]
+"""Called after every turn, with the new position, the calls, the answers and the events."""
+
+
+async def play(
+    match: Match,
+    roster: Roster,
+    watcher: Watcher | None = None,
+    pace: Pace | None = None,
+    recorder: ReplayWriter | None = None,
+) -> Verdict:
+    """Plays a match. RunError if a program cannot be started, or the replay cannot be written.
+
+    With a `pace`, somebody watches: each turn is on disk a moment later, and the match may be paused between turns.
+    `recorder` keeps the replay instead of a file.
     """
+    clock = stall_clock()
+    started, stalled_s = time.perf_counter(), clock.stalled_s
+    evidence: list[Evidence] = []
+    try:
+        with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
+            if match.bundles and match.replay is not None:
+                remove_fault_reports(match.replay, len(match.entrants))
+            referee = _Referee(match, record, watcher=watcher, pace=pace, evidence=evidence)
+            async with nullcontext() if pace is None else _kept_up(record):
+                try:
+                    replays = (match.replay, match.prefix and match.prefix.replay)
+                    await roster.hide(files=[file for file in replays if file])
+                    await referee.take_seats(roster)
+                    starts = not all(seat.greeted for seat in referee.seats)
+                    await referee.greet(roster.limits)
+                    if starts:
+                        roster.starts.append(time.perf_counter() - started)
+                    result = await referee.result()
+                finally:
+                    await referee.clear(roster)
+            seats = tuple(referee.seat_result(player, result) for player in range(len(match.entrants)))
+            faults = tuple(referee.faults.reports)
+            record.write(Ending(result, seats, faults))
+    except BaseException:
+        with suppress(Exception):  # what ended the match is what the caller must see
+            write_fault_reports(evidence, match.replay)
+        raise
+    write_fault_reports(evidence, match.replay)
+    return Verdict(
+        game=match.game.name,
+        seed=match.seed,
+        result=result,
+        seats=seats,
+        faults=faults,
+        turns=record.turns,
+        duration_s=time.perf_counter() - started,
+        replay=None if match.replay is None else str(match.replay),
+        isolation=referee.isolation,
+        again=match.again,
+        tree_read_by=TREE_READ_BY,
+        away_s=clock.stalled_s - stalled_s,
+    )
+
+
+@asynccontextmanager
+async def _kept_up(record: ReplayWriter) -> AsyncIterator[None]:
+    """Writes what the recorder has kept every `FOLLOWED_S` while the block runs."""
+
+    async def keep_up() -> None:
+        while True:
+            await trio.sleep(FOLLOWED_S)
+            record.catch_up()
+
+    with ungrouped():
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_up)
+            yield
+            nursery.cancel_scope.cancel()
+
+
+class _Recording(Listener):
+    """Writes the replay."""
+
+    def __init__(self, driver: Driver, record: ReplayWriter, interventions: MatchInterventions) -> None:
+        self.driver = driver
+        self.record = record
+        self.interventions = interventions
+
+    def opened(self, opening: Opening) -> None:
+        self.record.write(opening)
+
+    def turn(self, calls: Sequence[Call], answers: dict[Player, Any], events: Sequence[Event]) -> None:
+        costs = self.driver.costs
+        if len(calls) == 1:
+            player = calls[0].player
+            cost = costs[player]
+            wall_us, cpu_us = {player: round(cost.wall_s * 1e6)}, {player: round(cost.cpu_s * 1e6)}
+            waited_us = {player: round(cost.waited_s * 1e6)} if cost.waited_s else None
+            stderr = {player: cost.stderr_bytes} if cost.stderr_bytes else None
+        else:
+            several = {call.player: costs[call.player] for call in calls}
+            wall_us = {player: round(cost.wall_s * 1e6) for player, cost in several.items()}
+            cpu_us = {player: round(cost.cpu_s * 1e6) for player, cost in several.items()}
+            waited_us = {player: round(cost.waited_s * 1e6) for player, cost in several.items() if cost.waited_s}
+            stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
+        paused_ms, self.interventions.paused_s = round(self.interventions.paused_s * 1e3), 0.0
+        self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr)
+
+    def interrupted(self, step: Injection | Forfeit | Stop) -> None:
+        self.record.write(step)
+
+    def replayed(self, step: Step) -> None:
+        if isinstance(step, Turn):
+            self.record.turns += 1
+            seats = ((player, self.driver.costs[player].stderr_bytes) for player in step.answers | step.faults)
+            step = msgspec.structs.replace(step, stderr={player: at for player, at in seats if at})
+        elif isinstance(step, Injection):
+            self.interventions.cheats.clear()
+        self.record.write(step)
+
+
+class _Watching(Listener):
+    """Shows every turn to a watcher."""
+
+    def __init__(self, driver: Driver, watcher: Watcher) -> None:
+        self.state = driver.state
+        self.watcher = watcher
+
+    def turn(self, calls: Sequence[Call], answers: dict[Player, Any], events: Sequence[Event]) -> None:
+        self.watcher(self.state, calls, answers, events)
+
+
+class _Referee:
+    """One match, from its seats to what became of each."""
 
     def __init__(
-        self, game: Game, setup: Setup, time: TimeControl, log: Callable[[Player], Path | None] | None = None
+        self,
+        match: Match,
+        record: ReplayWriter,
+        *,
+        watcher: Watcher | None,
+        pace: Pace | None,
+        evidence: list[Evidence],
     ) -> None:
-        self.game = game
-        self.setup = setup
-        self.time = time
-        self.state = begun(game, setup)
-        self.table = Table(self.state, log)
-        self.seats: list[Seat] = self.table.seats
-        self.clocks = [Clock(time) for _ in setup.names]
-        self.over = False
-        """Set to leave the game as it stands."""
-        self.lost: dict[Player, Fault] = {}
-        """Seats that could not be greeted, and why: they have lost before the first call."""
-        self.interrupted = False
-        """Something may happen `between` two turns. A flag beside the method: nearly always there is nothing."""
-        self._failed = False  # a call of this turn was not answered
-        self._limits: messages.Limits | None = None  # as bots are shown them
-        self._call_ms = _call_ms(game, time, time.per_call_s)
-        self._opening_ms = _call_ms(game, time, self.clocks[0].per_call_s(in_opening=True))
-
-    async def greet(self, player: Player, limits: Limits, encodings: Sequence[Encoding], luck: int) -> None:
-        """Opens the game with one seat. `luck`: what the seed of its own is derived from."""
-        if self._limits is None:
-            self._limits = shown_limits(limits, self.game, self.time)
-        message = Initialize(
-            protocol=PROTOCOL_VERSION,
-            game=self.game.name,
-            options=self.setup.options,
-            seat=player,
-            names=self.setup.names,
-            encodings=tuple(encodings),
-            limits=self._limits,
-            seed=derive_seed(luck, "seat", player),
+        self.match = match
+        self.record = record
+        self.entrants = [entrant_in_game(entrant, match.game.name) for entrant in match.entrants]
+        self.isolation: Mapping[str, str] = {}
+        """The weakest layer that keeps each guarantee for any seat."""
+        self.driver = driver = Driver(match.game, match.setup, match.time, partial(_log, match.replay))
+        self.seats = driver.seats
+        driver.context.idle = record.idle
+        self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
+        for player in self.people:
+            driver.clocks[player] = Clock(TimeControl())
+        entrants = enumerate(match.entrants)
+        self.interventions = MatchInterventions(
+            driver,
+            cheats=[player for player, entrant in entrants if entrant.injects and not entrant.remote],
+            pace=pace,
+            match_s=None if self.people else match.time.match_s,
         )
-        fault = await self.seats[player].greet(message, self.table)
-        if fault is not None:
-            self.lost[player] = fault
+        self.faults = FaultReports(driver, record, partial(self._completed, evidence))
+        driver.listeners.append(_Recording(driver, record, self.interventions))
+        if watcher is not None:
+            driver.listeners.append(_Watching(driver, watcher))
+        driver.listeners.append(self.faults)
 
-    async def play(self) -> None:
-        """From the first position to the end."""
-        events = self.state.opening()
-        self.opened(events)
-        self.tell(events)
-        await self.go_on()
+    async def take_seats(self, roster: Roster) -> None:
+        """RunError if a program cannot be started."""
+        self.seats += await roster.take_all(self.entrants)
 
-    async def go_on(self) -> None:
-        """From the position as it is to the end: the engine is given all answers of a turn together."""
-        state, ask = self.state, self._ask
-        if lost := {player: fault for player, fault in sorted(self.lost.items()) if player not in state.out}:
-            self.forfeit(lost)
-        while state.awaited and not self.over:
-            if self.interrupted and await self.between():
-                continue
-            calls = state.calls()
-            if len(calls) == 1:
-                call = calls[0]
-                answers = {call.player: await ask(call)}
+    async def greet(self, limits: Limits) -> None:
+        """Greets every seat; those that start up now, side by side."""
+        self.record.write(self._header(limits))
+        match, driver = self.match, self.driver
+        greet = partial(driver.greet, limits=limits, encodings=match.encodings, luck=match.seed)
+        fresh = [player for player, seat in enumerate(self.seats) if not seat.greeted]
+        for player, seat in enumerate(self.seats):
+            if seat.greeted:
+                await greet(player)
+        if fresh:
+            driver.context.open_calls(len(fresh))
+
+            async def greet_fresh(player: Player) -> None:
+                await greet(player)
+                driver.context.call_done()
+
+            with ungrouped():
+                async with trio.open_nursery() as nursery:
+                    for player in fresh:
+                        nursery.start_soon(greet_fresh, player)
+
+    async def result(self) -> Result:
+        """Plays the game."""
+        driver = self.driver
+        self.interventions.begin()
+        if self.match.prefix is None:
+            await driver.play()
+        else:
+            await play_prefix(driver, self.match.prefix.steps, self._feed)
+            await driver.play_on()
+        if driver.state.result is None:
+            raise RuntimeError(f"{driver.game.name} awaits nobody and has no result")
+        return driver.state.result
+
+    async def _feed(self, call: Call, step: Turn) -> None:
+        """Makes a call of the prefix, whose answer does not count. People and scripts play only what comes after it."""
+        driver, player = self.driver, call.player
+        seat, entrant = self.seats[player], self.match.entrants[player]
+        if seat.fault is None and player not in driver.lost and not (entrant.human or entrant.script):
+            limit_s = driver.clocks[player].limit_s(driver.time.own_s(call.method), driver.state.in_opening)
+            reply = await seat.ask(call, driver.shown_clock(call), max(PREFIX_CALL_S, limit_s))
+            driver.costs[player] = reply.cost
+
+    async def clear(self, roster: Roster) -> None:
+        """Keeps seats for the next match, and ends the others: those with a fault may still be busy.
+
+        Limits hold until a bot is gone. A fault after the last answer is reported but changes no result; to exit is no
+        fault any more.
+        """
+        driver, faults = self.driver, self.faults
+        faults.position = ""
+        driver.context.flush()
+        finished = driver.state.result is not None
+        kept: list[Seat] = []
+        if finished and not driver.game.fresh:
+            seats = enumerate(self.seats)
+            kept = [seat for player, seat in seats if seat.handshake.reuse and not faults.counts[player]]
+            await settle(seat for seat in kept if isinstance(seat, Bot))
+        ended = []
+        for entrant, seat in zip(self.entrants, self.seats, strict=False):
+            if seat in kept and seat.fault is None:
+                roster.keep(entrant, seat)
             else:
-                answers = await self._ask_all(calls)
-            if self.interrupted and self.is_withdrawn(answers):
-                continue
-            judged = state.judged(answers)
-            for player, answer in judged.items():
-                if type(answer) is Fault:
-                    self.at_fault(player)
-            events = state.step(judged)
-            self.played(calls, answers, events)
-            if events:
-                self.tell(events)
-            if self._failed:
-                self._failed = False
-                self._leave_nobody()
+                ended.append(seat)
+        if ended:
+            await roster.end(ended, orderly=finished)
+        for player, seat in enumerate(self.seats):
+            if isinstance(seat, Bot):
+                seat.end_match()
+            if seat.fault is not None and seat.fault.kind is not FaultKind.CRASH and player not in faults.closed:
+                faults.penalty(Ruling(player, seat.fault, GAME_OVER), "exit")
 
-    def forfeit(self, faults: Mapping[Player, Fault]) -> None:
-        """Takes seats out of the game that cannot play."""
-        for player in faults:
-            self.at_fault(player)
-        events = self.state.forfeit(faults)
-        self.forfeited(faults, events)
-        self.tell(events)
+    def _completed(
+        self, evidence: list[Evidence], number: int, report: FaultReport, account: SeatAccount
+    ) -> FaultReport:
+        """Gathers evidence of a seat's fault of that number, and adds the folder that it will be written to."""
+        match, player = self.match, report.player
+        if not match.bundles or match.replay is None or player in self.people:
+            return report  # a person's fault cannot be reproduced
+        report = msgspec.structs.replace(report, bundle=str(fault_report_folder(match.replay, player, number)))
+        evidence.append(self._evidence(report, account))
+        return report
 
-    async def between(self) -> bool:
-        """Before every turn of a game that may be interrupted: may change the position, and says whether it did."""
-        return False
+    def _evidence(self, report: FaultReport, account: SeatAccount) -> Evidence:
+        """Gathers what is known of a fault. `account` must be from before the seat's next call."""
+        entrant, process = self.entrants[report.player], account.process
+        handshake = self.seats[report.player].handshake
+        return Evidence(
+            report=report,
+            encodings=tuple(self.match.encodings),
+            command=entrant.argv,
+            folder=str(entrant.cwd),
+            isolation=process.isolation,
+            encoding=account.encoding,
+            program=" ".join(filter(None, (handshake.name, handshake.version))),
+            sent=account.frames.sent,
+            received=account.frames.received,
+            answer=account.answer,
+            stderr=process.stderr_of_call,
+            curve=msgspec.convert(process.curve, tuple[Sample, ...], from_attributes=True),
+        )
 
-    def is_withdrawn(self, answers: Mapping[Player, Any]) -> bool:
-        """Whether a turn does not count, since a question of it was taken back: what did that comes `between`."""
-        return False
+    def seat_result(self, player: Player, result: Result) -> SeatSummary:
+        """Returns a seat's part in the match, when it is over."""
+        seat, entrant, faults = self.seats[player], self.entrants[player], self.faults
+        account = seat.account()
+        totals, process = account.totals, account.process
+        program = " ".join(filter(None, (seat.handshake.name, seat.handshake.version)))[:PROGRAM_CHARACTERS]
+        return SeatSummary(
+            name=entrant.name,
+            program=program or None,
+            command=entrant.argv,
+            encoding=account.encoding,
+            rank=result.ranks[player],
+            score=result.scores[player],
+            calls=totals.calls,
+            wall_s=totals.wall_s,
+            cpu_s=process.usage.cpu_s,
+            peak_memory_bytes=process.usage.peak_memory_bytes,
+            late_answers=account.late_answers,
+            stderr=None if process.stderr is None else str(process.stderr),
+            waited_s=totals.waited_s,
+            noisy_calls=totals.slowed,
+            off_turn_cpu_s=max(0.0, process.usage.cpu_s - totals.cpu_s),
+            human=player in self.people,
+            faults=faults.counts[player],
+            noisy_faults=faults.slowed[player],
+        )
 
-    def at_fault(self, player: Player) -> None:
-        """A seat's fault is about to be ruled on: the position is still the one that it was given for."""
-
-    def opened(self, events: Sequence[Event]) -> None:
-        """What was told before the first call. For those that keep a record."""
-
-    def relived(self, step: Step) -> None:
-        """A step of the past was played again. For those that keep a record."""
-
-    def played(self, calls: Sequence[Call], answers: dict[Player, Any], events: Sequence[Event]) -> None:
-        """One turn, and what came of it. For those that keep a record."""
-
-    def forfeited(self, faults: Mapping[Player, Fault], events: Sequence[Event]) -> None:
-        """Seats were taken out, and what came of it. For those that keep a record."""
-
-    def tell(self, events: Iterable[Event]) -> None:
-        """Has the seats hear the notices."""
-        seats = self.seats
-        for event in events:
-            if type(event) is Notice:
-                for player in event.to:
-                    seats[player].tell(event)
-
-    def _leave_nobody(self) -> None:
-        """Ends an undecided game in which no seat can answer any more, whatever its rules would go on with."""
-        state = self.state
-        if state.result is None and all(seat.fault is not None for seat in self.seats):
-            self.forfeit({p: seat.fault for p, seat in enumerate(self.seats) if p not in state.out and seat.fault})
-
-    async def _ask_all(self, calls: Sequence[Call]) -> dict[Player, Any]:
-        """All at once; none learns another's answer first."""
-        answers: dict[Player, Any] = {}
-
-        async def ask(call: Call) -> None:
-            answers[call.player] = await self._ask(call)
-            self.table.seat_done()
-
-        self.table.ask_several(len(calls))
-        with ungrouped():
-            async with trio.open_nursery() as nursery:
-                for call in calls:
-                    nursery.start_soon(ask, call)
-        return {call.player: answers[call.player] for call in calls}
-
-    async def _ask(self, call: Call) -> Any:
-        seat, clock, in_opening = self.seats[call.player], self.clocks[call.player], self.state.in_opening
-        own_s = None if call.method.time_s is None else self.time.own_s(call.method)
-        answer = await seat.ask(call, self.shown_clock(call), clock.limit_s(own_s, in_opening))
-        if type(answer) is Fault:
-            self._failed = True
-        clock.charge(seat.charge.wall_s, own_s, in_opening)
-        return answer
-
-    def shown_clock(self, call: Call) -> messages.Clock:
-        """What a seat is shown of its time with a call."""
-        clock = self.clocks[call.player]
-        call_ms = (self._opening_ms if self.state.in_opening else self._call_ms)[call.method.name]
-        return messages.Clock(call_ms, milliseconds(clock.remaining_s), milliseconds(clock.last_s))
+    def _header(self, limits: Limits) -> Header:
+        match = self.match
+        programs = (seat.program for seat in self.seats if isinstance(seat, Bot))
+        self.isolation = common_layers(program.isolation for program in programs if program.isolation)
+        return Header(
+            replay=REPLAY_VERSION,
+            game=match.game.name,
+            game_version=match.game.version,
+            setup=self.driver.setup,
+            time=match.time,
+            limits=msgspec.to_builtins(limits),
+            commands=tuple(entrant.argv for entrant in self.entrants),
+            isolation=self.isolation,
+            people=self.people,
+            folders=tuple(str(entrant.cwd) for entrant in self.entrants),
+            origin=None if match.prefix is None else match.prefix.origin,
+            tree_read_by=TREE_READ_BY,
+            again=match.again,
+        )
 
 
-def _call_ms(game: Game, time: TimeControl, per_call_s: float | None) -> Mapping[str, int | None]:
-    """The limit of a call, by function, as it is shown to bots."""
-    key = game.name, game.version, time, per_call_s
-    if key not in _CALL_MS:
-        limits_s = {each.name: time.own_s(each) for each in game.methods.values()}
-        _CALL_MS[key] = {name: milliseconds(per_call_s if own_s is None else own_s) for name, own_s in limits_s.items()}
-    return _CALL_MS[key]
-
-
-_CALL_MS: dict[tuple[str, int, TimeControl, float | None], Mapping[str, int | None]] = {}
-
-
-def shown_limits(limits: Limits, game: Game, time: TimeControl) -> messages.Limits:
-    """The limits of a match, as they are shown to bots."""
-    closing_s = [own_s for method in game.methods.values() if (own_s := time.own_s(method)) is not None]
-    return messages.Limits(
-        startup_ms=milliseconds(limits.startup_s) or 0,
-        call_ms=milliseconds(time.per_call_s),
-        opening_ms=milliseconds(time.opening_call_s),
-        closing_ms=milliseconds(max(closing_s, default=None)),
-        exit_ms=milliseconds(limits.exit_s),
-        initial_ms=milliseconds(time.initial_s),
-        increment_ms=milliseconds(time.increment_s) or 0,
-        cpu_ms=milliseconds(limits.cpu_s),
-        memory_bytes=limits.memory_bytes,
-        processes=limits.processes,
-        frame_bytes=limits.frame_bytes,
-        call_output_bytes=limits.call_output_bytes,
-        stderr_bytes=limits.stderr_bytes,
-        file_bytes=limits.file_bytes,
-        scratch_bytes=limits.scratch_bytes,
-    )
+def _log(replay: Path | None, player: Player) -> Path | None:
+    """Returns the file for a seat's standard error, next to the replay."""
+    return None if replay is None else replay.with_name(f"{replay.stem}.seat{player}.stderr")

@@ -1,4 +1,4 @@
-"""Somebody watches a match and may hold it between two turns, have it go on turn by turn, or end it."""
+"""The controls of a viewer, who may pause a match between two turns, step through it, or stop it."""
 
 import time
 
@@ -6,53 +6,54 @@ from referee.harness.bell import Bell
 
 
 class Pace:
-    """What was asked for so far. The loop looks at `held` before each turn, and pays for nothing else."""
+    """The state of the controls. The driver looks at `held` before each turn."""
 
     def __init__(self, paused: bool = False) -> None:
         self.held = paused
-        """Something is to be done before the next turn."""
+        """The match is paused or must stop before the next turn."""
         self.paused = paused
         self.stopped = False
         self._steps = 0
         self._changed = Bell()
 
     def pause(self) -> None:
-        """No turn begins from here on. A call that is open is answered, and its clock runs."""
+        """Pauses before the next turn. An open call goes on, and so does its clock."""
         self.paused, self._steps = True, 0
-        self._tell()
+        self._update()
 
     def play(self) -> None:
+        """Ends a pause."""
         self.paused, self._steps = False, 0
-        self._tell()
+        self._update()
 
     def step(self) -> None:
-        """One turn more, then a pause."""
+        """Allows one more turn, then pauses."""
         self.paused = True
         self._steps += 1
-        self._tell()
+        self._update()
 
     def stop(self) -> None:
-        """The match is ended before its next turn, and ranked by its rules."""
+        """Ends the match before its next turn, ranked by its rules."""
         self.stopped, self.paused = True, False
-        self._tell()
+        self._update()
 
     def begin(self) -> None:
-        """Another match begins: one that was ended too late, or twice, does not end this one. A pause lasts."""
+        """Begins another match, which an earlier `stop` does not end. A pause lasts."""
         self.stopped = False
-        self._tell()
+        self._update()
 
     def stopping(self) -> bool:
-        """Whether the match is to be ended now; asked once for each time that it was said."""
+        """Returns whether to end the match now, once for each `stop`."""
         stopped, self.stopped = self.stopped, False
         self.held = self.paused
         return stopped
 
-    def _tell(self) -> None:
+    def _update(self) -> None:
         self.held = self.paused or self.stopped
         self._changed.ring()
 
     async def hold(self) -> float:
-        """Waits until a turn may begin; how long that was, in seconds, of which no clock has run any."""
+        """Waits until a turn may begin. Returns how long that took, in seconds; no clock runs meanwhile."""
         started = time.perf_counter()
         while self.paused and not self._steps and not self.stopped:
             await self._changed.wait()

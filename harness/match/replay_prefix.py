@@ -1,4 +1,4 @@
-"""What was recorded is played again, with seats that hear their calls and notices as if it were new."""
+"""The beginning of a match that was played before, and is played again with seats that get its calls and notices."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -7,40 +7,44 @@ import msgspec
 from msgspec import Struct
 
 from referee.games.contract import Call, Event
-from referee.harness.match.match import Loop
-from referee.harness.replay.lines import Opening, Origin, Step, Turn, played_again, state_hash
+from referee.harness.match.turn import Driver
+from referee.harness.replay.lines import Opening, Origin, Step, Turn, apply_step, state_hash
 
 Feed = Callable[[Call, Turn], Awaitable[None]]
-"""Has a seat hear a call of the past, in the turn that was recorded."""
+"""Makes a call of the prefix to a seat, in the turn that was recorded."""
 
 
-class Past(Struct, frozen=True):
+class ReplayPrefix(Struct, frozen=True):
     """The beginning of a match that was played before."""
 
     steps: tuple[Step, ...]
     """The opening first. They must verify."""
     origin: Origin
     replay: Path | None = None
-    """Where it was recorded: the seed is still that one."""
+    """The file, which bots must not see: their match has the same seed."""
 
 
-async def relive(loop: Loop, steps: Sequence[Step], feed: Feed) -> None:
-    """Brings a loop that has not begun to where these steps lead: seats hear what was said, the recorded answers count,
-    and the clocks are charged what was charged then. ValueError for steps that are none of this match."""
-    state = loop.state
+async def play_prefix(driver: Driver, steps: Sequence[Step], feed: Feed) -> None:
+    """Brings a game that has not begun to where these steps lead. ValueError for steps of another match.
+
+    The recorded answers count, and clocks are charged what was recorded.
+    """
+    state = driver.state
     for step in steps:
         if isinstance(step, Turn):
             for call in state.calls():
                 await feed(call, step)
-                charged_s = step.wall_us.get(call.player, 0) / 1e6
-                loop.clocks[call.player].charge(charged_s, loop.time.own_s(call.method), state.in_opening)
-        events = played_again(state, step)
-        loop.relived(_now(step, events, state_hash(state)))
-        loop.tell(events)
+                wall_s = step.wall_us.get(call.player, 0) / 1e6
+                driver.clocks[call.player].charge(wall_s, driver.time.own_s(call.method), state.in_opening)
+        events = apply_step(state, step)
+        step = _updated(step, events, state_hash(state))
+        for listener in driver.listeners:
+            listener.replayed(step)
+        driver.notify(events)
 
 
-def _now(step: Step, events: list[Event], position: str) -> Step:
-    """A step as it is recorded now: names of bots may stand in its events."""
+def _updated(step: Step, events: list[Event], position: str) -> Step:
+    """Returns a step with the events of this match, which may contain the names of its bots."""
     if isinstance(step, Opening):
         return Opening(events, position)
     return msgspec.structs.replace(step, events=events, hash=position)

@@ -1,4 +1,4 @@
-"""A fault again: a bot is asked what it was asked up to the call of a bundle, without a rival and without limits."""
+"""Reproduces a fault: a bot gets the calls of a replay up to the one at fault, without a rival and with wide limits."""
 
 from collections.abc import Awaitable, Callable
 from math import inf
@@ -11,31 +11,33 @@ from msgspec import Struct
 from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.match import Loop
-from referee.harness.match.replay_prefix import relive
-from referee.harness.process.limits import Limits, OnNoise, passed_limit
-from referee.harness.process.stderr import lines as printable_lines
+from referee.harness.match.replay_prefix import play_prefix
+from referee.harness.match.turn import Driver
+from referee.harness.process.limits import Limits, OnNoise, passed_limit, recorded_limits
+from referee.harness.process.stderr import last_lines
+from referee.harness.process.usage import Usage
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay import fault_report
-from referee.harness.replay.fault_report import Bundle
+from referee.harness.replay.fault_report import FaultDetails
 from referee.harness.replay.lines import Turn, plain
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
+from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.roster import open_roster
-from referee.harness.seats.seat import EngineSeat, Seat
+from referee.harness.seats.seat import Seat
 from referee.protocol.messages import Encoding
 
 PATIENCE = 10
-"""So many times its limit, and this many seconds at least, a call may take that nobody debugs."""
+"""Time limit of a call that nobody debugs, as a multiple of the original limit, and at least this many seconds."""
 SAFETY = 4
-"""So many times the memory and the processes of the match it may use then: a bomb is to harm nobody."""
+"""Limits of memory and processes, as a multiple of the original limits: a bomb must harm nobody."""
 
 Waits = Callable[[Seat], Awaitable[None]]
-"""Is called before the call in question is made: a debugger may be attached."""
+"""Awaited before the call in question is made: a debugger may be attached."""
 
 
 class Differs(Struct, frozen=True):
-    """The first call before the one in question that was not answered as in the record."""
+    """The first earlier call that was answered differently than in the replay."""
 
     call: int
     method: str
@@ -44,166 +46,159 @@ class Differs(Struct, frozen=True):
 
 
 class Reproduced(Struct, frozen=True):
-    """What the bot did this time."""
+    """The outcome, compared with the match."""
 
     bundle: str
     call: int
     method: str
     calls: int
-    """So many calls before it were made again."""
+    """Calls that were made before."""
     differs: Differs | None
-    """None: all were answered as in the record."""
+    """None: all were answered as in the replay."""
     recorded: str
-    """What it did in the match: a fault's kind and detail."""
+    """Kind and detail of the fault in the match."""
     now: str
-    """What it did now: likewise, or its answer."""
+    """Kind and detail of the fault now, or the answer."""
     same: bool
-    """A fault of the same kind, with the same answer if it was an illegal one."""
+    """The fault is of the same kind, and an illegal answer is the same answer."""
     at_fault: bool
-    """Whether it was at fault at all."""
     wall_s: float
     said: tuple[str, ...]
-    """The last lines of its standard error in the call."""
+    """The last lines of standard error in the call."""
 
 
-class _Ended(Exception):
-    """The bot's part is over: what came of the last call, and what that was."""
+class _Finished(Exception):
+    """The last call was made. `outcome` is its answer or fault."""
 
-    def __init__(self, now: Any, call: int, method: str) -> None:
+    def __init__(self, outcome: Any, call: int, method: str) -> None:
         super().__init__(method)
-        self.now, self.call, self.method = now, call, method
+        self.outcome, self.call, self.method = outcome, call, method
 
 
 async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | None = None) -> Reproduced:
-    """Makes the calls of a bundle again, or of a record up to the fault of that number. UsageError for what is neither,
-    RunError if the bot cannot be started.
+    """Makes the calls of a fault report again, or of a replay up to the fault of that number.
 
-    Limits of time, CPU, memory and processes are wide, and with `waits` there are none; what has passed those of the
-    match is told as the same fault. The clock that it is shown is the record's.
+    Limits of time, CPU, memory and processes are wide, and with `waits` there are none; exceeding those of the match is
+    the same fault as in the match. The bot is shown the recorded clock. UsageError for a path that is neither, RunError
+    if the bot cannot be started.
     """
-    found, replay = fault_report.read_any(path, number)
-    if found.fault.method == "inject":
+    report, replay = fault_report.read_any(path, number)
+    if report.fault.method == "inject":
         raise UsageError(f"{path}: no call of the protocol was at fault, but an opponent of our own")
-    limits = _wide(replay.header.limits, debugged=waits is not None)
+    limits = _wide(recorded_limits(replay.header.limits), debugged=waits is not None)
     async with open_roster(limits) as roster:
-        again = _Again(found, replay, debugged=waits is not None)
-        seat = again.seats[found.fault.player] = await roster.take(entrant)
+        seat = await roster.take(entrant)
+        reproduction = _Reproduction(report, replay, seat, waits)
         try:
-            await again.play_again(waits)
+            await reproduction.run()
             raise RunError(f"{path}: the record does not lead to the call that was at fault")
-        except _Ended as ended:
-            now = again.judged(ended)
-            said = printable_lines(seat.call_stderr())
-            result = again.result(str(path), ended, now, said)
+        except _Finished as finished:
+            result = reproduction.result(str(path), finished)
         finally:
             await roster.end([seat], orderly=seat.fault is None)
     return result
 
 
-class _Again(Loop):
-    """A match of which one seat is played again."""
-
-    def __init__(self, found: Bundle, replay: Replay, debugged: bool) -> None:
-        super().__init__(replay.game, replay.header.setup, replay.header.time)
-        self.found = found
-        self.fault = found.fault
+class _Reproduction:
+    def __init__(self, report: FaultDetails, replay: Replay, seat: Seat, waits: Waits | None) -> None:
+        self.report = report
+        self.fault = report.fault
         self.replay = replay
-        self.debugged = debugged
-        self.seats.extend(EngineSeat() for _ in self.setup.names)  # they are never asked
-        self.limits = replay.header.limits
+        self.seat = seat
+        self.waits = waits
+        self.driver = Driver(replay.game, replay.header.setup, replay.header.time)
+        self.driver.seats.extend(EngineSeat() for _ in replay.header.setup.names)  # they are never asked
+        self.driver.seats[self.fault.player] = seat
+        self.limits = recorded_limits(replay.header.limits)
         self.limit_s = inf
-        """That of the call in question, in the match."""
-        self.waits: Waits | None = None
+        """The original limit of the call in question."""
         self.calls = 0
         self.differs: Differs | None = None
 
-    @property
-    def seat(self) -> Seat:
-        return self.seats[self.fault.player]
-
-    async def play_again(self, waits: Waits | None) -> None:
-        """To the call in question, which raises _Ended."""
-        fault, player = self.fault, self.fault.player
-        self.waits = waits
+    async def run(self) -> None:
+        """Makes the calls. The one in question raises _Finished."""
+        driver, fault, player = self.driver, self.fault, self.fault.player
         if fault.method == "initialize":
             await self._wait()
-        encodings = [Encoding(name) for name in self.found.encodings]
-        await self.greet(player, self.limits, encodings, self.setup.seed)
-        if fault.method == "initialize" or player in self.lost:
-            raise _Ended(self.lost.get(player, "the greeting"), 0, "initialize")
-        steps = [step for _, _, step in positions(self.replay)]
-        await relive(self, steps, self._feed)
+        encodings = [Encoding(name) for name in self.report.encodings]
+        await driver.greet(player, self.limits, encodings, driver.setup.seed)
+        if fault.method == "initialize" or player in driver.lost:
+            raise _Finished(driver.lost.get(player, "the greeting"), 0, "initialize")
+        await play_prefix(driver, [step for _, _, step in positions(self.replay)], self._feed)
         if not fault.method or fault.method == "exit":
             await self._wait()
             await self.seat.end()
-            raise _Ended(self.seat.fault or "its end", self.calls, fault.method or "none")
+            raise _Finished(self.seat.fault or "its end", self.calls, fault.method or "none")
 
     async def _feed(self, call: Call, step: Turn) -> None:
-        player = call.player
+        driver, player = self.driver, call.player
         if player != self.fault.player:
             return
-        own_s = self.clocks[player].limit_s(self.time.own_s(call.method), self.state.in_opening)
+        own_s = driver.clocks[player].limit_s(driver.time.own_s(call.method), driver.state.in_opening)
         last = step.turn == self.fault.turn and self.fault.method not in ("exit", "")
         if last:
             self.limit_s = own_s
             await self._wait()
-        limit_s = inf if self.debugged else max(PATIENCE * own_s, float(PATIENCE))
-        answer = await self.seat.ask(call, self.shown_clock(call), limit_s)
+        limit_s = inf if self.waits is not None else max(PATIENCE * own_s, float(PATIENCE))
+        reply = await self.seat.ask(call, driver.shown_clock(call), limit_s)
+        driver.costs[player], answer = reply.cost, reply.value
         number = self.calls + 1
         if last or self.seat.fault is not None:
-            raise _Ended(answer, number, call.method.name)
+            raise _Finished(answer, number, call.method.name)
         self.calls = number
         recorded = step.faults.get(player, step.answers.get(player))
-        if self.differs is None and _shown(answer) != _shown(recorded):
-            self.differs = Differs(number, call.method.name, recorded, _shown(answer))
+        if self.differs is None and _comparable(answer) != _comparable(recorded):
+            self.differs = Differs(number, call.method.name, recorded, _comparable(answer))
 
     async def _wait(self) -> None:
         if self.waits is not None:
             await self.waits(self.seat)
 
-    def judged(self, ended: _Ended) -> Any:
-        """What it did now: the Fault that it is by the rules and limits of the match, or else its answer."""
-        player, now, charge = self.fault.player, ended.now, self.seat.charge
-        if isinstance(now, Fault):
-            return now
-        passed = passed_limit(self.seat.usage, self.limits)
+    def _judged(self, finished: _Finished, usage: Usage) -> Any:
+        """Returns the Fault that the outcome is by the rules and limits of the match, or else the outcome."""
+        driver, player, outcome = self.driver, self.fault.player, finished.outcome
+        if isinstance(outcome, Fault):
+            return outcome
+        passed = passed_limit(usage, self.limits)
         if passed is not None:
             return passed
-        if ended.method in self.game.methods and player in self.state.awaited:
-            if charge.wall_s > self.limit_s and not self.debugged:
-                detail = f"answered after {charge.wall_s:.3f} s; the limit is {self.limit_s:g} s"
-                return Fault(FaultKind.TIMEOUT, detail)
-            return self.state.check(player, now) or now
-        return now
+        if finished.method in driver.game.methods and player in driver.state.awaited:
+            wall_s = driver.costs[player].wall_s
+            if wall_s > self.limit_s and self.waits is None:
+                return Fault(FaultKind.TIMEOUT, f"answered after {wall_s:.3f} s; the limit is {self.limit_s:g} s")
+            return driver.state.check(player, outcome) or outcome
+        return outcome
 
-    def result(self, folder: str, ended: _Ended, now: Any, said: tuple[str, ...]) -> Reproduced:
-        fault = self.fault
-        in_place = ended.call == fault.call or fault.method in ("exit", "", "initialize")
-        same = isinstance(now, Fault) and now.kind is fault.kind and in_place
+    def result(self, path: str, finished: _Finished) -> Reproduced:
+        """Returns what the bot did, compared with the replay at `path`."""
+        fault, process = self.fault, self.seat.account().process
+        now = self._judged(finished, process.usage)
+        at_fault = isinstance(now, Fault)
+        same_call = finished.call == fault.call or fault.method in ("exit", "", "initialize")
+        same = at_fault and now.kind is fault.kind and same_call
         if same and fault.kind is FaultKind.ILLEGAL:
             same = now.detail == fault.detail
         return Reproduced(
-            bundle=folder,
-            call=ended.call,
-            method=ended.method,
+            bundle=path,
+            call=finished.call,
+            method=finished.method,
             calls=self.calls,
             differs=self.differs,
             recorded=f"{fault.kind}: {fault.detail}",
-            now=f"{now.kind}: {now.detail}" if isinstance(now, Fault) else msgspec.json.encode(plain(now)).decode(),
+            now=f"{now.kind}: {now.detail}" if at_fault else msgspec.json.encode(plain(now)).decode(),
             same=same,
-            at_fault=isinstance(now, Fault),
-            wall_s=self.seat.charge.wall_s,
-            said=said,
+            at_fault=at_fault,
+            wall_s=self.driver.costs[fault.player].wall_s,
+            said=last_lines(process.stderr_of_call),
         )
 
 
-def _shown(value: Any) -> Any:
-    """As the record has it; of a Fault its kind, since details tell of times."""
+def _comparable(value: Any) -> Any:
+    """Returns a value as a replay has it; of a Fault the kind, since details mention times."""
     return value.kind if isinstance(value, Fault) else plain(value)
 
 
 def _wide(limits: Limits, debugged: bool) -> Limits:
-    """The limits under which a bot is run again."""
     memory, processes = limits.memory_bytes, limits.processes
     return msgspec.structs.replace(
         limits,

@@ -1,4 +1,4 @@
-"""What the rules leave open, checked before anything is started: options by name, maps, the number of seats."""
+"""The options of a game, its maps and its number of seats, checked before anything is started."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,17 +6,18 @@ from typing import Any
 
 import msgspec
 
-from referee.games.contract import Game, Setup, State
+from referee.games.contract import Setup, State
+from referee.games.game import Game
 from referee.harness.errors import UsageError
 
 
 def option_names(game: Game) -> list[str]:
-    """The names of the options that its rules have."""
+    """Returns the names of a game's options."""
     return [field.encode_name for field in msgspec.structs.fields(game.options)]
 
 
-def described(game: Game) -> Iterator[tuple[str, str, str]]:
-    """Name, default as JSON and description of every option."""
+def option_descriptions(game: Game) -> Iterator[tuple[str, str, str]]:
+    """Yields the name, the default as JSON and the description of every option."""
     properties = msgspec.json.schema(game.options)["$defs"][game.options.__name__]["properties"]
     for field in msgspec.structs.fields(game.options):
         default = msgspec.json.encode(field.default).decode()
@@ -24,26 +25,28 @@ def described(game: Game) -> Iterator[tuple[str, str, str]]:
 
 
 SEEDS = range(1 << 64)
-"""Of a match: as the dice have 64 bits, one beyond them would have the luck of another."""
+"""Seeds of a match. The dice have 64 bits."""
 
 
 def checked_seed(seed: int) -> int:
-    """The seed of a match. UsageError for one that is none."""
+    """Returns a seed. UsageError if it is out of range."""
     if seed not in SEEDS:
-        raise UsageError(f"seed={seed}: wanted is an unsigned integer of 64 bits, 0 to {SEEDS[-1]}")
+        raise UsageError(f"seed={seed}: expected an unsigned integer of 64 bits, 0 to {SEEDS[-1]}")
     return seed
 
 
 def check_count(game: Game, bots: int) -> None:
-    """UsageError unless that many can play."""
+    """Raises UsageError unless that many bots can play."""
     if bots not in game.seats:
         counts = " or ".join(str(count) for count in game.seats)
         raise UsageError(f"{game.name} is played by {counts} bots; {bots} {'was' if bots == 1 else 'were'} named")
 
 
 def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:
-    """The game's options, those that are `given` in the place of their defaults. UsageError for one that is not there,
-    for a value that is not of its type, and for a map that the game refuses."""
+    """Returns the game's options, with defaults for those that are not `given`.
+
+    UsageError for an unknown option, for a value of the wrong type, and for a map that the game refuses.
+    """
     known = option_names(game)
     for name in given:
         if name not in known:
@@ -56,8 +59,8 @@ def options(game: Game, given: Mapping[str, Any], seats: int) -> Any:
     return value
 
 
-def begun(game: Game, setup: Setup) -> State:
-    """The first position. UsageError for options of which this seed makes no match; most are refused by `options`."""
+def first_position(game: Game, setup: Setup) -> State:
+    """Returns the first position. UsageError for options that do not work with this seed."""
     try:
         return game.new(setup)
     except ValueError as error:
@@ -65,7 +68,7 @@ def begun(game: Game, setup: Setup) -> State:
 
 
 def _meaning(game: Game, error: ValueError) -> str:
-    """What the option is for that a wrong value was given, in brackets; nothing if it was right for its type."""
+    """Returns the description of the option with a value of the wrong type, in brackets; empty if there is none."""
     found = re.search(r"at `\$\.(\w+)", str(error)) if isinstance(error, msgspec.ValidationError) else None
-    meanings = {name: text for name, _, text in described(game)}
+    meanings = {name: text for name, _, text in option_descriptions(game)}
     return f" ({meanings[found[1]]})" if found is not None else ""

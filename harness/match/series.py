@@ -1,4 +1,4 @@
-"""Several matches between the same entrants, one after the other, each with a seed of its own."""
+"""Several matches between the same bots, one after the other, each with its own seed."""
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -10,56 +10,56 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
+from referee.harness.match.match import Match, Watcher, play
 from referee.harness.match.pause import Pace
-from referee.harness.match.play import Match, Watcher, play
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs import build_cache
 from referee.harness.programs.spec import Entrant
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.chaos import Chaos
-from referee.harness.seats.inside import debugged
-from referee.harness.seats.roster import Inside, Roster, in_processes, open_roster
+from referee.harness.seats.inside import debug_seat
+from referee.harness.seats.roster import MakeSeat, Roster, in_processes, open_roster
 from referee.harness.seats.seat import Seat
 
 REPLAYS = 3
-"""So often at most a match is played again because the machine was busy."""
+"""How often a match that was slowed by machine load may be played again."""
 
 
 class Series(Struct, frozen=True):
-    """What is to be played. `match` is the first; the others differ in seed, seats and the name of the replay."""
+    """The matches to play. The first is `match`; the others differ in seed, seats and the name of the replay."""
 
     match: Match
     games: int = 1
     swap: bool = False
-    """Every second match is played with the seats turned by one."""
+    """Rotate the seats by one after every match."""
     first_to: int | None = None
-    """So many wins decide the series: what is left of `games` is not played."""
+    """Wins that decide the series before `games` are played."""
     chaos: bool = False
-    """Frames are written as `referee.harness.seats.chaos` does, and each match's seed draws the turn of its seats."""
+    """Write frames like `referee.harness.seats.chaos`, and draw the seats from each match's seed."""
     again: tuple[str, ...] = ()
-    """The command line that plays a match of it again, without the seed and the bots."""
+    """The command line that reproduces a match, without the seed and the bots."""
     bots: tuple[str, ...] = ()
-    """What the entrants were named by on the command line."""
+    """The bots as the command line names them."""
     debug: bool = False
-    """Bots of the Python kit run inside this process, as `referee.harness.seats.inside` does."""
+    """Run bots of the Python kit inside this process, like `referee.harness.seats.inside`."""
 
 
 @dataclass(frozen=True)
 class People:
-    """What people have to do with a series."""
+    """How people take part in a series."""
 
     person: Callable[[Entrant], Seat]
-    """Gives the seat of an entrant that is a person."""
+    """Returns the seat of a person."""
     pace: Pace | None = None
-    """Whoever watches may hold the match."""
+    """Lets a viewer pause the match."""
     begin: Callable[[Match, tuple[int, ...]], Awaitable[None]] | None = None
-    """Told of every match before it begins, with the entrants at its seats."""
+    """Called before every match, with the entrants at its seats."""
 
 
 class Outcome(Struct, frozen=True):
-    """All that was played."""
+    """All matches that were played."""
 
     game: str
     seed: int
@@ -67,17 +67,17 @@ class Outcome(Struct, frozen=True):
     standings: tuple[Standing, ...]
     """In the order in which the entrants were named."""
     best_of: int | None = None
-    """The matches were the games of one larger match, won by the bot with more wins."""
+    """The matches were the games of one larger match, which the bot with more wins has won."""
     warnings: tuple[str, ...] = ()
     """About the options, one line each."""
     noise: NoiseReport | None = None
-    """How far a busy machine has touched them."""
+    """How far machine load has slowed the matches."""
 
 
 def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
-    """The match of that number, from 0, and the entrant (by its place on the list) at each seat.
+    """Returns the match of that number, from 0, and the entrant at each seat, by its place on the list.
 
-    The first has the series' own seed, so that a series of one is that match.
+    The first match has the series' own seed, so that a series of one is that match.
     """
     first = series.match
     count = len(first.entrants)
@@ -95,16 +95,16 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
 
 
 def missing(entrants: Iterable[Entrant]) -> str | None:
-    """Says which build is missing, if somebody has removed that of one of these bots from the cache."""
+    """Returns a message if the build of one of these bots was removed from the cache."""
     for entrant in entrants:
-        for build in sorted(build_cache.named_in((*entrant.argv, str(entrant.cwd)))):
+        for build in sorted(build_cache.builds_named_in((*entrant.argv, str(entrant.cwd)))):
             if not os.path.exists(build):
                 return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None
 
 
 def _again(series: Series, seed: int, order: Sequence[int]) -> tuple[str, ...]:
-    """The command line for one match of it. `--chaos` turns the seats by the seed, and so will do so again."""
+    """Returns the command line that reproduces one match. `--chaos` rotates the seats itself, by the seed."""
     if not series.again:
         return ()
     seated = series.bots if series.chaos else [series.bots[index] for index in order]
@@ -117,22 +117,23 @@ async def play_series(
     watcher: Watcher | None = None,
     played: Callable[[Verdict, tuple[int, ...]], None] | None = None,
     people: People | None = None,
-    services: Inside = in_processes,
+    services: MakeSeat = in_processes,
     before: Sequence[tuple[tuple[int, ...], Verdict]] = (),
 ) -> Outcome:
-    """Plays all matches and calls `played` after each, with the entrants at its seats. RunError as in `play`, and if
-    the build of a bot is missing.
+    """Plays all matches in this process and calls `played` after each, with the entrants at its seats.
 
-    `people` play or watch; `services` gives the seats of web services. `before`: the first matches, played already.
+    `services` returns the seats of web services; `before` holds matches that were played already. Raises RunError like
+    `play`, and if the build of a bot is missing.
     """
     results = list(before)
-    carrier, in_process = Chaos if series.chaos else Pipes, debugged if series.debug else in_processes
+    carrier, in_process = Chaos if series.chaos else Pipes, debug_seat if series.debug else in_processes
 
     def inside(entrant: Entrant, limits: Limits) -> Seat | None:
         if entrant.remote:
             return services(entrant, limits)
         return people.person(entrant) if entrant.human and people is not None else in_process(entrant, limits)
 
+    pace = None if people is None else people.pace
     async with open_roster(limits, carrier, inside) as roster:
         for number in range(len(results), series.games):
             match, order = match_of(series, number)
@@ -140,12 +141,11 @@ async def play_series(
                 raise RunError(gone)
             if people is not None and people.begin is not None:
                 await people.begin(match, order)
-            pace = None if people is None else people.pace
             verdict = (await attempts(match, roster, watcher, pace))[-1]
             results.append((order, verdict))
             if played is not None:
                 played(verdict, order)
-            if series.first_to is not None and _most_wins(outcome(series, results)) >= series.first_to:
+            if series.first_to and series.first_to in [line.wins for line in outcome(series, results).standings]:
                 break
     return outcome(series, results)
 
@@ -155,33 +155,31 @@ async def attempts(
     roster: Roster,
     watcher: Watcher | None = None,
     pace: Pace | None = None,
-    recorder: Callable[[], Recorder | None] = lambda: None,
+    recorder: Callable[[], ReplayWriter | None] = lambda: None,
 ) -> list[Verdict]:
-    """A match; under `OnNoise.REPLAY` played again, a few times, while a fault in it may be the machine's: the last one
-    counts. `recorder` is asked for one for each."""
+    """Plays a match; everything that plays one calls this. `recorder` is called once per attempt.
+
+    With `OnNoise.REPLAY`, a match with a fault that machine load may have caused is played again a few times. The last
+    verdict counts.
+    """
     most = 1 + (REPLAYS if roster.limits.on_noise is OnNoise.REPLAY else 0)
-    played: list[Verdict] = []
-    while len(played) < most:
-        played.append(await play(match, roster, watcher, pace, recorder()))
-        if not any(seat.noisy_faults for seat in played[-1].seats):
+    verdicts: list[Verdict] = []
+    while len(verdicts) < most:
+        verdicts.append(await play(match, roster, watcher, pace, recorder()))
+        if not any(seat.noisy_faults for seat in verdicts[-1].seats):
             break
-    return played
+    return verdicts
 
 
 def outcome(series: Series, results: Sequence[tuple[tuple[int, ...], Verdict]]) -> Outcome:
-    """What these matches of a series come to, each with the entrants at its seats: all of them, or those so far."""
+    """Returns the outcome of the matches so far, each given with the entrants at its seats."""
     names = [entrant.name for entrant in series.match.entrants]
     best_of = None if series.first_to is None else series.games
-    table = standings(names, list(results))
     matches = tuple(match for _, match in results)
-    noise = noise_report(matches)
-    return Outcome(series.match.game.name, series.match.seed, matches, table, best_of, noise=noise)
-
-
-def _most_wins(played: Outcome) -> int:
-    return max(line.wins for line in played.standings)
+    table = standings(names, list(results))
+    return Outcome(series.match.game.name, series.match.seed, matches, table, best_of, noise=noise_report(matches))
 
 
 def numbered(path: Path, number: int, games: int) -> Path:
-    """The file of the match of that number, from 0: of up to 99 the seventh has `match-07.jsonl` for `match.jsonl`."""
+    """Returns the file of a match by its number, from 0: `match-07.jsonl` for the seventh of up to 99."""
     return path if games == 1 else path.with_name(f"{path.stem}-{number + 1:0{len(str(games))}}{path.suffix}")

@@ -1,1 +1,1 @@
-"""One running bot process: its pipes, its standard error, its limits and what it uses."""
+"""One running bot: its process, its pipes, its standard error, its limits and its usage."""

@@ -1,67 +1,118 @@
-"""How long the threads of a bot had a core, and how long they waited for one."""
+"""How long the threads of a bot ran, and how long they waited for a core."""
 
+import fcntl
 import os
+import sys
+import termios
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from referee.harness.isolation.process_tree import walk
+from referee.harness.isolation.process_tree import PORTABLE, walk
 
+QUICK_S = 0.005
+"""Core wait is measured in calls that take longer than this."""
 LOOK_S = 0.002
-"""Of a tree with very many threads only as many are looked at as can be in so short a time."""
+"""Longest time spent on reading the threads of one process tree."""
 
 
 class Thread(NamedTuple):
-    """One thread's times since it was started, in nanoseconds."""
+    """One thread's times since its start, in nanoseconds."""
 
     ran_ns: int
     waited_ns: int
-    """It could have run, but no core was free for it."""
+    """Time in which the thread was ready to run, but had no core."""
 
 
 Threads = Mapping[int, Thread]
-"""By the thread's id."""
+"""By thread id."""
 
 
-class Noise(NamedTuple):
-    """What a stretch of time was to a bot's busiest threads, in seconds."""
+class CoreWait(NamedTuple):
+    """How long a bot's threads ran and waited during part of a call, in seconds."""
 
     ran_s: float
-    """The most that one thread ran."""
+    """Of the thread that ran longest."""
     waited_s: float
-    """The most that one thread waited for a core."""
+    """Of the thread that waited longest for a core."""
 
 
-def threads_below(supervisor: int) -> tuple[Threads, bool]:
-    """The threads of all processes below a supervisor; False = there were too many to look at all of them.
+class CoreWaitMeter:
+    """Measures the core wait of one bot from the moment at which a call has taken `QUICK_S`."""
 
-    Source: the kernel's `sched-stats`, /proc/PID/task/TID/schedstat. Empty where the kernel does not keep them.
+    def __init__(self, root: int, stdout: int) -> None:
+        """`root`: the process above all processes of the bot. `stdout`: our end of the bot's output."""
+        self.running = False
+        """The open call has taken longer than `QUICK_S`."""
+        self._root, self._stdout = root, stdout
+        self._threads: Threads = {}
+        self._all_read = True
+        self._referee = Thread(0, 0)
+
+    def start(self) -> None:
+        """Takes the first reading of a call. Does nothing on systems without `schedstat`."""
+        if not PORTABLE:
+            self.running = True
+            self._threads, self._all_read = threads_below(self._root)
+            self._referee = own_thread()
+
+    def stop(self) -> None:
+        """Forgets the readings: the call is over."""
+        self.running = False
+
+    def read(self, answered: bool) -> CoreWait | None:
+        """Returns what has happened since `start`; None if it was not called.
+
+        If there is an answer, the time counts in which the referee itself waited for a core: the answer may have been
+        there already.
+        """
+        if not self.running:
+            return None
+        bot = difference(self._threads, self._all_read, threads_below(self._root)[0])
+        referee_ns = 0
+        if answered or unread_bytes(self._stdout):
+            referee_ns = own_thread().waited_ns - self._referee.waited_ns
+        return CoreWait(bot.ran_s, bot.waited_s + referee_ns / 1e9)
+
+
+def threads_below(root: int) -> tuple[Threads, bool]:
+    """Returns the threads of all processes below `root`, and whether there was time to read all of them.
+
+    Source: /proc/PID/task/TID/schedstat (the kernel's `sched-stats`). Empty where the kernel does not keep it.
     """
-    found: dict[int, Thread] = {}
+    threads: dict[int, Thread] = {}
     until = time.perf_counter() + LOOK_S
-    for below in walk(supervisor):
+    for below in walk(root):
         for pid in below:
-            if not _add_threads(pid, found, until):
-                return found, False
-    return found, True
+            if not _add_threads(pid, threads, until):
+                return threads, False
+    return threads, True
 
 
 def own_thread() -> Thread:
-    """The thread that calls."""
+    """Returns the times of the calling thread."""
     return _read("/proc/thread-self/schedstat") or Thread(0, 0)
 
 
-def between(before: Threads, all_before: bool, after: Threads) -> Noise:
-    """What has become of the threads since. One that is new counts from its start, if all were known before."""
+def difference(before: Threads, all_before: bool, after: Threads) -> CoreWait:
+    """Returns how long the busiest threads ran and waited between two readings.
+
+    A thread that is new counts from its start, provided that the first reading had all threads.
+    """
     ran_ns = waited_ns = 0
     for tid, now in after.items():
         then = before.get(tid, Thread(0, 0) if all_before else now)
         ran_ns = max(ran_ns, now.ran_ns - then.ran_ns)
         waited_ns = max(waited_ns, now.waited_ns - then.waited_ns)
-    return Noise(ran_ns / 1e9, waited_ns / 1e9)
+    return CoreWait(ran_ns / 1e9, waited_ns / 1e9)
 
 
-def _add_threads(pid: int, found: dict[int, Thread], until: float) -> bool:
+def unread_bytes(descriptor: int) -> int:
+    """Returns how many bytes lie in a pipe, given either end of it."""
+    return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
+
+
+def _add_threads(pid: int, threads: dict[int, Thread], until: float) -> bool:
     try:
         tids = os.listdir(f"/proc/{pid}/task")
     except (FileNotFoundError, ProcessLookupError):
@@ -69,7 +120,7 @@ def _add_threads(pid: int, found: dict[int, Thread], until: float) -> bool:
     for tid in tids:
         thread = _read(f"/proc/{pid}/task/{tid}/schedstat")
         if thread is not None:
-            found[int(tid)] = thread
+            threads[int(tid)] = thread
         if time.perf_counter() > until:
             return False
     return True

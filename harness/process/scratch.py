@@ -1,4 +1,4 @@
-"""Counts the files in a bot's scratch folder, and their bytes where no layer gives that folder a size."""
+"""Counts the files in a bot's scratch folder, and their bytes if no isolation layer limits these."""
 
 import os
 import time
@@ -18,11 +18,11 @@ from referee.harness.threads import Steps
 LOOK_EVERY_S = 0.1
 ENTRIES_PER_STEP = 64
 COST = 0.02
-"""The part of a core that looking may take, of a folder with many files."""
+"""Most of a core that counting may take."""
 
 
-async def watch(process: Process, folder: Path, limit_bytes: int | None, ruled: Callable[[Fault], None]) -> None:
-    """Counts again and again; `ruled` is told when it is too much. Files without a name or elsewhere are not seen."""
+async def watch(process: Process, folder: Path, limit_bytes: int | None, report: Callable[[Fault], None]) -> None:
+    """Counts again and again; calls `report` when there is too much. Does not see deleted files that are still open."""
     took_s = 0.0
     polled = process.isolation.get("disk") == "poll"
     while True:
@@ -31,16 +31,15 @@ async def watch(process: Process, folder: Path, limit_bytes: int | None, ruled: 
         used_bytes, files = await (threads.finish(count(folder)) if polled else _count_inside(process.pid, folder))
         if polled and limit_bytes is not None and used_bytes > limit_bytes:
             detail = f"wrote {mebibytes(used_bytes)} into its scratch folder; the limit is {mebibytes(limit_bytes)}"
-            return ruled(Fault(FaultKind.FILES, detail))
+            return report(Fault(FaultKind.FILES, detail))
         if files > MOST_FILES:
             detail = f"made more than {MOST_FILES} files and folders in its scratch folder, which is the limit"
-            return ruled(Fault(FaultKind.FILES, detail))
+            return report(Fault(FaultKind.FILES, detail))
         took_s = time.perf_counter() - started
 
 
 def count(folder: Path) -> Steps[tuple[int, int]]:
-    """How many bytes the files there take, and how many files and folders there are: at most one more than
-    `MOST_FILES`."""
+    """Returns the bytes of the files below a folder, and the number of files and folders, up to `MOST_FILES` + 1."""
     waiting, used_bytes, files = [os.fspath(folder)], 0, 0
     while waiting and files <= MOST_FILES:
         try:
@@ -60,7 +59,7 @@ def count(folder: Path) -> Steps[tuple[int, int]]:
 
 
 async def _count_inside(pid: int, folder: Path) -> tuple[int, int]:
-    """As `count`, of a folder that only the bot sees. Nothing as long as the file system of it has few files."""
+    """Counts a folder that only the bot sees. Returns (0, 0) while its file system has few files."""
     with ExitStack() as opened:
         try:
             inside = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)

@@ -1,6 +1,6 @@
-"""A clock that stands still while the referee itself is away: stopped, out of memory, or busy with something else.
+"""A clock that stops while the referee itself does not run: it was suspended, out of memory or busy.
 
-A bot's answer may lie in its pipe meanwhile, so that no bot is charged for it.
+A bot's answer may wait in its pipe meanwhile. No bot is charged for that time.
 """
 
 from collections.abc import Iterator
@@ -11,34 +11,29 @@ from time import perf_counter
 import trio
 
 BEAT_S = 0.025
-AWAY_AFTER_S = 0.075
-"""A gap between two beats counts from here on. The clock stands for the rest of it."""
+STALL_AFTER_S = 0.075
+"""A longer gap between two beats is a stall. The clock stops for the rest of the gap."""
 
 
-class Presence:
-    """Notices our own absences by a task that wakes up again and again, and does not when we are away.
-
-    Each event loop has one: `presence` gives it. A loop that stalls stops the clock of its own matches alone.
-    """
+class StallClock:
+    """The clock of one event loop, which notices stalls by a task that wakes up every `BEAT_S`."""
 
     def __init__(self) -> None:
-        self.away_s = 0.0
-        """How long we have been away so far."""
-        self.gave_way = 0.0
-        """When a bot's reader last gave the other tasks a turn, on `now`.
-        -inf = they are to have one at once: ours is overdue, and until it wakes up the clock stands."""
+        self.stalled_s = 0.0
+        """Length of all stalls so far."""
+        self.stop = inf
+        """Where the clock stops unless a beat comes first. A reader that sees this time must give other tasks a turn.
+        inf = there is no beat."""
+        self.last_yield = 0.0
+        """When a bot's reader last gave other tasks a turn, on `now`."""
         self.matches = 0
         """Matches that are open in this loop."""
-        self._due = inf  # when the task should have woken up again at the latest; inf = it does not run
-        self._tasks = 0
+        self._beats = 0  # tasks that run `beat`
 
     def now(self) -> float:
-        """Seconds, as `time.perf_counter` counts them, those apart in which we were away."""
-        now = perf_counter()
-        if now <= self._due:
-            return now - self.away_s
-        self.gave_way = -inf
-        return self._due - self.away_s
+        """Returns seconds, as `time.perf_counter` counts them, without the stalls."""
+        now = perf_counter() - self.stalled_s
+        return now if now < self.stop else self.stop
 
     @contextmanager
     def match_open(self) -> Iterator[None]:
@@ -50,33 +45,35 @@ class Presence:
             self.matches -= 1
 
     async def beat(self) -> None:
-        """Runs until it is cancelled, beside the bots that are held to their time."""
-        self._tasks += 1
+        """Notices stalls until it is cancelled."""
+        self._beats += 1
         try:
             while True:
-                now = perf_counter()
-                self.away_s += max(0.0, now - self._due)
-                self._due = now + AWAY_AFTER_S
+                now = perf_counter() - self.stalled_s
+                if now > self.stop:
+                    self.stalled_s += now - self.stop
+                    now = self.stop
+                self.stop = now + STALL_AFTER_S
                 await trio.sleep(BEAT_S)
         finally:
-            self._tasks -= 1
-            if not self._tasks:
-                self._due = inf
+            self._beats -= 1
+            if not self._beats:
+                self.stop = inf
 
 
-_of_this_loop: trio.lowlevel.RunVar[Presence] = trio.lowlevel.RunVar("presence")
+_of_this_loop: trio.lowlevel.RunVar[StallClock] = trio.lowlevel.RunVar("stall clock")
 
 
-def presence() -> Presence:
-    """The clock of the event loop that is running."""
+def stall_clock() -> StallClock:
+    """Returns the clock of the running event loop."""
     try:
         return _of_this_loop.get()
     except LookupError:
-        made = Presence()
-        _of_this_loop.set(made)
-        return made
+        clock = StallClock()
+        _of_this_loop.set(clock)
+        return clock
 
 
 def now() -> float:
-    """The time on that clock, in seconds."""
-    return presence().now()
+    """Returns the time on that clock, in seconds."""
+    return stall_clock().now()

@@ -1,4 +1,4 @@
-"""A bot's standard error: it belongs to the bot's author, who finds it in a file and its end in the verdict."""
+"""A bot's standard error: a file for the bot's author, and its end for the verdict."""
 
 import os
 from collections.abc import Callable
@@ -8,19 +8,19 @@ from typing import BinaryIO
 import trio
 
 from referee.harness.errors import RunError
-from referee.protocol.errors import printable
+from referee.protocol.text import printable
 
 READ_BYTES = 1 << 16
-LAST_WORDS_LINES = 12
-LAST_WORDS_BYTES = 4096
-SAID_BYTES = 1 << 14
-"""What is kept of a call's."""
+LAST_LINES = 12
+LAST_LINES_BYTES = 4096
+CALL_BYTES = 1 << 14
+"""Most bytes that are kept of one call."""
 
 
 class StderrLog:
-    """A bot's standard error: its last lines, and a capped file a match, which is only made if something is written.
+    """A bot's standard error: its last lines, and a capped file for each match, which exists only if it has content.
 
-    The file holds what the bot wrote and nothing else; where each call's part begins stands in the record.
+    The file holds what the bot wrote and nothing else. The replay says where the part of each call begins.
     """
 
     def __init__(self, cap_bytes: int) -> None:
@@ -32,29 +32,32 @@ class StderrLog:
         self._room = 0
         self._tail = b""
         self._taken = 0  # bytes in this match, also those beyond the cap
-        self._mark = 0  # the same number when the last call began
-        self._early: bytes | None = b""  # what came before the first match, as while its rival is started; then None
+        self._call_from = 0  # the same number when the last call began
+        self._early: bytes | None = b""  # what came before the first match; None from then on
 
     def start_match(self, path: Callable[[], Path | None]) -> None:
-        """What is taken from now on goes to the file `path()`; None = nowhere. It is asked for when it is needed."""
+        """Writes to the file `path()` from now on; None = nowhere. `path` is called when there is something to write.
+
+        What a bot writes while its rival is being started belongs to its first match.
+        """
         early, self._early = self._early, None
         if early is None:
             self._tail, self._taken = b"", 0
-        self._mark = 0
+        self._call_from = 0
         self.close()
         self.written, self._path, self._file, self._room = None, path, None, self.cap_bytes
         if early:
             self._keep(early)
 
     def close(self) -> None:
-        """Closes the file; what comes until the next match begins is kept nowhere."""
+        """Closes the file. Output before the next match is not written."""
         self._room = 0
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def catch_up(self, descriptor: int) -> None:
-        """Takes what is there now. The pipe's end is not waited for: a grandchild may hold it."""
+        """Takes what is there now, without waiting for the end of the pipe: a grandchild may hold it."""
         for _ in range(64):
             if not self._read(descriptor):
                 return
@@ -62,32 +65,32 @@ class StderrLog:
     async def follow(self, descriptor: int) -> None:
         """Reads to the end of the pipe, so that the bot never blocks on it.
 
-        `catch_up` may have emptied the pipe since it was readable. That is not its end.
+        An empty read is not the end: `catch_up` may have emptied the pipe meanwhile.
         """
         while self._read(descriptor) != b"":
             await trio.lowlevel.wait_readable(descriptor)
 
-    def mark(self) -> int:
-        """A call begins: how many bytes are in the file by now."""
-        self._mark = self._taken
+    def start_call(self) -> int:
+        """Starts the part of the next call. Returns its place in the file, in bytes."""
+        self._call_from = self._taken
         return min(self._taken, self.cap_bytes)
 
     def of_call(self) -> bytes:
-        """What was taken since the last mark; the end of it, if it was much."""
-        return self._tail[-new:] if (new := self._taken - self._mark) else b""
+        """Returns what was taken since the last call began; of a long text, the end."""
+        return self._tail[-new:] if (new := self._taken - self._call_from) else b""
 
-    def last_words(self) -> tuple[str, ...]:
-        """The last lines, printable."""
-        return lines(self._tail[-LAST_WORDS_BYTES:])
+    def end(self) -> bytes:
+        """Returns the end of what was taken."""
+        return self._tail[-LAST_LINES_BYTES:]
 
     def _read(self, descriptor: int) -> bytes | None:
-        """Takes one piece of the output. Returns None when the pipe is empty for now, b"" at its end."""
+        """Takes one piece of output. Returns None if the pipe is empty for now, b"" at its end."""
         try:
             data = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
             return None
         self._taken += len(data)
-        self._tail = (self._tail + data)[-SAID_BYTES:]
+        self._tail = (self._tail + data)[-CALL_BYTES:]
         if self._early is not None:
             self._early += data[: self.cap_bytes - len(self._early)]
         elif data and self._room:
@@ -111,13 +114,13 @@ class StderrLog:
         self._room -= len(data)
 
 
-def lines(text: bytes) -> tuple[str, ...]:
-    """Its last lines, printable."""
-    return tuple(map(printable, text.decode("utf-8", "backslashreplace").splitlines()[-LAST_WORDS_LINES:]))
+def last_lines(text: bytes) -> tuple[str, ...]:
+    """Returns the last lines of a text, printable."""
+    return tuple(map(printable, text.decode("utf-8", "backslashreplace").splitlines()[-LAST_LINES:]))
 
 
 def _opened(path: Path) -> BinaryIO:
-    """A new file, or an old one made empty. Of a named pipe that a bot has put there no reader is waited for."""
+    """Opens an empty file. Does not wait for a reader if a bot has put a named pipe there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
     return os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0)
 

@@ -1,4 +1,4 @@
-"""What a bot's process tree uses: read while it plays, never so that anybody has to wait for the reading."""
+"""Usage of a bot's process tree, read while the bot plays, without making any call wait."""
 
 import os
 import re
@@ -14,52 +14,61 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.isolation.layers.cgroups import Group
-from referee.harness.isolation.process_tree import FLOOR, walk
+from referee.harness.isolation.process_tree import PORTABLE, walk
 from referee.harness.threads import Steps
 
 SAMPLE_EVERY_S = 0.025
 """A memory bomb gets some 80 MiB over its limit between two readings; a reading costs about 40 µs a process."""
 MAX_PIDS_ASKED = 16
-"""A tree of more processes is read anew each time: to ask each of them whether it has used any time costs 1 µs."""
+"""Processes that `Meter.rests` asks for their CPU time, which costs 1 µs each."""
 SHARES_COST = 0.05
-"""At most this part of our time goes into reading how much memory the processes of a tree share: one such reading takes
-0.5 ms for each 100 MiB of each process."""
+"""Most of our time that may go into reading shared memory, which takes 0.5 ms for each 100 MiB of each process."""
 URGENT_SHARES_COST = 0.5
-"""The same part while the tree may have passed its limit of memory since the last such reading."""
+"""The same, while the tree may be above its memory limit."""
 NO_CLOCK = -1
-"""A clock that no system has: reading it gives an error."""
+"""A clock that no system has: reading it is an error."""
 
 
 class Usage(Struct):
-    """What a bot's process tree has used so far."""
+    """Usage of a process tree so far."""
 
     cpu_s: float = 0.0
-    """CPU time of every process that it started; readings of ended children may lag."""
+    """CPU time of all processes; readings of ended children may lag."""
     memory_bytes: int = 0
     """Resident memory. What several processes share counts once."""
     peak_memory_bytes: int = 0
-    """The most that any reading saw, or the kernel's own mark of one process if that is higher."""
+    """The largest reading, or the kernel's own mark of one process if that is higher."""
     processes: int = 0
+
+
+class Moment(Struct, frozen=True):
+    """Usage of a process tree at one reading."""
+
+    at_s: float
+    """Since its start."""
+    memory_bytes: int
+    cpu_s: float
+    processes: int
 
 
 class Reading(NamedTuple):
     """One process at one moment."""
 
     cpu_s: float
-    """Its own CPU time."""
+    """CPU time of the process itself."""
     reaped_cpu_s: float
-    """CPU time of the children that it has waited for, and of theirs."""
+    """CPU time of its ended children that it has waited for, and of theirs."""
     memory_bytes: int
     lives: bool
-    """False: it has ended, and nobody has waited for it yet."""
+    """False: it is a zombie."""
 
 
 class Shares(NamedTuple):
-    """How much memory a tree holds when each page counts once, found out at one moment."""
+    """The memory of a tree in which each page counts once, at one moment."""
 
     shared_once_bytes: int
     sum_bytes: int
-    """The sum over its processes at that moment, in which a page counts for each that has it."""
+    """The plain sum over its processes at that moment."""
     at: float
     took_s: float
 
@@ -71,20 +80,20 @@ class Sample(NamedTuple):
     processes: dict[int, psutil.Process]
     readings: dict[int, Reading]
     clocks_ns: dict[int, int]
-    """The CPU time of each process just before it was read."""
+    """CPU time of each process just before it was read."""
     orphans_cpu_s: float
     """CPU time of the processes that the supervisor has waited for."""
     main_peak_bytes: int
     shares: Shares | None
-    """None = not looked at this time."""
+    """None = not read this time."""
     group_bytes: int
-    """What its control group says that it holds, files in memory included; 0 = there is none that counts."""
+    """Memory of the control group, with files in memory; 0 = there is no control group."""
     group_cpu_s: float
-    """CPU time by its control group, which misses nothing."""
+    """CPU time of the control group, which misses nothing."""
 
 
 class Meter:
-    """Reads what the tree below a supervisor uses, match by match."""
+    """Reads the usage of the tree below a supervisor, match by match."""
 
     def __init__(
         self,
@@ -94,7 +103,7 @@ class Meter:
         group: Group | None = None,
         reaped_s: float = 0.0,
     ) -> None:
-        """`reaped_s`: CPU time of others that the supervisor has waited for before."""
+        """`reaped_s`: CPU time of earlier processes that the supervisor has waited for."""
         self.pid = pid
         self.clock = cpu_clock(pid)
         """Of the main process."""
@@ -107,23 +116,23 @@ class Meter:
         self._group = group
         self._processes: dict[int, psutil.Process] = {}
         self._readings: dict[int, Reading] = {}
-        self._clocks_ns: dict[int, int] = {}  # as of the last reading; empty: the next one is to be made in any case
+        self._clocks_ns: dict[int, int] = {}  # as of the last reading; empty: `rests` must not be true
         self._shares: Shares | None = None
-        self._gone_cpu_s = 0.0  # of the processes that have ended, each by the last reading of it
+        self._gone_cpu_s = 0.0  # of ended processes, by the last reading of each
         self._tree_cpu_s = 0.0
-        self._before_s = 0.0  # CPU time of the tree up to this match
-        self._before_ns = 0  # CPU time of the main process up to this match
+        self._earlier_s = 0.0  # CPU time of the tree before this match
+        self._earlier_ns = 0  # CPU time of the main process before this match
         self._reading_now = False
 
     def start_match(self) -> None:
-        """CPU time counts from here; the memory of a process that is used again is what it is."""
+        """Counts CPU time from here. The memory of a reused process stays what it is."""
         self._clocks_ns = {}
         self.usage = Usage(memory_bytes=self.usage.memory_bytes, peak_memory_bytes=self.usage.memory_bytes)
-        self._before_s = self._tree_cpu_s
-        self._before_ns = cpu_ns(self.clock)
+        self._earlier_s = self._tree_cpu_s
+        self._earlier_ns = cpu_ns(self.clock)
 
     def set_backstop(self, cpu_s: float) -> None:
-        """Has the kernel end the main process when it has used so much in this match, and a second more."""
+        """Has the kernel kill the main process when it has used this much in the match, and a second more."""
         try:
             used_s = cpu_ns(self.clock) / 1e9
             process = psutil.Process(self.pid)
@@ -134,10 +143,10 @@ class Meter:
 
     def end_match(self) -> None:
         """Brings the main process's CPU time up to date, to the nanosecond."""
-        self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.clock) - self._before_ns) / 1e9)
+        self.usage.cpu_s = max(self.usage.cpu_s, (cpu_ns(self.clock) - self._earlier_ns) / 1e9)
 
     async def read(self) -> Usage:
-        """The usage now. A large tree is read in a thread: nobody else's answer waits for that."""
+        """Reads the usage; of a large tree in a thread."""
         self._reading_now = True
         try:
             self._take(await threads.finish(self._steps()))
@@ -146,8 +155,10 @@ class Meter:
         return self.usage
 
     def rests(self) -> bool:
-        """Whether nothing has to be read, since nothing can have changed: no process of the tree has used any CPU time
-        since it was read last. That costs 1 µs a process, where a reading costs 40."""
+        """Returns whether nothing can have changed: no process of the tree has used CPU time since the last reading.
+
+        This costs 1 µs a process, where a reading costs 40.
+        """
         if not 0 < len(self._clocks_ns) <= MAX_PIDS_ASKED:
             return False
         at = time.monotonic()
@@ -158,19 +169,18 @@ class Meter:
         return True
 
     def read_now(self) -> Usage:
-        """The usage now, however long that takes."""
+        """Reads the usage, however long that takes."""
         self._take(threads.finish_now(self._steps()))
         return self.usage
 
     def glance(self) -> Usage:
-        """The usage now, if that can be read in no time; else as it was last."""
+        """Reads the usage if that takes no time. Else it stays as it was."""
         if not self._reading_now and (sample := threads.glance(self._steps())) is not None:
             self._take(sample)
         return self.usage
 
     def close(self, tree_cpu_s: float | None, peak_bytes: int = 0) -> None:
-        """Takes over the supervisor's last word, now that the tree has ended: its exact CPU time, and the highest peak
-        of one of its processes."""
+        """Takes over the supervisor's account of the ended tree: its exact CPU time, and the peak of one process."""
         self.take_peak(peak_bytes)
         if tree_cpu_s is not None:
             self._use_cpu(tree_cpu_s)
@@ -178,11 +188,11 @@ class Meter:
             self._status.close()
 
     def take_peak(self, peak_bytes: int) -> None:
-        """Hears of the most memory that a process held, from whoever waited for its end: then no file tells it."""
+        """Takes over the peak memory of an ended process from its parent."""
         self.usage.peak_memory_bytes = max(self.usage.peak_memory_bytes, peak_bytes)
 
     def _steps(self) -> Steps[Sample]:
-        """Reads the tree. Changes nothing here, so that it can be left in the middle."""
+        """Reads the tree. Changes nothing here, so the work may be abandoned."""
         at = time.monotonic()
         processes: dict[int, psutil.Process] = {}
         readings: dict[int, Reading] = {}
@@ -205,12 +215,20 @@ class Meter:
                 yield True
             shares = Shares(once, _sum_bytes(readings), started, time.monotonic() - started)
         group = self._group
-        group_bytes, cpu_s = (0, 0.0) if group is None else (group.memory_bytes() or 0, group.cpu_s() or 0.0)
-        reaped_s, peak = self._reaped_now_s(), _high_water_mark(self._status)
-        return Sample(at, processes, readings, clocks_ns, reaped_s, peak, shares, group_bytes, cpu_s)
+        return Sample(
+            at=at,
+            processes=processes,
+            readings=readings,
+            clocks_ns=clocks_ns,
+            orphans_cpu_s=self._reaped_now_s(),
+            main_peak_bytes=_high_water_mark(self._status),
+            shares=shares,
+            group_bytes=0 if group is None else group.memory_bytes() or 0,
+            group_cpu_s=0.0 if group is None else group.cpu_s() or 0.0,
+        )
 
     def _reaped_now_s(self) -> float:
-        """CPU time of the processes of this tree that the supervisor has waited for; 0 when that is gone."""
+        """Returns the CPU time of the processes that the supervisor has waited for; 0 when it is gone."""
         try:
             cpu = None if self._supervisor is None else self._supervisor.cpu_times()
         except psutil.NoSuchProcess:
@@ -218,10 +236,9 @@ class Meter:
         return 0.0 if cpu is None else max(0.0, cpu.children_user + cpu.children_system - self._reaped_s)
 
     def _take(self, sample: Sample) -> None:
-        """Makes a reading the last one."""
         before = self._readings
         self.read_at, self._processes, self._readings = sample.at, sample.processes, sample.readings
-        # Where processes may share memory the next reading is made in any case: shares are not found out every time.
+        # Shares are not read every time, so a tree that may share memory is always read again.
         self._clocks_ns = {} if sample.shares is None and _may_share(sample.readings) else sample.clocks_ns
         self._shares = sample.shares or self._shares
         usage = self.usage
@@ -233,21 +250,21 @@ class Meter:
 
     def _use_cpu(self, tree_cpu_s: float) -> None:
         self._tree_cpu_s = max(self._tree_cpu_s, tree_cpu_s)
-        self.usage.cpu_s = max(self.usage.cpu_s, self._tree_cpu_s - self._before_s)
+        self.usage.cpu_s = max(self.usage.cpu_s, self._tree_cpu_s - self._earlier_s)
 
     def _cpu_s(self, orphans_cpu_s: float) -> float:
-        """CPU time of the tree up to now: of its living processes, and of those that have ended.
+        """Returns the CPU time of the living and the ended processes.
 
-        The latter is known from two sides, each of which may miss some, so the larger one is nearer to the truth: the
-        kernel books an ended process to whoever waits for it, but to nobody where the parent ignores SIGCHLD; our own
-        last readings know of that, but not of a process's last moments, nor of one that lived between two readings.
+        That of the ended ones is known from two sides, and the larger is nearer to the truth. The kernel adds it to the
+        process that waits for them, but not if that ignores SIGCHLD. Our last readings miss a process's last moments,
+        and processes that lived between two readings.
         """
         living = sum(found.cpu_s for found in self._readings.values())
-        booked = orphans_cpu_s + sum(found.reaped_cpu_s for found in self._readings.values())
-        return living + max(self._gone_cpu_s, booked)
+        waited_for = orphans_cpu_s + sum(found.reaped_cpu_s for found in self._readings.values())
+        return living + max(self._gone_cpu_s, waited_for)
 
-    # Shares: the plain sum counts a page for every process that has it. Only where much can be shared this is looked at
-    # more closely, and only as often as it may cost.
+    # The plain sum counts a page for every process that has it. Shares are read only where that matters, and only as
+    # often as the cost allows.
 
     def _must_find_shares(self, readings: dict[int, Reading], at: float) -> bool:
         if not _may_share(readings):
@@ -260,7 +277,6 @@ class Meter:
         return at >= last.at + last.took_s / cost
 
     def _memory_bytes(self) -> int:
-        """Resident memory of the tree by the last reading; what is shared as it was found last."""
         total = _sum_bytes(self._readings)
         if self._shares is None or not _may_share(self._readings):
             return total
@@ -268,16 +284,16 @@ class Meter:
 
 
 def cpu_clock(pid: int) -> int:
-    """The kernel's clock of one process's CPU time, for `cpu_ns`.
+    """Returns the kernel's clock of a process's CPU time, for `cpu_ns`.
 
-    It counts all its threads, its children apart, for 0.4 µs a reading, where the files under /proc cost ten times
-    that and count in ticks of 10 ms.
+    It counts all threads, but no children, and costs 0.4 µs. Files under /proc cost ten times that, and count in ticks
+    of 10 ms.
     """
-    return NO_CLOCK if FLOOR else (~pid << 3) | 2
+    return NO_CLOCK if PORTABLE else (~pid << 3) | 2
 
 
 def cpu_ns(clock: int) -> int:
-    """The CPU time on a `cpu_clock`, in nanoseconds; 0 when the process is gone."""
+    """Returns the CPU time on a `cpu_clock`, in nanoseconds; 0 when the process is gone."""
     try:
         return clock_gettime_ns(clock)
     except OSError:
@@ -285,7 +301,7 @@ def cpu_ns(clock: int) -> int:
 
 
 def reading(process: psutil.Process) -> Reading | None:
-    """A process now; None when it is gone."""
+    """Reads a process; None when it is gone."""
     try:
         with process.oneshot():
             cpu = process.cpu_times()
@@ -297,7 +313,7 @@ def reading(process: psutil.Process) -> Reading | None:
 
 
 def living_below(supervisor: int) -> int:
-    """How many processes live below a supervisor."""
+    """Returns how many processes live below a supervisor."""
     return sum(_lives(pid) for below in walk(supervisor) for pid in below)
 
 
@@ -309,7 +325,6 @@ def _lives(pid: int) -> bool:
 
 
 def _process(pid: int) -> psutil.Process | None:
-    """The process of that number; None when it is gone."""
     try:
         return psutil.Process(pid)
     except psutil.NoSuchProcess:
@@ -317,7 +332,6 @@ def _process(pid: int) -> psutil.Process | None:
 
 
 def _walk(supervisor: psutil.Process | None) -> Iterator[list[int]]:
-    """The processes below a supervisor, in steps."""
     if supervisor is not None:
         yield from walk(supervisor.pid)
 
@@ -327,13 +341,13 @@ def _sum_bytes(readings: dict[int, Reading]) -> int:
 
 
 def _may_share(readings: dict[int, Reading]) -> bool:
-    """Whether so much lies outside of the largest process that it matters how much of it is shared."""
+    """Returns whether more than an eighth of the memory lies outside of the largest process."""
     total = _sum_bytes(readings)
     return total - max((found.memory_bytes for found in readings.values()), default=0) > total / 8
 
 
 def _share_bytes(process: psutil.Process, resident_bytes: int) -> int:
-    """The resident memory of a process, each page divided by how many have it. All of it if we may not know."""
+    """Returns a process's memory, each page divided by how many processes have it; all of it if that is secret."""
     try:
         full = process.memory_full_info()
         share: int = getattr(full, "pss", full.rss)  # Linux alone tells how many have a page
@@ -345,15 +359,15 @@ def _share_bytes(process: psutil.Process, resident_bytes: int) -> int:
 
 
 def _status_file(pid: int) -> FileIO | None:
-    """What `_high_water_mark` reads. It is kept open, since to open it costs four times what reading it does."""
+    """Opens the file of `_high_water_mark`, which stays open: opening costs four times as much as reading."""
     try:
-        return None if FLOOR else FileIO(f"/proc/{pid}/status")
+        return None if PORTABLE else FileIO(f"/proc/{pid}/status")
     except OSError:
         return None
 
 
 def _high_water_mark(status: FileIO | None) -> int:
-    """The most resident memory that a process ever held, in bytes; 0 when it is gone. psutil does not tell it."""
+    """Returns the most resident memory that a process ever held, in bytes; 0 when it is gone. psutil lacks this."""
     if status is None or status.closed:
         return 0
     try:

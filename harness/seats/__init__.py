@@ -1,1 +1,1 @@
-"""Programs at a seat: how they are built and started, spoken with, and held to their limits."""
+"""Seats of a match: programs, the engine, people and scripts."""

@@ -1,4 +1,4 @@
-"""What a person or a script writes, read as an answer: in the game's own notation, by words of it, or as JSON."""
+"""Reads an answer that a person or a script has typed: in the game's notation, by some of its words, or as JSON."""
 
 import re
 from collections.abc import Sequence
@@ -7,15 +7,16 @@ from typing import Any
 
 import msgspec
 
-from referee.games.contract import Game, Player, State
+from referee.games.contract import Player, State
+from referee.games.game import Game
 
 MOST = 2000
-"""So many legal answers are put into words; of more only the first."""
+"""Most legal answers that are put into words."""
 _WORD = re.compile(r"-?\w+")
 
 
 class Unclear(ValueError):
-    """A text that names no answer, or more than one; the message says so in a line."""
+    """A text names no answer, or more than one. The message is one line."""
 
 
 class Answers:
@@ -24,24 +25,24 @@ class Answers:
     def __init__(self, game: Game, state: State, player: Player) -> None:
         (self.call,) = [call for call in state.calls() if call.player == player]
         self.game, self.legal = game, list(islice(state.legal(player), MOST + 1))
-        self.all = len(self.legal) <= MOST
-        """Every legal answer is among them."""
+        self.complete = len(self.legal) <= MOST
+        """`legal` has every legal answer."""
         del self.legal[MOST:]
         self.words = [self.in_words(answer) for answer in self.legal]
         self._split = [_split(words) for words in self.words]
 
     def in_words(self, answer: Any) -> str:
-        """An answer in words, or as JSON where the game has none for it."""
-        words = self.game.notation.in_words(self.call, answer) if self.game.notation is not None else None
+        """Returns an answer in the game's notation, or as JSON."""
+        words = self.game.presentation.in_words(self.call, answer)
         return msgspec.json.encode(answer).decode() if words is None else words
 
     def matching(self, text: str) -> list[int]:
-        """Which of them have these words in a row, the last of them perhaps not whole."""
+        """Returns the indices of answers with these words in a row. The last word may be incomplete."""
         typed = _split(text)
-        return [index for index, words in enumerate(self._split) if _has(words, typed)]
+        return [index for index, words in enumerate(self._split) if _contains(words, typed)]
 
     def read(self, text: str) -> Any:
-        """The answer that a line names: JSON, or enough words of its notation. It may break the rules. Unclear."""
+        """Returns the answer that a line names, which may be illegal. Unclear if there is not exactly one."""
         text = text.strip()
         if self.call.method.result is int and re.fullmatch(r"-?\d+", text):
             return int(text)
@@ -49,29 +50,29 @@ class Answers:
             try:
                 return msgspec.json.decode(text)
             except msgspec.DecodeError as error:
-                raise Unclear(f"that is no JSON: {error}") from error
+                raise Unclear(f"not valid JSON: {error}") from error
         typed = _split(text)
-        found = self.matching(text)
-        exact = [index for index in found if _ends(self._split[index], typed)]
+        matches = self.matching(text)
+        exact = [index for index in matches if _ends_with(self._split[index], typed)]
         whole = [index for index in exact if self._split[index] == typed]
-        for chosen in (whole, exact, found):
+        for chosen in (whole, exact, matches):
             if len(chosen) == 1:
                 return self.legal[chosen[0]]
-        if self.game.notation is not None and self.game.notation.read is not None:
-            read = self.game.notation.read(self.call, text)
-            if read is not None:
-                return read
-        if not found:
+        if (read := self.game.presentation.read(self.call, text)) is not None:
+            return read
+        if not matches:
             raise Unclear(f"{text!r} names no legal answer")
-        raise Unclear(f"{text!r} may be {len(found)} answers: {', '.join(self.words[index] for index in found[:4])} …")
+        raise Unclear(
+            f"{text!r} may be {len(matches)} answers: {', '.join(self.words[index] for index in matches[:4])} …"
+        )
 
 
 def _split(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _has(words: Sequence[str], typed: Sequence[str]) -> bool:
-    """Whether `typed` stands somewhere in `words`; its last one may be the beginning of a word."""
+def _contains(words: Sequence[str], typed: Sequence[str]) -> bool:
+    """Returns whether `words` has `typed` in a row. The last one may be the beginning of a word."""
     if not typed:
         return True
     *first, last = typed
@@ -82,5 +83,5 @@ def _has(words: Sequence[str], typed: Sequence[str]) -> bool:
     )
 
 
-def _ends(words: Sequence[str], typed: Sequence[str]) -> bool:
+def _ends_with(words: Sequence[str], typed: Sequence[str]) -> bool:
     return bool(typed) and list(words[-len(typed) :]) == list(typed)

@@ -1,20 +1,17 @@
-"""Frames written in every form that the protocol allows: what a correct bot hears is the same, what breaks was wrong.
+"""Chaos: frames in every form that the protocol allows. A correct bot reads the same from all of them.
 
 Unknown members and notifications, members in another order, frames of the largest size, frames in pieces with pauses
 between them (SPEC.md, 2, 3, 8 and 12). All luck follows from the seed in `initialize`, so a match repeats.
 """
 
 import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import trio
 from msgspec import Struct
 
 from referee.games.dice import Dice, derive_seed
-from referee.harness.isolation.spawner import Process
-from referee.harness.process.limits import Limits
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.pipes import Pipes
 from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding, Initialize
@@ -37,33 +34,32 @@ class Manner(Struct, frozen=True):
     """How frames are written."""
 
     members: bool = False
-    """With members, and notifications, that no bot knows."""
+    """Add unknown members and unknown notifications."""
     reordered: bool = False
     padded: int = 0
-    """One in so many frames is as long as a frame may be; 0 = none. It costs a bot in an interpreter milliseconds."""
+    """One in this many frames is as long as a frame may be; 0 = none. It costs an interpreted bot milliseconds."""
     cuts: int = 0
-    """A frame is written in up to so many pieces more."""
+    """Most cuts in a frame."""
     pause_s: float = 0.0
-    """Between two pieces. No bot is charged for it."""
+    """Pause between two pieces. No bot is charged for it."""
 
 
 CHAOS = Manner(members=True, reordered=True, padded=32, cuts=3, pause_s=0.0002)
 
 
 class Chaos(Pipes):
-    """Pipes through which every frame goes in that manner."""
+    """Pipes that write every frame in one manner."""
 
     writes_ahead = True
 
-    def __init__(self, process: Process, limits: Limits, manner: Manner = CHAOS) -> None:
-        super().__init__(process, limits)
+    def __init__(self, process: BotProcess, manner: Manner = CHAOS) -> None:
+        super().__init__(process)
         self.manner = manner
         self._dice = Dice(0)
         self._greeted = False
 
-    def start_match(self, match: Initialize, log: Callable[[], Path | None]) -> None:
+    def prepare(self, match: Initialize) -> None:
         self._dice = Dice(derive_seed(match.seed, "chaos"))
-        super().start_match(match, log)
 
     def put(self, frame: bytes) -> bytes:
         frame = self._upset(frame)
@@ -71,7 +67,7 @@ class Chaos(Pipes):
         return super().put(frame)
 
     async def write_ahead(self) -> None:
-        """Everything up to the last piece; less if the pipe does not take it. The pauses are in nobody's time."""
+        """Sends everything up to the last piece; less if the pipe is full."""
         if not self.manner.cuts:
             return
         data = bytes(self.outbox)
@@ -79,16 +75,16 @@ class Chaos(Pipes):
         written = 0
         for cut in _cuts(len(data), self.manner.cuts, self._dice):
             try:
-                written += os.write(self.process.stdin, data[written:cut])
+                written += os.write(self.process.handle.stdin, data[written:cut])
             except (BlockingIOError, BrokenPipeError):
-                break  # the exchange goes on from here, and rules on it
+                break  # the exchange goes on from here, and finds the fault
             if written < cut:
                 break
             await trio.sleep(self.manner.pause_s)
         self.outbox[:0] = data[written:]
 
     def _upset(self, frame: bytes) -> bytes:
-        """The frame with the same meaning for whoever ignores what he does not know."""
+        """Returns another frame with the same meaning for a bot that ignores unknown members."""
         manner, dice = self.manner, self._dice
         if not (manner.members or manner.reordered or manner.padded):
             return frame
@@ -101,7 +97,7 @@ class Chaos(Pipes):
             for members in (message, message.get("params", {})):
                 members[f"unknown{dice.below(1000)}"] = self._stranger()
         if manner.padded and "params" in message and dice.below(manner.padded) == 0:
-            # The rest is for the member's own name and for escapes: the frame stays below the limit.
+            # The margin is for the member's name and for escapes.
             message["params"]["padding"] = "x" * max(0, self.limits.frame_bytes - 2 * len(frame) - 1024)
         if manner.reordered:
             message = _reordered(message, dice)
@@ -112,15 +108,14 @@ class Chaos(Pipes):
 
 
 def _cuts(size: int, count: int, dice: Dice) -> list[int]:
-    """Places to cut a frame, all inside of it: near its ends, where half a frame is most easily taken for a whole one,
-    or anywhere, in the middle of a character too."""
+    """Returns places to cut a frame: near its ends, where half a frame looks like a whole one, or anywhere inside."""
     near = [place for place in (1, 2, 7, size - 1) if 0 < place < size]
     places = {dice.choice(near) if dice.below(2) else 1 + dice.below(size - 1) for _ in range(count)} if near else set()
     return sorted(places)
 
 
 def _reordered(value: Any, dice: Dice) -> Any:
-    """`value` with the members of every object in another order."""
+    """Returns `value` with the members of every object in another order."""
     if isinstance(value, list):
         return [_reordered(item, dice) for item in value]
     if not isinstance(value, dict):

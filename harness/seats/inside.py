@@ -1,7 +1,7 @@
-"""`--debug`: bots of the Python kit inside the referee's own process, where a debugger reaches them.
+"""`--debug`: bots of the Python kit inside the referee's process, where a debugger reaches them.
 
-The same frames are said in the same order, so the same seed gives the same record; but nothing is isolated, limited or
-measured: a bot may stand at a breakpoint for as long as it likes, and one that never answers stops everything.
+The frames are the same, so the same seed gives the same replay. But nothing is isolated, limited or measured: a bot may
+wait at a breakpoint, and one that never answers blocks everything.
 """
 
 import os
@@ -15,11 +15,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from referee.games.contract import Fault, FaultKind
+from referee.games.contract import Fault
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
+from referee.harness.process.core_wait import CoreWaitMeter
 from referee.harness.process.limits import Limits
-from referee.harness.process.pipes import Transport, gone
+from referee.harness.process.stderr import StderrLog
+from referee.harness.process.transport import ProcessAccount, Program, Transport, crashed
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import Seat
@@ -28,11 +30,11 @@ from referee.protocol.messages import Encoding
 
 KIT = KITS / "python"
 HOST = "referee_kit_host"
-"""The module that the kit's `run` looks for: where it is, `run` hands its bot over instead of serving it."""
+"""If there is a module of this name, the kit's `run` hands its bot over instead of serving it."""
 
 
 def script_of(entrant: Entrant) -> Path | None:
-    """The Python file that can be run inside: one that uses the kit. None = the bot needs a process of its own."""
+    """Returns the Python file of a bot that uses the kit; None = the bot needs a process."""
     program, *rest = entrant.argv
     if not Path(program).name.startswith("python") or not rest or not rest[0].endswith(".py"):
         return None
@@ -40,24 +42,29 @@ def script_of(entrant: Entrant) -> Path | None:
     return script if script.is_file() and b"referee_kit" in script.read_bytes() else None
 
 
-def debugged(entrant: Entrant, limits: Limits) -> Seat | None:
-    """The bot inside this process; None if it needs one of its own."""
+def debug_seat(entrant: Entrant, limits: Limits) -> Seat | None:
+    """Returns a seat with the bot inside this process; None if the bot needs a process."""
     script = script_of(entrant)
-    return None if script is None else Bot(Inside(entrant, script), limits)
+    if script is None:
+        return None
+    inside = InsideBot(entrant, script)
+    return Bot(inside, inside, limits)
 
 
-class Inside(Transport):
-    """A bot of the Python kit in this process, at the moment when it is sent something."""
+class InsideBot(Transport, Program):
+    """A bot of the Python kit in this process. It runs when it is sent something."""
 
     now = staticmethod(lambda: 0.0)  # no time passes for a bot at a breakpoint
 
     def __init__(self, entrant: Entrant, script: Path) -> None:
-        self._surroundings = _Surroundings(entrant, script)
+        self.core_wait = CoreWaitMeter(0, -1)  # never used: no call takes any time
+        self.log = StderrLog(0)
+        self._environment = _Environment(entrant, script)
         self._outbox = bytearray()
         self._inbox = bytearray()
         self._connection = BotConnection()
         self._exit_code: int | None = None
-        self._server: Any = None  # the kit's, once the script has got as far as its `run(…)`
+        self._server: Any = None  # the kit's, once the script has reached `run(…)`
 
     def put(self, frame: bytes) -> bytes:
         self._outbox += frame
@@ -67,30 +74,31 @@ class Inside(Transport):
         if self._exit_code is None and self._outbox:
             self._connection.receive(bytes(self._outbox))
             self._outbox.clear()
-            self._hear()
+            self._answer()
         return True
 
-    def _hear(self) -> None:
+    def _answer(self) -> None:
         try:
             if self._server is None:
-                self._server = self._surroundings.server()
+                self._server = self._environment.server()
             while (message := self._connection.next_message()) is not NEED_DATA:
                 if message.method == "exit":
                     continue
-                outcome = self._surroundings.outcome(self._server, message)
+                outcome = self._environment.outcome(self._server, message)
                 if isinstance(message, Request):
                     self._inbox += self._response(message, outcome)
         except SystemExit as error:
             self._exit_code = error.code if isinstance(error.code, int) else int(error.code is not None)
 
     async def send_rest(self, until: float) -> None:
-        """Nothing is ever left."""
+        """Sends `exit`, the only frame that is not sent at once, unless the bot was never started."""
+        if self._server is not None:
+            self.send()
 
     def drop(self) -> None:
         self._outbox.clear()
 
     def receive(self, at: float) -> bytes | None:
-        """What was answered by now; there will be no more."""
         return self.pending()
 
     def pending(self) -> bytes:
@@ -102,17 +110,13 @@ class Inside(Transport):
         return b""
 
     async def why_silent(self, stream: str) -> Fault:
-        return Fault(FaultKind.CRASH, "gave no answer") if self.exit_code is None else gone(self.exit_code)
+        return await super().why_silent(stream) if self._exit_code is None else crashed(self._exit_code)
 
     async def leave(self, patience_s: float) -> int | None:
-        if self._server is not None:
-            self.send()
         return self._exit_code
 
-    @property
-    def exit_code(self) -> int | None:
-        """What it gave to `sys.exit`."""
-        return self._exit_code
+    def account(self) -> ProcessAccount:
+        return ProcessAccount(exit_code=self._exit_code)
 
     def _response(self, request: Request, outcome: dict[str, Any]) -> bytes:
         if "error" in outcome:
@@ -123,28 +127,28 @@ class Inside(Transport):
 
 
 class _Frames:
-    """Stands where the kit reads its frames."""
+    """Takes the place of the kit's frame reader."""
 
     encoding = Encoding.JSON.value
 
 
-class _Surroundings:
-    """What a bot of its own process would have for itself: modules, working folder, arguments, the module `random`."""
+class _Environment:
+    """The bot's own modules, working folder, arguments and state of `random`."""
 
     def __init__(self, entrant: Entrant, script: Path) -> None:
         self.entrant, self.script = entrant, script
         self.path = [str(script.parent), str(KIT)]
         self.argv = list(entrant.argv[1:])
         self.modules: dict[str, ModuleType] = {}
-        self.luck = random.Random().getstate()
+        self.random_state = random.Random().getstate()
 
     def server(self) -> Any:
-        """The kit's server for the bot that the script hands to `run`."""
+        """Runs the script up to `run`. Returns the kit's server for its bot."""
         taken: list[tuple[Any, str, str]] = []
         host = ModuleType(HOST)
         host.take = lambda *handed: taken.append(handed)  # type: ignore[attr-defined]
         self.modules[HOST] = host
-        with self._entered():
+        with self._active():
             try:
                 runpy.run_path(str(self.script), run_name="__main__")
             except SystemExit:
@@ -154,32 +158,34 @@ class _Surroundings:
                 traceback.print_exc()
                 raise SystemExit(1) from None
             if not taken:
-                raise RunError(f"{self.entrant.name}: {self.script.name} ended without `run(…)`; it cannot be debugged")
+                raise RunError(
+                    f"{self.entrant.name}: {self.script.name} ended without calling `run(…)`, so it cannot be debugged"
+                )
             return sys.modules["referee_kit.wire"].Server(*taken[0], _Frames(), -1)
 
     def outcome(self, server: Any, message: Any) -> dict[str, Any]:
-        """What the kit makes of a message, in the bot's surroundings."""
+        """Has the kit answer a message."""
         members = {"method": message.method, "params": message.params}
-        with self._entered():
+        with self._active():
             if isinstance(message, Request):
                 members["id"] = message.id
             found: dict[str, Any] = server.outcome(members)
             return found
 
     @contextmanager
-    def _entered(self) -> Iterator[None]:
-        """The interpreter as the bot left it; afterwards as it was. What it prints goes to standard error."""
-        known, path, argv, folder, luck = set(sys.modules), sys.path, sys.argv, Path.cwd(), random.getstate()
+    def _active(self) -> Iterator[None]:
+        """Gives the interpreter the bot's state while the block runs. Prints go to standard error."""
+        known, path, argv, folder, random_state = set(sys.modules), sys.path, sys.argv, Path.cwd(), random.getstate()
         sys.modules.update(self.modules)
         sys.path, sys.argv = [*self.path, *path], self.argv
         os.chdir(self.entrant.cwd)
-        random.setstate(self.luck)
+        random.setstate(self.random_state)
         try:
             with redirect_stdout(sys.stderr):
                 yield
         finally:
-            self.luck = random.getstate()
-            random.setstate(luck)
+            self.random_state = random.getstate()
+            random.setstate(random_state)
             os.chdir(folder)
             self.path, self.argv = sys.path[: len(sys.path) - len(path)], sys.argv
             sys.path, sys.argv = path, argv
@@ -190,6 +196,6 @@ class _Surroundings:
 
 
 def _lies_in(module: ModuleType, folders: tuple[Path, ...]) -> bool:
-    """Whether a module came from one of the folders: then it is the bot's own."""
+    """Returns whether a module came from one of the folders."""
     file = getattr(module, "__file__", None)
     return file is not None and any(Path(file).is_relative_to(folder) for folder in folders)

@@ -1,4 +1,4 @@
-"""What several seats are shown alike is encoded once, for each encoding that is spoken at the table."""
+"""Encodes once, for each encoding, what several seats are shown."""
 
 from functools import cache
 from typing import Any
@@ -11,8 +11,8 @@ from referee.protocol.connection import Connection
 from referee.protocol.messages import Encoding
 
 
-class SharedMembers:
-    """The members that a method names as `shared`, and the last notice, kept as bytes while it is the same object."""
+class NoticeCache:
+    """Keeps the bytes of the last notice, and of the members that a method names as `shared`."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Encoding, str], tuple[Any, Raw]] = {}
@@ -20,7 +20,7 @@ class SharedMembers:
         self._frames: dict[Encoding, bytes] = {}
 
     def notice(self, notice: Notice, wire: Connection) -> bytes:
-        """The frame of a notice; every seat hears of one before any hears of the next."""
+        """Returns the frame of a notice. All seats get one notice before any gets the next."""
         if self._notice is not notice:
             self._notice, self._frames = notice, {}
         frame = self._frames.get(wire.encoding)
@@ -29,7 +29,7 @@ class SharedMembers:
         return frame
 
     def params(self, method: Method, params: Struct, wire: Connection) -> dict[str, Any]:
-        """`params` member by member, the shared ones encoded already as `wire` speaks."""
+        """Returns `params` member by member, the shared ones encoded."""
         members = {}
         for name, encode_name in _names(type(params)):
             value = getattr(params, name)
@@ -43,7 +43,7 @@ class SharedMembers:
         key = wire.encoding, name
         kept = self._kept.get(key)
         if kept is None or kept[0] is not value:
-            # The object itself is kept too: as long as it lives, no other can be mistaken for it.
+            # The object is kept too: while it lives, no other object has its identity.
             self._kept[key] = kept = value, Raw(wire.encode(value))
         return kept[1]
 

@@ -1,63 +1,61 @@
-"""A person at a seat: no program, no clock. Whatever shows them the position and takes their answer is handed in."""
+"""A person at a seat, without a clock."""
 
 from collections.abc import Awaitable, Callable
 from types import NoneType
 from typing import Any
 
 from referee.games.contract import Call, Fault, Notice, Player, State
-from referee.harness.seats.seat import Seat, Table, Withdrawn
+from referee.harness.programs.spec import WORD
+from referee.harness.seats.seat import CallTotals, MatchContext, Reply, Seat, Withdrawn
 from referee.protocol.messages import Clock, Hello, Initialize
 
 Choose = Callable[[State, Player], Awaitable[Any]]
-"""Shows a position, which it must not change, to whoever sits there, and waits for their answer: plain JSON values.
+"""Shows a position, which it must not change, and waits for the person's answer: plain JSON values.
 
-A Fault instead of an answer: they have left (CRASH), and the game's rules go on from there. Withdrawn: the match is to
-end without it.
+Returns a Fault if the person has left (CRASH); the game's rules go on from there. Returns Withdrawn if the match must
+end without an answer.
 """
-WORD = "human"
-"""What a person is named by on the command line, and what stands in the place of a command in records."""
 
 
 class Person(Seat):
-    """Asks a person. What is no legal answer is asked for again: nobody loses by a slip of the hand."""
+    """Asks a person, and asks again after an illegal answer: nobody loses by a slip of the hand."""
 
     def __init__(self, choose: Choose, refused: Callable[[Player, Fault], None] | None = None) -> None:
-        """`refused` is told of every answer that the rules do not allow, with the reason."""
+        """`refused` is called with the reason for every answer that the rules do not allow."""
         super().__init__()
-        self.hello = Hello(name=WORD, reuse=True)
+        self.handshake = Hello(name=WORD, reuse=True)
         self._choose = choose
         self._refused = refused
-        self._table: Table | None = None
+        self._context: MatchContext | None = None
 
-    async def greet(self, match: Initialize, table: Table) -> Fault | None:
-        self._table, self.fault = table, None
-        self.greeted, self.calls, self.wall_s = True, 0, 0.0
-        return None
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        self._context, self.fault = context, None
+        self.greeted, self.totals = True, CallTotals()
+        return Reply(None)
 
-    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Any:
-        """No limit holds here, and nothing is charged. A call without an answer is not worth a question."""
-        if self._table is None:
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
+        """Ignores the limit and costs nothing. The person is not asked for calls without a result."""
+        if self._context is None:
             raise RuntimeError("a seat is asked before it was greeted")
-        self.charge.clear()
         if self.fault is not None:
-            return self.fault
-        self.calls += 1
-        if call.method.result is NoneType:
-            return None
-        state = self._table.state
+            return Reply(self.fault)
+        self.totals.calls += 1
+        return Reply(None if call.method.result is NoneType else await self._answer(call, self._context))
+
+    async def _answer(self, call: Call, context: MatchContext) -> Any:
         while True:
-            self._table.flush()  # programs at other seats hear the news while we wait
-            answer = await self._choose(state, call.player)
+            context.flush()  # programs at other seats get their notices while the person thinks
+            answer = await self._choose(context.state, call.player)
             if isinstance(answer, Fault):
                 self.fault = answer if answer.fatal else None
                 return answer
             if isinstance(answer, Withdrawn):
                 return answer
-            refusal = state.check(call.player, answer)
+            refusal = context.state.check(call.player, answer)
             if refusal is None:
                 return answer
             if self._refused is not None:
                 self._refused(call.player, refusal)
 
-    def tell(self, notice: Notice) -> None:
-        """Whoever shows the position shows what happened, too."""
+    def notify(self, notice: Notice) -> None:
+        """Does nothing: the person sees the position."""

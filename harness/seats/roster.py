@@ -1,4 +1,4 @@
-"""The bots of a run: started when they are needed, kept for the next match when they allow it, ended with the block."""
+"""The bots of a run: started when needed, kept for the next match if they allow it, ended with the run."""
 
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -9,61 +9,72 @@ import trio
 
 from referee.harness.errors import NotIsolated, RunError
 from referee.harness.isolation import plan
-from referee.harness.isolation.hidden_files import Hidden
-from referee.harness.isolation.plan import Home, Start
+from referee.harness.isolation.hidden_files import HiddenFiles
+from referee.harness.isolation.plan import SandboxSpec
+from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
 from referee.harness.isolation.spawner import Process, Spawner, open_spawner
-from referee.harness.isolation.supervisor import remove
 from referee.harness.paths import REPLAYS, TOURNAMENTS
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
-from referee.harness.process.pipes import Pipes, Transport
-from referee.harness.process.stall_clock import presence
+from referee.harness.process.pipes import Pipes
+from referee.harness.process.stall_clock import stall_clock
+from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import Entrant, environment, obstacle
+from referee.harness.programs.script_file import PREFIX
+from referee.harness.programs.spec import Entrant, environment, start_hint
+from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
-from referee.harness.seats.script import PREFIX, ScriptSeat
-from referee.harness.seats.seat import EngineSeat, Seat
+from referee.harness.seats.script import ScriptSeat
+from referee.harness.seats.seat import Seat
 
-Carrier = Callable[[Process, Limits], Transport]
-"""Makes what carries the frames of a process that was just started: `Pipes`, or one of their kinds."""
-Inside = Callable[[Entrant, Limits], Seat | None]
+MakeTransport = Callable[[BotProcess], Transport]
+"""Makes the transport of a process that was just started: `Pipes` or a subclass."""
+MakeSeat = Callable[[Entrant, Limits], Seat | None]
+"""Makes the seat of an entrant without a process; None = the entrant gets a process."""
 
 
 def in_processes(entrant: Entrant, limits: Limits) -> Seat | None:
-    """Every bot has a process of its own."""
+    """Gives every bot a process."""
     return None
 
 
 class Roster:
-    """Gives out started bots. Made by `open_roster`."""
+    """Provides the seats of matches. Made by `open_roster`."""
 
     def __init__(
-        self, spawner: Spawner, nursery: trio.Nursery, limits: Limits, scratch: Path, carrier: Carrier, inside: Inside
+        self,
+        spawner: Spawner,
+        nursery: trio.Nursery,
+        *,
+        limits: Limits,
+        scratch: Path,
+        make_transport: MakeTransport,
+        make_seat: MakeSeat,
     ) -> None:
         self.limits = limits
-        self._carrier = carrier
-        self._inside = inside
+        self._make_transport = make_transport
+        self._make_seat = make_seat
         self._spawner = spawner
         self._nursery = nursery
         self._scratch = scratch
         self.starts: list[float] = []
-        """How long it took, in seconds, until the bots of a match had started and greeted; for matches that began with
-        a start. Who reads it empties it."""
+        """Seconds from the start of a match to the last greeting, for matches that had to start bots. The reader must
+        clear it."""
         self._idle: dict[Entrant, list[Seat]] = {}
         self._expected: tuple[Entrant, ...] = ()
         self._builds: dict[Entrant, tuple[str, ...]] = {}
         self._scratches: dict[Seat, Path] = {}
-        self._hidden = Hidden().extended((), (REPLAYS, TOURNAMENTS))
+        self._hidden = HiddenFiles().extended((), (REPLAYS, TOURNAMENTS))
 
     async def hide(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> None:
-        """Hides replays, and folders that hold nothing else, from every bot that starts from now on. Ends the bots that
-        wait for a next match if they started when such a folder was not hidden yet."""
+        """Hides replays, and folders of replays, from bots that start from now on. Ends waiting bots that see more."""
         before, self._hidden = self._hidden, self._hidden.extended(files, folders)
         if self._hidden.places != before.places:
             await self.shrink(0)
 
     async def take(self, entrant: Entrant) -> Seat:
-        """A seat for one match, still to be greeted. RunError if its program cannot be started."""
+        """Returns a seat for one match. RunError if its program cannot be started."""
         idle = self._idle.get(entrant)
         if idle:
             return idle.pop()
@@ -71,15 +82,15 @@ class Roster:
             return EngineSeat()
         if entrant.script:
             return ScriptSeat(Path(entrant.argv[0].removeprefix(PREFIX)))
-        seat = self._inside(entrant, self.limits)
+        seat = self._make_seat(entrant, self.limits)
         if entrant.human and seat is None:
-            raise RunError(f"{entrant.name}: nobody is there to ask a person")
+            raise RunError(f"{entrant.name}: no person can play here")
         if seat is None and entrant.remote:
             raise RunError(f"{entrant.name}: a web service plays at a seat of `referee --game`, and nowhere else")
         return seat or await self.start(entrant)
 
     async def take_all(self, entrants: Sequence[Entrant]) -> list[Seat]:
-        """A seat for each; what has to be started is started side by side. RunError likewise."""
+        """Returns a seat for each, and starts programs side by side. RunError if one cannot be started."""
         seats: dict[int, Seat] = {}
         failures: dict[int, RunError] = {}
         for place, entrant in enumerate(entrants):
@@ -102,17 +113,17 @@ class Roster:
         return [seats[place] for place in range(len(entrants))]
 
     def expect(self, entrants: Sequence[Entrant]) -> None:
-        """Who plays the next match: those that are not kept for it are started while those of this one end."""
+        """Announces the next match: its missing programs are started while those of this match end."""
         self._expected = tuple(entrants)
 
     async def _prepare(self, entrant: Entrant) -> None:
         try:
             self.keep(entrant, await self.start(entrant))
         except RunError:
-            pass  # it is tried again when it is needed, and told then
+            pass  # `take` tries again, and reports it
 
     def _to_be_started(self) -> list[Entrant]:
-        """Of those that are expected. Asked once."""
+        """Returns the expected entrants that no waiting seat can serve, once."""
         expected, self._expected = self._expected, ()
         kept = {entrant: len(idle) for entrant, idle in self._idle.items()}
         missing = []
@@ -123,11 +134,11 @@ class Roster:
         return missing
 
     def keep(self, entrant: Entrant, seat: Seat) -> None:
-        """Keeps a seat for the next match of its entrant."""
+        """Keeps a seat for its entrant's next match."""
         self._idle[entrant] = [*self._idle.pop(entrant, ()), seat]  # behind those that have waited longer
 
     async def shrink(self, idle: int) -> None:
-        """Ends seats that wait for a next match, those that have waited longest, until so many are left."""
+        """Ends the seats that have waited longest, until `idle` are left."""
         over = sum(map(len, self._idle.values())) - idle
         if over <= 0:
             return
@@ -140,7 +151,7 @@ class Roster:
         await self.end(ended)
 
     async def end(self, seats: Iterable[Seat], orderly: bool = True) -> None:
-        """Ends seats, side by side, and removes what they left in their scratch folders."""
+        """Ends seats side by side, and removes their scratch folders."""
         seats = list(seats)
         folders = [self._scratches.pop(seat) for seat in seats if seat in self._scratches]
         try:
@@ -155,26 +166,33 @@ class Roster:
                 remove(folder)
 
     async def close(self, orderly: bool) -> None:
-        """Ends all that were started, those at play too."""
+        """Ends all bots that were started, also those in a match."""
         self._expected = ()
         await self.end(list(self._scratches), orderly)
 
     def _builds_of(self, entrant: Entrant) -> tuple[str, ...]:
-        """Looked up once a run: it searches folders."""
+        """Returns the builds that a bot needs; looked up once, because it searches folders."""
         if entrant not in self._builds:
             self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         return self._builds[entrant]
 
     async def start(self, entrant: Entrant) -> Bot:
-        """A program in a new process. RunError if it cannot be started; NotIsolated if what was required is lacking."""
+        """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
         try:
             self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)  # a bot may have removed it
             scratch = Path(tempfile.mkdtemp(dir=self._scratch))
         except OSError as error:
             raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        env = environment(scratch)
-        limits = self.limits
-        home = Home(
+        program = BotProcess(await self._process(entrant, scratch), self.limits)
+        bot = Bot(self._make_transport(program), program, self.limits)
+        self._scratches[bot] = scratch
+        self._nursery.start_soon(bot.watch)
+        return bot
+
+    async def _process(self, entrant: Entrant, scratch: Path) -> Process:
+        """Starts a process inside of its isolation layers."""
+        limits, env = self.limits, environment(scratch)
+        spec = SandboxSpec(
             argv=entrant.argv,
             cwd=entrant.cwd,
             path=env.get("PATH", ""),
@@ -185,44 +203,34 @@ class Roster:
             scratch_bytes=limits.scratch_bytes,
             hidden=self._hidden,
         )
-        start = Start()
         try:
-            start = plan.start(limits.isolation, home)
-            folders = start.group.paths() if start.group is not None else ()
-            process = await self._spawner.start(
-                entrant.argv,
-                entrant.cwd,
-                env,
-                rlimits(limits),
-                launcher=start.launcher,
-                groups=folders,
-            )
-        except BaseException as error:
-            if start.group is not None:
-                start.group.remove()
-            if isinstance(error, NotIsolated):
-                raise NotIsolated(f"{entrant.name} is not started: {error}") from error
-            if isinstance(error, OSError | RunError):
-                raise RunError(f"{entrant.name} cannot be started: {error}{obstacle(entrant.argv[0])}") from error
-            raise
-        process.isolation, process.group, process.scratch = start.kept, start.group, scratch
-        bot = Bot(self._carrier(process, self.limits), self.limits)
-        self._scratches[bot] = scratch
-        self._nursery.start_soon(bot.watch)
-        return bot
+            sandbox = plan.make_sandbox(limits.isolation, spec)
+            process = await self._spawner.start(entrant.argv, entrant.cwd, env, rlimits(limits), sandbox)
+        except NotIsolated as error:
+            raise NotIsolated(f"{entrant.name} is not started: {error}") from error
+        except (OSError, RunError) as error:
+            raise RunError(f"{entrant.name} cannot be started: {error}{start_hint(entrant.argv[0])}") from error
+        process.scratch = scratch
+        return process
 
 
 @asynccontextmanager
-async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside = in_processes) -> AsyncIterator[Roster]:
-    """A roster for a run. When the block ends, however it ends, nothing that it started is alive.
-
-    `inside` may make a seat that has no process (`referee.harness.seats.inside`); None = it gets one, and a `carrier`.
-    """
+async def open_roster(
+    limits: Limits, make_transport: MakeTransport = Pipes, make_seat: MakeSeat = in_processes
+) -> AsyncIterator[Roster]:
+    """Opens the roster of a run. When the block ends, in whatever way, nothing that it started is alive."""
     need_descriptors()
-    with plan.room(limits.isolation), _scratch_folder() as scratch:
+    with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch:
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
-            nursery.start_soon(presence().beat)
-            roster = Roster(spawner, nursery, limits, scratch, carrier, inside)
+            nursery.start_soon(stall_clock().beat)
+            roster = Roster(
+                spawner,
+                nursery,
+                limits=limits,
+                scratch=scratch,
+                make_transport=make_transport,
+                make_seat=make_seat,
+            )
             failure: RunError | None = None
             done = False
             try:
@@ -240,7 +248,7 @@ async def open_roster(limits: Limits, carrier: Carrier = Pipes, inside: Inside =
 
 @contextmanager
 def _scratch_folder() -> Iterator[Path]:
-    """A folder of our own, removed with whatever bots have made of it."""
+    """Makes a temporary folder, and removes it with everything that bots have put there."""
     folder = tempfile.mkdtemp(prefix="referee-")
     try:
         yield Path(folder)

@@ -1,4 +1,4 @@
-"""A match of several card games, cardgame.md, section 10: who begins which game, what decides, what a fault costs."""
+"""A match of several card games (cardgame.md, section 10): who begins each game, the winner, the price of a fault."""
 
 import pytest
 from scripted import Arena
@@ -10,11 +10,11 @@ from referee.harness.process.limits import Limits
 pytestmark = pytest.mark.trio
 
 PASSES = "while True:\n    greet(); asked = call()\n    while True: answer(asked, [4, None]); asked = call()"
-"""Nobody acts: whoever moves first wins, since the other's deck is empty a turn earlier (section 8)."""
+"""Nobody acts: the first to move wins, since the other's deck is empty a turn earlier (section 8)."""
 
 
 async def best_of(arena: Arena, games: int, *bodies: str) -> Outcome:
-    """The match between two bots of those bodies, `a` named first and `b`."""
+    """Plays a match between two bots with these bodies, `a` named first."""
     bots = [arena.bot(body, name=name) for body, name in zip(bodies, "ab", strict=True)]
     plan = Series(arena.match(*bots, game="cardgame"), games, swap=True, first_to=games // 2 + 1)
     return await play_series(plan, Limits(isolation=OFF))
@@ -39,7 +39,7 @@ async def test_games_without_a_winner_count_for_nobody_and_do_not_end_the_match(
 
 
 async def test_a_fault_in_end_costs_neither_that_game_nor_the_next(arena: Arena) -> None:
-    """The deciding game is the third: the bot that crashes in every `end` has won it nevertheless."""
+    """The third game decides. The bot that crashes in every `end` has won it."""
     crashes = "greet(); asked = call()\nwhile asked['method'] != 'end': answer(asked, [4]); asked = call()\nos._exit(3)"
     outcome = await best_of(arena, 3, crashes, PASSES)
     assert [line.wins for line in outcome.standings] == [2, 1]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
 
 TICK_S = 2.0**-30

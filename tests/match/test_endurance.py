@@ -13,7 +13,7 @@ import pytest
 from scripted import Arena
 
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.seats.roster import open_roster
@@ -73,7 +73,7 @@ def resident_bytes() -> int:
 
 
 def pairings(program: Path) -> Sequence[tuple[Entrant, Entrant]]:
-    """Of used-again bots, of fresh ones, of one each; and with one that fails."""
+    """With reused bots, with fresh ones, with one of each, and with a bot that fails."""
 
     def bot(name: str, *args: str) -> Entrant:
         return Entrant(name, (str(program), *args), program.parent)

@@ -1,4 +1,4 @@
-"""The judged run of the Arena: its cases, what each pays, what the cheats do.
+"""The test run of the Arena: its cases, what each pays, what the cheats do.
 
 Rules: tictactoe.md, quoridor.md and connectfour.md, B2, B3.
 """
@@ -17,7 +17,7 @@ from referee.games.contract import Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.judge import COURSES, Judgement, judge
+from referee.harness.match.judge import JUDGE_PLANS, JudgeReport, judge
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrant
@@ -40,8 +40,6 @@ CASES = {
 
 PERFECT = """
 import os, sys
-from referee.games.quoridor import Quoridor
-from referee.games.tictactoe import TicTacToe
 from referee.harness.opponents import advanced
 from referee.harness.opponents._follow import follow
 from referee.harness.opponents._quoridor import best
@@ -50,15 +48,14 @@ from referee.harness.opponents._serve import serve
 FLIP, MOVE = {"action": "flipTable"}, {"action": "putSymbol", "position": "C"}
 
 def start(match):
-    kind, choose = {"quoridor": (Quoridor, best), "tictactoe": (TicTacToe, advanced.perfect_cell)}[match.game]
-    handle = follow(match, kind, choose)
+    handle = follow({"quoridor": best, "tictactoe": advanced.perfect_cell}[match.game])(match)
     return lambda method, params: change(handle(method, params)) if method == "play" else handle(method, params)
 
 """
 
 
 def perfect_but(folder: Path, change: str) -> Entrant:
-    """A bot that plays as `@advanced` would, except that `change(answer)` is what it answers."""
+    """Returns a bot that plays like `@advanced`, but answers `change(answer)`."""
     script = folder / "bot.py"
     script.write_text(
         f"{PERFECT}def change(answer):\n    {change}\n\nserve('x', dict.fromkeys(('quoridor', 'tictactoe'), start))\n"
@@ -66,8 +63,8 @@ def perfect_but(folder: Path, change: str) -> Entrant:
     return Entrant("bot", (sys.executable, str(script)), folder)
 
 
-async def run(arena: Arena, bot: Entrant, game: str = "tictactoe") -> Judgement:
-    """A whole run: nothing is left, and every record verifies."""
+async def run(arena: Arena, bot: Entrant, game: str = "tictactoe") -> JudgeReport:
+    """Plays a whole run, and checks that nothing is left and that every replay verifies."""
     judgement = await judge(game, bot, 1, Limits(isolation=OFF), arena.folder)
     assert arena.alive() == []
     for case in judgement.cases:
@@ -76,7 +73,7 @@ async def run(arena: Arena, bot: Entrant, game: str = "tictactoe") -> Judgement:
     return judgement
 
 
-def points(judgement: Judgement) -> dict[str, int]:
+def points(judgement: JudgeReport) -> dict[str, int]:
     return {case.case: case.points for case in judgement.cases if case.points}
 
 
@@ -84,16 +81,16 @@ def points(judgement: Judgement) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("game", sorted(CASES))
-def test_the_cases_stand_in_the_documents_order_and_pay_100_together(game: str) -> None:
-    assert [case.name for case in COURSES[game].cases] == CASES[game].split()
-    assert sum(case.points for case in COURSES[game].cases) == 100
+def test_the_cases_are_in_the_documents_order_and_pay_100_together(game: str) -> None:
+    assert [case.name for case in JUDGE_PLANS[game].cases] == CASES[game].split()
+    assert sum(case.points for case in JUDGE_PLANS[game].cases) == 100
 
 
 @pytest.mark.trio
 async def test_a_perfect_bot_that_notices_every_cheat_reaches_100_at_tic_tac_toe(arena: Arena) -> None:
     judgement = await run(arena, ADVANCED)
     assert judgement.points == 100
-    assert [case.seat for case in judgement.cases] == [1, 0, 1, 0, 0, 0, 0, 1, 0]  # the bot's own, beside the case's
+    assert [case.seat for case in judgement.cases] == [1, 0, 1, 0, 0, 0, 0, 1, 0]  # the bot's own, next to the case's
 
 
 @pytest.mark.trio
@@ -107,8 +104,8 @@ async def test_a_bot_that_never_flips_misses_the_points_of_the_cheats_and_no_oth
 
 @pytest.mark.slow
 @pytest.mark.trio
-async def test_a_bot_that_flips_without_cause_has_nothing(arena: Arena) -> None:
-    """And moves where it should flip."""
+async def test_a_bot_that_flips_without_cause_gets_no_points(arena: Arena) -> None:
+    """It moves where it should flip."""
     bot = perfect_but(arena.folder, "return FLIP if 'position' in answer else MOVE")
     judgement = await run(arena, bot)
     assert judgement.points == 0
@@ -117,23 +114,23 @@ async def test_a_bot_that_flips_without_cause_has_nothing(arena: Arena) -> None:
 
 @pytest.mark.slow
 @pytest.mark.trio
-async def test_a_bot_that_only_flips_has_the_one_case_in_which_that_is_its_first_answer(arena: Arena) -> None:
+async def test_a_bot_that_only_flips_gets_the_one_case_in_which_a_flip_is_its_first_answer(arena: Arena) -> None:
     assert points(await run(arena, perfect_but(arena.folder, "return FLIP"))) == {"C_AI_X_FIRST": 4}
     flipping = await run(arena, perfect_but(arena.folder, "return FLIP"), "quoridor")
     assert points(flipping) == {"C_AI_SECOND_FIRST": 2, "C_AI_WALL_OUTSIDE": 2}
 
 
 @pytest.mark.trio
-async def test_a_bot_that_crashes_has_nothing_and_is_told_why(arena: Arena) -> None:
+async def test_a_bot_that_crashes_gets_no_points_and_the_reason(arena: Arena) -> None:
     judgement = await run(arena, perfect_but(arena.folder, "os._exit(3)"))
     assert judgement.points == 0
     assert {case.why.split(": ", 1)[1] for case in judgement.cases} == {
-        "FLIPPED: crashed; ended by itself, exit code 3"
+        "FLIPPED: crashed; exited with code 3 before answering"
     }
 
 
 @pytest.mark.trio
-async def test_the_judged_run_of_quoridor_pays_a_strong_bot_for_every_cheat_and_both_baselines(arena: Arena) -> None:
+async def test_the_test_run_of_quoridor_pays_a_strong_bot_for_every_cheat_and_both_baselines(arena: Arena) -> None:
     judgement = await run(arena, ADVANCED, "quoridor")
     advanced = ("AB_AI_FIRST", "AB_AI_SECOND")
     assert {case.case for case in judgement.cases if case.points < case.out_of} <= set(advanced)
@@ -150,21 +147,21 @@ async def test_a_bot_that_never_flips_misses_the_cheats_at_quoridor(arena: Arena
 
 
 @pytest.mark.trio
-async def test_an_opponent_that_fails_is_no_merit_of_the_bot(arena: Arena) -> None:
+async def test_a_failing_opponent_earns_the_bot_no_points(arena: Arena) -> None:
     """8 MiB are too few for any Python; the opponent has the first seat."""
     with pytest.raises(RunError, match=r"^@BASE_AI_O failed in seat 0: memory: "):
         await judge("tictactoe", ADVANCED, 1, Limits(memory_bytes=8 << 20, isolation=OFF))
 
 
 @pytest.mark.trio
-async def test_a_game_without_a_run_is_told() -> None:
+async def test_a_game_without_a_test_run_is_a_usage_error() -> None:
     with pytest.raises(
-        UsageError, match="there is no judged run of reantics; there are connectfour, quoridor, tictactoe"
+        UsageError, match="reantics has no test run; the games that have one are connectfour, quoridor, tictactoe"
     ):
         await judge("reantics", ADVANCED, 1, Limits())
 
 
-# What a case pays.
+# Points.
 
 
 def ended(ranks: tuple[int, int], reason: str, turns: int) -> Verdict:
@@ -175,7 +172,7 @@ def test_a_lost_battle_against_advanced_pays_by_the_number_of_firsts_answers() -
     table = {**dict.fromkeys(range(8), 0), **dict.fromkeys(range(8, 14), 1), **dict.fromkeys(range(14, 18), 3)}
     table |= dict.fromkeys(range(18, 22), 6)
     table |= dict(enumerate([10, 10, 11, 12, 13, 14, 15, 15, 16, 17, 18, 19, 20, 20, 21, 22, 23, 24, 25], start=22))
-    case = next(case for case in COURSES["quoridor"].cases if case.name == "AB_AI_FIRST")
+    case = next(case for case in JUDGE_PLANS["quoridor"].cases if case.name == "AB_AI_FIRST")
     for answers, paid in table.items():
         for plies in {max(0, 2 * answers - 1), 2 * answers}:
             assert case.pay(ended((1, 2), "FIRST_WIN", plies), 1, 25) == paid, plies
@@ -189,7 +186,7 @@ def test_a_lost_battle_against_advanced_pays_by_the_number_of_firsts_answers() -
     [("BASE_AI_O", (20, 0, 0, 0)), ("AB_AI_O", (20, 20, 0, 0)), ("C_AI_DUP", (4, 4, 4, 0))],
 )
 def test_a_win_a_draw_a_loss_and_a_flip_against_the_bot(case: str, paid: tuple[int, ...]) -> None:
-    found = next(known for known in COURSES["tictactoe"].cases if known.name == case)
+    found = next(known for known in JUDGE_PLANS["tictactoe"].cases if known.name == case)
     endings = [((2, 1), "X_WIN"), ((1, 1), "DRAW"), ((1, 2), "O_WIN"), ((1, 2), "FLIPPED: unknown action type")]
     assert tuple(found.pay(ended(ranks, reason, 9), 1, found.points) for ranks, reason in endings) == paid
 
@@ -198,7 +195,7 @@ def test_a_win_a_draw_a_loss_and_a_flip_against_the_bot(case: str, paid: tuple[i
 
 
 def shown(folder: Path, case: str) -> list[tuple[str, Any]]:
-    """(who, position, column or action) of everything that was shown."""
+    """Returns (player, position, column or action) of every move that was shown."""
     events = []
     for _, _, line in positions(Replay(folder / f"{case}.jsonl")):
         if isinstance(line, Turn | Injection):
@@ -249,7 +246,7 @@ async def test_every_cheat_at_quoridor_does_what_its_name_says_and_the_rival_fli
 
 @pytest.mark.trio
 async def test_the_eleventh_wall_and_the_wall_that_shuts_in_come_when_they_can(arena: Arena) -> None:
-    """Against a bot that only puts walls aside, both come to their cheat."""
+    """Against a bot that only puts walls aside, both cheats get their chance."""
     judgement = await judge("quoridor", entrant("@random"), 3, Limits(isolation=OFF), arena.folder)
     reasons = {case.case: case.match.result.reason for case in judgement.cases}
     assert reasons["C_AI_PUT_11_WALLS"] == "FLIPPED: You have used up your walls"
@@ -318,7 +315,7 @@ async def test_a_cheat_that_fails_ends_the_run_and_charges_no_bot(arena: Arena, 
 
 
 @pytest.mark.trio
-async def test_an_injection_that_cannot_have_been_is_a_difference(arena: Arena) -> None:
+async def test_an_impossible_injection_is_a_difference(arena: Arena) -> None:
     await run(arena, ADVANCED)
     lines = (arena.folder / "C_AI_X_FIRST.jsonl").read_bytes().splitlines()
     assert lines[2].startswith(b'{"inject":1,')
@@ -365,7 +362,7 @@ def test_a_seat_that_an_opponent_does_not_take_is_a_usage_error(
 
 
 @pytest.mark.parametrize("specs", [("@C_AI_TWICE_A_ROW", "bot"), ("bot", "@BASE_AI_X"), ("@advanced", "@baseline")])
-def test_a_seat_that_an_opponent_takes_is_none(specs: tuple[str, str]) -> None:
+def test_a_seat_that_an_opponent_takes_is_accepted(specs: tuple[str, str]) -> None:
     check_seats(specs, "tictactoe")
 
 
@@ -378,14 +375,14 @@ def judged(arena: Arena, capsys: pytest.CaptureFixture[str], *argv: str) -> tupl
     return code, captured.out, captured.err
 
 
-def test_judge_prints_a_table_and_keeps_the_records(
+def test_judge_prints_a_table_and_keeps_the_replays(
     arena: Arena, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(arena.folder)
     code, out, err = judged(arena, capsys, "--game", "tictactoe", "Mine=@baseline", "--seed", "5")
     assert (code, err) == (0, "")
     title, columns, first, *_, total, replays = out.splitlines()
-    assert title.rstrip() == "Tic-tac-toe: Mine is judged, seed 5"
+    assert title.rstrip() == "Tic-tac-toe: test run of Mine, seed 5"
     assert columns.split() == ["case", "seat", "points", "why"]
     assert first.split()[:5] == ["BASE_AI_O", "1", "0", "of", "20"]
     assert total.split()[0] == "sum"
@@ -410,7 +407,7 @@ def test_judge_prints_one_object_with_json(arena: Arena, capsys: pytest.CaptureF
     [
         (
             ("--game", "reantics", "@random"),
-            "there is no judged run of reantics; there are connectfour, quoridor, tictactoe",
+            "reantics has no test run; the games that have one are connectfour, quoridor, tictactoe",
         ),
         (("--game", "chess", "@random"), "chess"),
         (("--game", "tictactoe", "missing"), "no bot at 'missing'"),

@@ -1,4 +1,4 @@
-"""Where a map comes from, and what is no map: aiarena21.md, section 2. More of it in test_cli.py."""
+"""Maps: where they are found, and which files are refused (aiarena21.md, section 2). See also test_cli.py."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_line_ends_of_other_systems_are_accepted() -> None:
     ("name", "words"),
     [("latin.txt", "'utf-8' codec can't decode byte 0xe9 in position 0"), ("x" * 300, "File name too long")],
 )
-def test_what_cannot_be_read_is_said_in_one_line(name: str, words: str) -> None:
+def test_an_unreadable_map_is_an_error_of_one_line(name: str, words: str) -> None:
     Path("latin.txt").write_bytes(b"\xe9...\n")
     with pytest.raises(UsageError) as error:
         maps.read("aiarena21", name)

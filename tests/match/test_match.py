@@ -1,4 +1,4 @@
-"""Whole matches: what is said, in which order, to whom; which process plays which match; what the record holds."""
+"""Whole matches: the frames and their order, the process that plays each match, and the replay."""
 
 import json
 import os
@@ -13,18 +13,19 @@ import trio
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.contract import Call, Event, FaultKind, Result, State, TimeControl, draw
+from referee.games.contract import Call, Event, FaultKind, Result, State, draw
 from referee.games.dice import derive_seed
+from referee.games.game import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.match.series import Outcome, Series, match_of, play_series
 from referee.harness.process.limits import Limits
-from referee.harness.process.stall_clock import AWAY_AFTER_S
+from referee.harness.process.stall_clock import STALL_AFTER_S
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.replay.writer import InMemory
+from referee.harness.replay.writer import MemoryReplayWriter
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
@@ -44,11 +45,11 @@ def match_after_match(cells, **hello):
         elif message["method"] == "play":
             answer(message, cell(left.pop(0)))
 """
-"""A bot that can play several matches, and writes down in which process."""
+"""A bot that can play several matches, and writes down its process id."""
 
 
 AT_SEAT = AGAIN.replace("list(cells)", 'list(cells[message["params"]["seat"]])')
-"""The same with cells for either seat."""
+"""The same, with cells for each seat."""
 
 
 def again(arena: Arena, name: str, cells: Sequence[str], reuse: bool) -> Entrant:
@@ -63,16 +64,14 @@ async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = Fals
     return await play_series(Series(arena.match(*entrants), games, swap), Limits(isolation=OFF))
 
 
-@pytest.mark.parametrize("busy_s", [0.02, 1.3 * AWAY_AFTER_S])
-async def test_others_have_their_turn_though_each_answer_is_there_when_it_is_looked_for(
-    arena: Arena, busy_s: float
-) -> None:
-    """Readers of usage and signals are such others. Here we are so slow that no bot lets us wait, and so slow that our
-    clock stands."""
+@pytest.mark.parametrize("busy_s", [0.02, 1.3 * STALL_AFTER_S])
+async def test_other_tasks_get_a_turn_even_if_every_answer_is_there_at_once(arena: Arena, busy_s: float) -> None:
+    """Such tasks read usage and signals. Here the recorder is so slow that every answer is there at once, and that the
+    stall clock stops."""
 
     busy = waited = longest = 0
 
-    class Slow(InMemory):
+    class Slow(MemoryReplayWriter):
         def idle(self) -> None:
             nonlocal busy, waited, longest
             time.sleep(busy_s)
@@ -91,13 +90,13 @@ async def test_others_have_their_turn_though_each_answer_is_there_when_it_is_loo
             bots = again(arena, f"o{number}", O_WINS, reuse=False), again(arena, f"x{number}", X_LOSES, reuse=False)
             await play(arena.match(*bots), roster, recorder=Slow())
         nursery.cancel_scope.cancel()
-    assert busy >= 8 and longest <= 2, "which of those that wait has its turn first is drawn"
+    assert busy >= 8 and longest <= 2, "the order of waiting tasks is random"
 
 
-# What is said.
+# The frames.
 
 
-async def test_a_bot_hears_the_match_in_order(arena: Arena) -> None:
+async def test_a_bot_gets_the_frames_of_a_match_in_order(arena: Arena) -> None:
     ours = arena.listener("greet(); put('NW'); put('W'); put('SW'); call()", "ours")
     theirs = arena.listener("greet(); put('C'); put('E'); call()", "theirs")
     verdict = await arena.play(arena.match(ours, theirs))
@@ -116,7 +115,7 @@ async def test_a_bot_hears_the_match_in_order(arena: Arena) -> None:
 
 
 def _said(frames: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Calls by name, events by what they tell."""
+    """Returns calls by name, and events by their members."""
     return [
         {key: value for key, value in frame["params"].items() if key != "id"}
         if frame["method"] == "event"
@@ -132,7 +131,7 @@ async def test_ids_count_up_from_0_and_notices_have_none(arena: Arena) -> None:
     assert calls == [(0, "initialize"), (1, "play"), (2, "play"), (3, "play")]
 
 
-async def test_a_bot_learns_at_the_start_what_it_plays_and_what_it_may_use(arena: Arena) -> None:
+async def test_the_greeting_has_game_seat_options_and_limits(arena: Arena) -> None:
     bots = [arena.listener("greet(); put('SE'); call()", name) for name in ("ours", "theirs")]
     match = arena.match(*bots, time=TimeControl(18.0, 2.0), flip="auto", encodings=(Encoding.JSON,))
     await arena.play(match, Limits(startup_s=3.0, memory_bytes=64 << 20, cpu_s=2.5))
@@ -161,7 +160,7 @@ async def test_a_bot_learns_at_the_start_what_it_plays_and_what_it_may_use(arena
         }
 
 
-async def test_every_seat_has_a_seed_of_its_own_that_does_not_tell_the_matchs(arena: Arena) -> None:
+async def test_every_seat_has_a_different_seed_that_does_not_reveal_the_matchs(arena: Arena) -> None:
     bots = [arena.listener("greet(); put('SE'); call()", name) for name in ("ours", "theirs")]
     await arena.play(arena.match(*bots, seed=31415926535))
     seeds = [arena.heard(name)[0]["params"]["seed"] for name in ("ours", "theirs")]
@@ -204,7 +203,7 @@ async def test_without_any_limit_the_clock_says_null(arena: Arena) -> None:
 @pytest.mark.parametrize("game", ["tictactoe", "reantics"])
 @pytest.mark.parametrize("encodings", [["json", "json"], ["msgpack", "msgpack"], ["json", "msgpack"]])
 async def test_random_bots_play_in_either_encoding(arena: Arena, game: str, encodings: Sequence[str]) -> None:
-    """Each bot picks the first that it is offered; the two seats need not agree."""
+    """Each bot picks the first encoding that it is offered; the two seats need not agree."""
     bots = [_speaking(encoding) for encoding in encodings]
     options = {"draw_after": 20} if game == "reantics" else {}
     verdict = await arena.play(arena.match(*bots, game=game, **options), granted_s=10.0)
@@ -234,11 +233,11 @@ async def test_the_answers_do_not_depend_on_the_encoding(arena: Arena) -> None:
     assert results[0].turns == results[1].turns
 
 
-# Several at once.
+# Several calls at once.
 
 
 async def test_all_seats_of_a_turn_are_asked_at_once(arena: Arena) -> None:
-    """Each answers only when it has seen that the other was asked too."""
+    """Each bot answers only after it has seen that the other was asked too."""
     pipes = [arena.folder / "first", arena.folder / "second"]
     for pipe in pipes:
         os.mkfifo(pipe)
@@ -253,8 +252,8 @@ async def test_all_seats_of_a_turn_are_asked_at_once(arena: Arena) -> None:
     assert [fault.method for fault in verdict.faults] == ["over", "over"], "they left before the closing call"
 
 
-async def test_a_late_answer_is_dropped_and_counted_and_no_further_fault(arena: Arena) -> None:
-    """The bot answers its first call when it has read its second, which tells it that the first was given up."""
+async def test_a_late_answer_is_dropped_and_counted_but_is_no_further_fault(arena: Arena) -> None:
+    """The bot answers its first call after it has read the second, so that the first answer is late."""
     late = "greet(); first = call(); second = call(); answer(first, 'rock'); answer(second, 'rock')\nthrow('rock'); "
     rival = "greet(); throw('paper'); throw('scissors'); throw('scissors'); answer(call(), None); call()"
     match = arena.match(
@@ -311,11 +310,11 @@ async def test_a_bot_that_crashed_loses_its_further_rounds_without_waiting(arena
 # The start.
 
 
-async def test_a_bot_that_fails_to_start_loses_and_the_other_is_told(arena: Arena) -> None:
+async def test_a_bot_that_fails_to_start_loses_and_the_other_is_notified(arena: Arena) -> None:
     ours = arena.listener("greet(); put('NW'); call()", "ours")
     verdict = await arena.play(arena.match(ours, arena.bot("sys.exit(9)", name="rival")))
     (fault,) = verdict.faults
-    assert (fault.player, fault.kind, fault.detail) == (1, FaultKind.CRASH, "ended by itself, exit code 9")
+    assert (fault.player, fault.kind, fault.detail) == (1, FaultKind.CRASH, "exited with code 9 before answering")
     assert verdict.result.ranks == (1, 2)
     assert arena.heard("ours")[-2]["params"] == {"winner": "O"}
 
@@ -337,7 +336,7 @@ REFUSES = "write(frame(call()['id'], error={'code': -32602, 'message': 'only che
 async def test_a_bot_that_refuses_the_game_has_lost_before_the_first_call_and_is_never_asked(
     arena: Arena, game: str
 ) -> None:
-    """In every game; the record says so, and gives the same result again."""
+    """In every game; the replay says so, and verifies."""
     seats = max(2, registry.game(game).seats.start)
     bots = [arena.listener(REFUSES, f"bot{seat}") for seat in range(seats)]
     verdict = await arena.play(arena.match(*bots, game=game))
@@ -349,7 +348,7 @@ async def test_a_bot_that_refuses_the_game_has_lost_before_the_first_call_and_is
 
 
 @pytest.mark.parametrize("game", registry.names())
-async def test_whoever_greets_is_ranked_before_a_bot_that_died_in_it(arena: Arena, game: str) -> None:
+async def test_a_bot_that_greets_ranks_above_one_that_died_in_its_greeting(arena: Arena, game: str) -> None:
     seats = registry.game(game).seats.start
     match = arena.match(arena.bot("sys.exit(1)"), *[entrant("@random")] * (seats - 1), game=game)
     short = msgspec.structs.replace(match, time=msgspec.structs.replace(match.time, match_s=0.3))
@@ -361,7 +360,7 @@ async def test_whoever_greets_is_ranked_before_a_bot_that_died_in_it(arena: Aren
 
 
 async def test_a_match_in_which_nobody_can_answer_any_more_ends_at_once(arena: Arena) -> None:
-    """Also where the rules would go on: in `rounds` a fault costs no more than the round."""
+    """Even if the rules would go on: in `rounds` a fault costs only the round."""
     bots = [arena.bot(f"greet(); throw('rock'); sys.exit({code})", name=f"bot{code}") for code in (1, 2)]
     verdict = await arena.play(arena.match(*bots, game="rounds", rounds=100_000))
     assert verdict.turns <= 3
@@ -441,7 +440,7 @@ async def test_what_a_closing_call_answers_is_ignored(arena: Arena) -> None:
 
 @pytest.mark.parametrize("game", ["tictactoe", "reantics", "rounds"])
 async def test_a_match_whose_time_is_up_is_stopped_between_two_turns(arena: Arena, game: str) -> None:
-    """By the game's own order; closing calls are still made, and the record says that it was stopped."""
+    """The game's rules rank it. Closing calls are still made, and the replay says that it was stopped."""
     bots = [arena.listener("greet()\nwhile True: answer(call(), None)", name) for name in ("ours", "theirs")]
     verdict = await arena.play(arena.match(*bots, game=game, time=TimeControl(match_s=0.0)))
     assert verdict.result == draw("the time of the match is up")
@@ -450,7 +449,7 @@ async def test_a_match_whose_time_is_up_is_stopped_between_two_turns(arena: Aren
     assert [frame["method"] for frame in arena.heard("ours") if "id" in frame][1:] == closing
 
 
-# Which process plays.
+# Processes.
 
 
 async def test_a_bot_that_allows_it_plays_all_matches_in_one_process(arena: Arena) -> None:
@@ -484,7 +483,7 @@ async def test_a_reused_bot_keeps_its_encoding(arena: Arena) -> None:
 
 
 async def test_after_a_fault_the_next_match_has_a_new_process(arena: Arena) -> None:
-    """Also after one that leaves the process alive."""
+    """Even after a fault that leaves the process alive."""
     ours = again(arena, "ours", ("C", "E"), reuse=True)  # its first move is refused: the rival has taken the centre
     theirs = again(arena, "theirs", ("C", "E", "W"), reuse=True)
     outcome = await series(arena, theirs, ours, games=2)
@@ -519,7 +518,7 @@ async def test_a_second_answer_of_a_bot_that_plays_one_match_is_recorded_too(are
 
 
 async def test_what_is_written_after_the_last_answer_belongs_to_that_match(arena: Arena) -> None:
-    """At the notice that tells the winner, and at `exit`."""
+    """At the notice about the winner, and at `exit`."""
     heard = AGAIN.replace(
         "        if message", "        os.write(2, message['method'].encode() + b'\\n')\n        if message", 1
     )
@@ -542,7 +541,7 @@ async def test_what_is_written_after_the_last_answer_belongs_to_that_match(arena
             assert lines[-1] == "event" if number < 3 else "bye"
 
 
-async def test_the_last_words_of_a_bot_that_is_told_to_end_are_kept(arena: Arena) -> None:
+async def test_the_last_stderr_of_a_bot_that_is_asked_to_exit_is_kept(arena: Arena) -> None:
     body = "greet(); put('NW'); put('W'); put('SW')\nwhile read()['method'] != 'exit': pass\nos.write(2, b'thanks\\n')"
     match = arena.match(arena.bot(body), arena.bot("greet(); put('C'); put('E'); call()", name="b"))
     verdict = await arena.play(match)
@@ -551,14 +550,14 @@ async def test_the_last_words_of_a_bot_that_is_told_to_end_are_kept(arena: Arena
 
 
 async def test_a_bot_that_dies_between_two_matches_crashes_in_the_second(arena: Arena) -> None:
-    """It said that it can be used again."""
+    """Its greeting allowed reuse."""
     ours = arena.bot("greet(reuse=True); put('NW'); put('W'); put('SW'); read(); read(); sys.exit(8)", name="ours")
     theirs = again(arena, "theirs", X_LOSES, reuse=True)
     outcome = await series(arena, ours, theirs, games=2)
     assert outcome.matches[0].faults == ()
     (fault,) = outcome.matches[1].faults
     assert (fault.player, fault.kind) == (0, FaultKind.CRASH)
-    assert fault.detail == "ended by itself, exit code 8"
+    assert fault.detail == "exited with code 8 before answering"
 
 
 async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> None:
@@ -579,7 +578,7 @@ async def test_standard_error_between_two_matches_harms_nobody(arena: Arena) -> 
 
 
 async def test_a_best_of_ends_with_the_win_that_decides_it(arena: Arena) -> None:
-    """cardgame.md, section 10: best of N, first to N // 2 + 1; what was not played counts for nobody."""
+    """cardgame.md, section 10: best of N, first to N // 2 + 1; games that were not played count for nobody."""
     winner = arena.bot("while True:\n    greet(); put('NW'); put('W'); put('SW'); call()", name="winner")
     ours = arena.bot("greet(); sys.exit(1)", name="quits")
     plan = Series(arena.match(winner, ours, game="tictactoe"), games=9, swap=True, first_to=5)
@@ -590,7 +589,7 @@ async def test_a_best_of_ends_with_the_win_that_decides_it(arena: Arena) -> None
 
 
 async def test_a_game_that_wants_it_has_new_processes_for_every_match(arena: Arena) -> None:
-    """cardgame.md, section 10, also for bots that could be used again."""
+    """cardgame.md, section 10; even for bots that allow reuse."""
     body = "greet(reuse=True); print(os.getpid(), file=open('pids', 'a'))\nwhile True: answer(call(), [4, []])"
     ours = arena.bot(body, name="ours")
     await play_series(Series(arena.match(ours, ours, game="cardgame"), games=3), Limits(isolation=OFF))
@@ -608,7 +607,7 @@ async def test_a_series_swaps_the_seats_and_draws_its_seeds_from_the_first(arena
 
 
 async def test_the_standings_follow_the_bots_over_both_seats(arena: Arena) -> None:
-    """Whoever moves first wins here."""
+    """The first to move wins here."""
     body = AT_SEAT + f"match_after_match({(O_WINS, X_LOSES)}, reuse=True)"
     bots = [arena.bot(body, str(arena.folder / name), name=name) for name in ("a", "b")]
     outcome = await series(arena, *bots, games=3, swap=True)
@@ -616,10 +615,10 @@ async def test_the_standings_follow_the_bots_over_both_seats(arena: Arena) -> No
     assert table == [("a", 3, 2, 1, 2.0), ("b", 3, 1, 2, 1.0)]
 
 
-# The record.
+# The replay.
 
 
-async def test_the_same_seed_gives_the_same_record_but_for_times(arena: Arena) -> None:
+async def test_the_same_seed_gives_the_same_replay_except_for_times(arena: Arena) -> None:
     records = []
     for _ in range(2):
         match = arena.match(entrant("@random"), entrant("@random"), game="reantics", draw_after=10)
@@ -636,7 +635,7 @@ def _untimed(line: str) -> Any:
     return value
 
 
-async def test_the_watcher_is_told_of_every_turn(arena: Arena) -> None:
+async def test_the_watcher_is_called_after_every_turn(arena: Arena) -> None:
     told: list[tuple[str, list[int], str]] = []
 
     def watcher(state: State, calls: Sequence[Call], answers: Mapping[int, Any], events: Sequence[Event]) -> None:
@@ -650,15 +649,15 @@ async def test_the_watcher_is_told_of_every_turn(arena: Arena) -> None:
     assert told[4] == ("O..\nOXX\nO..", [0], "SW")
 
 
-async def test_a_run_that_ends_as_soon_as_a_bot_was_started_leaves_none(arena: Arena) -> None:
-    """Its watchers have not run yet."""
+async def test_a_run_that_ends_as_soon_as_a_bot_was_started_leaves_no_bot(arena: Arena) -> None:
+    """The tasks that watch the bot have not run yet."""
     async with open_roster(Limits(isolation=OFF)) as roster:
         await roster.take(arena.bot("greet(); call()"))
         assert arena.running() != []
     assert arena.alive() == []
 
 
-async def test_a_match_that_is_cancelled_leaves_no_bot_and_a_record_up_to_there(arena: Arena) -> None:
+async def test_a_cancelled_match_leaves_no_bot_and_a_replay_up_to_there(arena: Arena) -> None:
     asked = arena.folder / "asked"
     bots = [
         arena.bot(f"greet(); call(); open({str(asked)!r}, 'w'); signal.pause()", name="a"),

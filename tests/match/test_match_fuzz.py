@@ -1,4 +1,4 @@
-"""Bytes that nobody would think of, written by a bot in a real match: it alone comes to harm."""
+"""A bot that writes arbitrary bytes in a real match harms only itself."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scripted import Arena
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
 
 WRITES = """
@@ -28,14 +28,14 @@ for piece in answers:
         os._exit(0)
     write(piece)
 """
-"""Writes its first piece in the place of a greeting, if there is one, and a further one for each line that it reads."""
+"""Writes its first piece instead of a greeting, and another one for each line that it reads."""
 
 GOOD = [{"jsonrpc": "2.0", "id": 1, "result": {"action": "putSymbol", "position": "NW"}}, {"jsonrpc": "2.0", "id": 1}]
 
 
 @st.composite
 def pieces(draw: st.DrawFn) -> list[bytes]:
-    """What it writes: frames of good form, such as have been tampered with, and any bytes."""
+    """Output of such a bot: valid frames, damaged frames, and arbitrary bytes."""
     found = []
     for _ in range(draw(st.integers(1, 5))):
         frame = bytearray(json.dumps(draw(st.sampled_from(GOOD))).encode() + b"\n")
@@ -48,8 +48,8 @@ def pieces(draw: st.DrawFn) -> list[bytes]:
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
-def test_whatever_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written: list[bytes]) -> None:
-    """`Arena.play` sees to the time, to what is left, and to the record."""
+def test_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:
+    """`Arena.play` checks the time, leftover processes and the replay."""
     words = json.dumps([base64.b64encode(piece).decode() for piece in written])
     bot = arena.bot(WRITES, words)
     rival = arena.bot("greet()\nfor place in ('C', 'N', 'S', 'E', 'W'): put(place)\ncall()", name="rival")
@@ -68,5 +68,5 @@ def test_whatever_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written:
 @pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
-def test_much_that_a_bot_writes_in_a_match_is_its_own_harm(arena: Arena, written: list[bytes]) -> None:
-    test_whatever_a_bot_writes_in_a_match_is_its_own_harm.hypothesis.inner_test(arena, written)  # type: ignore[attr-defined]
+def test_long_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:
+    test_arbitrary_output_of_a_bot_harms_only_the_bot.hypothesis.inner_test(arena, written)  # type: ignore[attr-defined]

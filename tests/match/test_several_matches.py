@@ -1,4 +1,4 @@
-"""Several matches in one process, in one event loop or in threads: none pays for another."""
+"""Several matches in one process, in one event loop or in threads, do not cost each other time."""
 
 import threading
 import time
@@ -8,9 +8,9 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -29,11 +29,11 @@ while (message := read())["method"] != "exit":
         time.sleep(think_s)
         answer(message, cell(left.pop(0)))
 """
-"""Plays its cells in match after match, and thinks before each answer for as many seconds as its argument says."""
+"""Plays its cells in every match. Its argument is the thinking time before each answer, in seconds."""
 
 
 def thinkers(arena: Arena, think_s: float) -> Match:
-    """A match between two of them, without a replay."""
+    """Returns a match between two such bots, without a replay."""
     bots = [arena.bot(THINKS, str(think_s), name=f"{name}-{think_s}") for name in "ab"]
     return msgspec.structs.replace(arena.match(*bots, time=TimeControl(per_call_s=0.5)), replay=None)
 
@@ -56,7 +56,7 @@ async def test_calls_take_no_longer_while_the_loop_waits_for_bots_of_other_match
     assert sum(together) / len(together) < 2 * alone[0]
 
 
-def test_the_clock_of_one_loop_stands_still_for_its_own_stalls_alone(arena: Arena) -> None:
+def test_a_stall_of_one_loop_stops_only_the_clock_of_that_loop(arena: Arena) -> None:
     """Two loops in two threads, as with `asyncio.to_thread(referee.play, ...)`. One of them stalls during a call."""
     verdicts: dict[str, Verdict] = {}
 

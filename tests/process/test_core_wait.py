@@ -1,4 +1,4 @@
-"""A clock that charges the bot and not the machine."""
+"""Core wait and the stall clock: bots are charged for their own time."""
 
 import json
 import os
@@ -14,14 +14,15 @@ import msgspec
 import pytest
 from scripted import PREAMBLE, Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.series import Series, play_series
-from referee.harness.process.core_wait import Thread, between
+from referee.harness.process.core_wait import Thread, difference
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.replay.lines import Stop
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -35,7 +36,7 @@ CALL = TimeControl(per_call_s=0.1)
 
 @contextmanager
 def burners(count: int) -> Iterator[None]:
-    """So many processes that want a core all the time; none is a child of ours, so that none counts as left behind.
+    """Runs `count` processes that always want a core. None is a child of ours, so that none counts as left behind.
 
     Each has a session of its own: Linux shares the cores out among sessions first.
     """
@@ -51,7 +52,7 @@ def burners(count: int) -> Iterator[None]:
 
 
 def rounds(arena: Arena, bot_s: float, rival_s: float, count: int) -> tuple[str, str]:
-    """Bots that burn so much CPU time in each of so many calls."""
+    """Returns bots that use this much CPU time in each of so many calls."""
     return tuple(  # type: ignore[return-value]
         f"{BURN}greet()\nfor _ in range({count}): asked = call(); burn({seconds}); answer(asked, '{hand}')\n"
         "answer(call(), None); call()"
@@ -61,7 +62,7 @@ def rounds(arena: Arena, bot_s: float, rival_s: float, count: int) -> tuple[str,
 
 @pytest.mark.trio
 async def test_a_bot_loses_no_call_to_a_busy_machine_and_one_that_burns_too_much_loses_each(arena: Arena) -> None:
-    """16 processes want the cores. One bot needs 5 ms of CPU time for a call, the other 150 ms; the limit is 100 ms."""
+    """16 processes compete for the cores. Calls take the bots 5 ms and 150 ms of CPU time; the limit is 100 ms."""
     honest, burner = rounds(arena, 0.005, 0.15, 6)
     entrants = arena.bot(honest, name="honest"), arena.bot(burner, name="burner")
     match = arena.match(*entrants, game="rounds", rounds=6, turns=True, time=CALL)
@@ -73,7 +74,7 @@ async def test_a_bot_loses_no_call_to_a_busy_machine_and_one_that_burns_too_much
 
 
 @pytest.mark.trio
-async def test_what_a_bot_waited_for_a_core_is_in_verdict_and_record(arena: Arena) -> None:
+async def test_core_wait_is_in_the_verdict_and_the_replay(arena: Arena) -> None:
     slow, quick = rounds(arena, 0.03, 0.0, 3)
     entrants = arena.bot(slow, name="slow"), arena.bot(quick, name="quick")
     match = arena.match(*entrants, game="rounds", rounds=3, turns=True, time=TimeControl(per_call_s=30.0))
@@ -87,7 +88,7 @@ async def test_what_a_bot_waited_for_a_core_is_in_verdict_and_record(arena: Aren
 
 @pytest.mark.trio
 @pytest.mark.parametrize(("late", "played"), [("burn(5)", 4), ("time.sleep(5)", 1)], ids=["busy", "idle"])
-async def test_a_match_is_played_again_where_a_late_bot_had_no_core(arena: Arena, late: str, played: int) -> None:
+async def test_a_match_is_played_again_if_a_late_bot_had_no_core(arena: Arena, late: str, played: int) -> None:
     """Three times at most. Of a second one that computes gets some 0.11 s, with 16 others at two cores."""
     greeted = arena.folder / "greeted"
     note = f"open('{greeted}', 'a').write('x')"
@@ -123,11 +124,11 @@ async def test_only_the_fault_reports_of_the_last_attempt_stay_beside_the_replay
     assert {path.name for path in arena.folder.glob("match.seat*.fault*")} == told
 
 
-def test_one_thread_that_waited_counts_and_not_the_sum() -> None:
+def test_the_thread_that_waited_longest_counts_and_not_the_sum() -> None:
     before = {1: Thread(10, 20), 2: Thread(0, 0)}
     after = {1: Thread(10 + 3_000_000, 20 + 7_000_000), 2: Thread(5_000_000, 1_000_000), 3: Thread(0, 9_000_000)}
-    assert between(before, True, after) == (0.005, 0.009)
-    assert between(before, False, after) == (0.005, 0.007), "a thread that may be older is not counted"
+    assert difference(before, True, after) == (0.005, 0.009)
+    assert difference(before, False, after) == (0.005, 0.007), "a thread that may be older is not counted"
 
 
 @pytest.mark.trio
@@ -154,7 +155,7 @@ call()
         assert verdict.seats[0].off_turn_cpu_s > 0.25
 
 
-def test_a_referee_that_was_stopped_charges_nobody_and_says_so(tmp_path: Path) -> None:
+def test_a_suspended_referee_charges_nobody_and_reports_the_stall(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(
         PREAMBLE + "greet(); asked = call(); os.write(2, b'asked\\n'); time.sleep(0.2)\n"
@@ -187,7 +188,7 @@ def test_a_referee_that_was_stopped_charges_nobody_and_says_so(tmp_path: Path) -
 
 
 @pytest.mark.trio
-async def test_a_record_that_a_bot_removes_is_noticed(arena: Arena) -> None:
+async def test_a_replay_that_a_bot_removes_is_noticed(arena: Arena) -> None:
     bot = arena.bot(
         f"greet(); os.unlink({str(arena.folder / 'match.jsonl')!r}); put('NW'); put('W'); put('SW'); call()"
     )
@@ -196,8 +197,11 @@ async def test_a_record_that_a_bot_removes_is_noticed(arena: Arena) -> None:
         await arena.play(arena.match(bot, rival))
 
 
-def test_a_record_that_is_cut_short_while_it_is_written_is_noticed(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="was changed by somebody else"), Recorder(tmp_path / "match.jsonl") as recorder:
+def test_a_replay_that_is_truncated_while_it_is_written_is_noticed(tmp_path: Path) -> None:
+    with (
+        pytest.raises(RunError, match="another program changed the replay"),
+        ReplayWriter(tmp_path / "match.jsonl") as recorder,
+    ):
         for _ in range(300):
             recorder.write(Stop("told to", [], ""))
         os.truncate(tmp_path / "match.jsonl", 0)

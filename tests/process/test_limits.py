@@ -1,11 +1,12 @@
-"""What a bot may use is what it is told in `initialize`, and the times for its last moments are what it gets."""
+"""The limits in `initialize` are those that hold, and a bot gets the time to exit that they promise."""
 
 import json
 
 import pytest
 from scripted import Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
 
@@ -35,7 +36,7 @@ LIMITS = Limits(
 
 
 @pytest.mark.trio
-async def test_a_bot_is_told_its_limits_and_gets_the_time_that_they_grant_for_its_end(arena: Arena) -> None:
+async def test_the_greeting_has_the_limits_and_a_bot_gets_their_time_to_exit(arena: Arena) -> None:
     one, two = (
         arena.bot(TOLD.format(closing=closing), str(arena.folder / name), name=name)
         for name, closing in (("one", "pass"), ("two", "time.sleep(20)"))

@@ -1,4 +1,4 @@
-"""Where a bot's standard error goes, and what a bot may do to that place."""
+"""Standard error: where it goes, and bots that damage that place."""
 
 import os
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ import trio
 import trio.testing
 from scripted import Arena
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF, Isolation
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
-from referee.harness.process.stderr import StderrLog
+from referee.harness.process.stderr import StderrLog, last_lines
 from referee.harness.seats.roster import open_roster
 
 LOGS_A_LOT = """
@@ -44,7 +44,7 @@ while True:
 @pytest.mark.trio
 @pytest.mark.parametrize("isolation", [OFF, Isolation()], ids=["off", "auto"])
 @pytest.mark.parametrize("per_call_s", [1.0, 5.0, None])
-async def test_a_bot_that_logs_more_than_a_pipe_holds_is_read_throughout_the_match(
+async def test_standard_error_is_read_throughout_the_match(
     arena: Arena, per_call_s: float | None, isolation: Isolation
 ) -> None:
     bots = [arena.bot(LOGS_A_LOT, name=name) for name in ("ann", "bob")]
@@ -60,7 +60,7 @@ async def test_a_bot_that_logs_more_than_a_pipe_holds_is_read_throughout_the_mat
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[int, int]]:
-    """Our end and the bot's."""
+    """Returns our end and the bot's."""
     ours, theirs = os.pipe()
     os.set_blocking(ours, False)
     yield ours, theirs
@@ -68,17 +68,17 @@ def pipe() -> Iterator[tuple[int, int]]:
     os.close(theirs)
 
 
-def test_what_comes_before_the_first_match_belongs_to_it(tmp_path: Path, pipe: tuple[int, int]) -> None:
-    """A bot is started, and may have died with its reason, while its rival is not there yet."""
+def test_stderr_before_the_first_match_belongs_to_it(tmp_path: Path, pipe: tuple[int, int]) -> None:
+    """A bot may write why it dies before its rival has started."""
     log, path = StderrLog(10), tmp_path / "match.stderr"
     os.write(pipe[1], b"cannot open weights\n")
     log.catch_up(pipe[0])
     log.start_match(lambda: path)
     assert path.read_bytes() == b"cannot ope"
-    assert log.last_words() == ("cannot open weights",)
+    assert last_lines(log.end()) == ("cannot open weights",)
 
 
-def test_what_is_taken_before_the_next_match_belongs_to_the_one_before(tmp_path: Path, pipe: tuple[int, int]) -> None:
+def test_stderr_between_two_matches_belongs_to_the_first(tmp_path: Path, pipe: tuple[int, int]) -> None:
     log, paths = StderrLog(1000), iter([tmp_path / "1.stderr", tmp_path / "2.stderr"])
     for words in (b"first\n", b"second\n"):
         log.start_match(lambda: next(paths))
@@ -90,7 +90,7 @@ def test_what_is_taken_before_the_next_match_belongs_to_the_one_before(tmp_path:
     assert written == [b"first\nand its end\n", b"second\nand its end\n"]
 
 
-def test_what_comes_after_the_log_was_closed_is_kept_nowhere(tmp_path: Path, pipe: tuple[int, int]) -> None:
+def test_stderr_after_the_log_was_closed_is_not_kept(tmp_path: Path, pipe: tuple[int, int]) -> None:
     log, path = StderrLog(1000), tmp_path / "match.stderr"
     log.start_match(lambda: path)
     log.close()
@@ -109,7 +109,7 @@ def test_the_folder_of_the_log_is_made_again_when_it_is_gone(tmp_path: Path, pip
 
 
 @pytest.mark.trio
-async def test_the_log_is_followed_after_somebody_else_emptied_the_pipe(pipe: tuple[int, int]) -> None:
+async def test_the_log_is_followed_after_catch_up_has_emptied_the_pipe(pipe: tuple[int, int]) -> None:
     log = StderrLog(1000)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(log.follow, pipe[0])
@@ -121,12 +121,12 @@ async def test_the_log_is_followed_after_somebody_else_emptied_the_pipe(pipe: tu
         os.write(pipe[1], b"the end\n")
         await trio.testing.wait_all_tasks_blocked(0.01)
         nursery.cancel_scope.cancel()
-    assert log.last_words()[-1] == "the end"
+    assert last_lines(log.end())[-1] == "the end"
 
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
-def test_what_cannot_be_written_to_is_an_error_of_the_run(tmp_path: Path, pipe: tuple[int, int], make: object) -> None:
-    """And nothing to wait for, which a named pipe would be."""
+def test_an_unwritable_log_is_an_error_of_the_run(tmp_path: Path, pipe: tuple[int, int], make: object) -> None:
+    """Opening a named pipe must not block."""
     log, path = StderrLog(1000), tmp_path / "match.stderr"
     assert callable(make)
     make(path)

@@ -1,4 +1,4 @@
-"""What a bot's processes use: how it is read, and that nobody waits for the reading."""
+"""Usage of a bot's processes: how it is read, and that no call waits for the reading."""
 
 import os
 import signal
@@ -14,7 +14,8 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.isolation import supervisor
 from referee.harness.process.limits import Limits
 from referee.harness.process.usage import Meter
@@ -33,8 +34,10 @@ for _ in range(200):
 
 @contextmanager
 def tree(source: str) -> Iterator[tuple[int, int]]:
-    """A Python program that has run `source` and waits, with all that it has started, and a process above it: both
-    pids, its own first. What else the tests have started, such as a browser, is not below that one."""
+    """Runs a Python program, which then waits, below a process of its own. Yields both pids, the program's first.
+
+    Other children of the tests, such as a browser, are not below that process.
+    """
     code = f"import os, signal, sys\npid = os.getpid()\n{source}\nprint(pid, flush=True); signal.pause()"
     command = ["sh", "-c", '"$@"; :', "sh", sys.executable, "-I", "-S", "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as above:
@@ -46,8 +49,8 @@ def tree(source: str) -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.trio
-async def test_a_tree_of_200_processes_that_share_200_mib_is_read_beside_the_clocks_loop() -> None:
-    """The loop's own CPU time between two turns of it is looked at, so that a busy machine fails nobody."""
+async def test_a_tree_of_200_processes_that_share_200_mib_is_read_in_a_thread() -> None:
+    """The CPU time of the loop between two of its turns counts, so that machine load does not matter."""
     longest_s = 0.0
 
     async def beat() -> None:
@@ -111,7 +114,7 @@ async def test_a_glance_at_a_tree_that_is_too_large_for_it_leaves_the_last_readi
 
 @pytest.mark.trio
 async def test_what_a_short_lived_bot_held_last_is_its_peak(arena: Arena) -> None:
-    """It lives for less than the time between two readings; the kernel tells whoever waits for its end."""
+    """It lives for less than the time between two readings; the kernel reports the peak to its parent."""
     duel = await arena.duel("held = b'x' * (100 << 20); os._exit(3)")
     assert duel.fault.kind is FaultKind.CRASH
     assert 100 << 20 < duel.verdict.seats[0].peak_memory_bytes < 130 << 20
@@ -143,8 +146,8 @@ async def test_without_the_kernels_lists_of_children_psutil_finds_them(monkeypat
         assert (await meter.read()).processes == 1 + len(psutil.Process(pids[0]).children(recursive=True))
 
 
-def test_a_referee_that_went_without_reading_what_was_said_is_gone_and_no_error() -> None:
-    """The kernel tells of that by another word than the end of the stream."""
+def test_a_control_socket_that_was_closed_with_unread_data_is_no_error() -> None:
+    """The kernel reports that by an error instead of the end of the stream."""
     ours, theirs = socket.socketpair()
     with ours:
         supervisor.say(ours.fileno(), {"rests": True})

@@ -1,4 +1,4 @@
-"""What a bot may do to us, where more is to be seen than its verdict: those of `bots/` have nothing but that.
+"""Misbehaving bots whose matches need more checks than the verdict. The others are in `bots/`.
 
 Every test is a match: `Arena.duel` says what always holds.
 """
@@ -13,25 +13,26 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import play
-from referee.harness.match.verdict import FaultReport
+from referee.harness.match.match import play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
+from referee.harness.replay.lines import FaultReport
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.trio
 
 SHORT = TimeControl(per_call_s=0.4)
-"""A limit that a bot is meant to pass; the rival needs a hundredth of it."""
+"""A limit that the bot must exceed; the rival needs a hundredth of it."""
 
 
-# It ends.
+# Bots that end.
 
 
-async def test_the_last_words_of_a_bot_that_dies_before_its_rival_is_started_are_kept(arena: Arena) -> None:
+async def test_the_last_stderr_of_a_bot_that_dies_before_its_rival_starts_is_kept(arena: Arena) -> None:
     dead = Entrant("bot", ("/bin/sh", "-c", "echo cannot open weights >&2; exit 3"), arena.folder)
     verdict = await arena.play(arena.match(dead, arena.bot("greet(); call()", name="rival")))
     assert verdict.faults[0].last_words == ("cannot open weights",)
@@ -51,7 +52,7 @@ async def test_a_whole_answer_without_the_end_of_its_line_is_half_a_frame(arena:
     assert duel.fault.exit == "exit code 0"
 
 
-# It hangs.
+# Bots that hang.
 
 
 async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
@@ -89,7 +90,7 @@ async def test_a_bot_that_hangs_in_a_call_is_out_of_time(arena: Arena) -> None:
     ],
     ids=["json", "msgpack", "greeting", "reads lines", "is slow"],
 )
-async def test_what_has_come_is_told_when_the_time_is_over(arena: Arena, body: str, words: str) -> None:
+async def test_a_time_out_reports_what_the_bot_has_written(arena: Arena, body: str, words: str) -> None:
     duel = await arena.duel(body, time=SHORT, limits=Limits(startup_s=0.8), granted_s=0.8)
     assert (duel.fault.kind, duel.fault.detail) == (FaultKind.TIMEOUT, words)
 
@@ -101,7 +102,7 @@ async def test_a_bot_that_stops_its_supervisor_cannot_stop_us(arena: Arena) -> N
 
 
 async def test_a_bot_that_kills_its_supervisor_goes_with_it(arena: Arena) -> None:
-    """Or nobody would hold it to its limits any longer. It plays on here, as if nothing had happened."""
+    """Without a supervisor nothing would hold it to its limits. This one plays on."""
     body = "greet(); put('NW'); asked = call(); os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.3)\n"
     body += "answer(asked, cell('W')); put('SW'); signal.pause()"
     duel = await arena.duel(body)
@@ -114,7 +115,7 @@ async def test_a_bot_that_kills_its_supervisor_goes_with_it(arena: Arena) -> Non
 
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGSTOP"])
 async def test_a_bot_that_turns_on_its_supervisor_at_once_is_at_fault(arena: Arena, number: str) -> None:
-    """It may be quicker than its supervisor is to say that it was started."""
+    """It may be quicker than the supervisor's report of its start."""
     program = arena.folder / "at_once"
     source = f"#include <signal.h>\n#include <unistd.h>\nint main() {{ kill(getppid(), {number}); pause(); }}\n"
     subprocess.run(["gcc", "-x", "c", "-", "-O2", "-o", str(program)], input=source.encode(), check=True)
@@ -127,7 +128,7 @@ async def test_a_bot_that_turns_on_its_supervisor_at_once_is_at_fault(arena: Are
 
 
 async def test_a_bot_that_traces_its_supervisor_cannot_stop_us(arena: Arena) -> None:
-    """It may do so as root only: then its supervisor hears nothing, the kernel's signals apart."""
+    """Only root may do that. The supervisor then gets nothing but the kernel's signals."""
     body = "import ctypes\ngreet(); put('NW'); call(); ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)\n"
     duel = await arena.duel(body + "signal.pause()", time=SHORT, granted_s=0.4 + 1.0)
     assert duel.fault.kind is FaultKind.TIMEOUT
@@ -154,7 +155,7 @@ async def test_a_bot_that_turns_on_the_spawner_stops_no_match_after_it(arena: Ar
 
 
 async def test_a_bot_that_never_reads_cannot_stop_us(arena: Arena) -> None:
-    """The call is larger than any pipe: the limit covers our writing too."""
+    """The call is larger than any pipe: the limit covers our write too."""
     match = arena.match(
         arena.bot("greet(); signal.pause()"),
         arena.listener("greet(); throw('rock'); throw('rock'); throw('rock'); answer(call(), None); call()"),
@@ -182,7 +183,7 @@ async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -
 
 
 async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(arena: Arena) -> None:
-    """Or the bot would read the next one in the middle of the last. It reads nothing until the rival's second call."""
+    """The bot reads nothing before the rival's second call. The next call must not begin in the middle of this one."""
     go = arena.folder / "go"
     os.mkfifo(go)
     match = arena.match(
@@ -202,11 +203,11 @@ async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(ar
     assert verdict.seats[0].late_answers == 1
 
 
-# It speaks out of turn.
+# Bots that write without being asked.
 
 
 async def test_an_answer_that_came_before_its_call_is_a_protocol_fault(arena: Arena) -> None:
-    """Also when it comes by itself, while the rival thinks: the next call finds it waiting."""
+    """Also if it comes while the rival thinks: the next call finds it."""
     go = arena.folder / "go"
     os.mkfifo(go)
     early = (
@@ -222,14 +223,14 @@ async def test_an_answer_that_came_before_its_call_is_a_protocol_fault(arena: Ar
     assert fault.detail.startswith("an answer with id 2, but no call is open: ")
 
 
-async def test_an_error_of_many_lines_is_told_in_one(arena: Arena) -> None:
+async def test_an_error_message_of_many_lines_is_reported_in_one(arena: Arena) -> None:
     duel = await arena.duel("greet(); write(frame(call()['id'], error={'code': 1, 'message': 'a\\nb' * 9999})); call()")
     assert "\n" not in duel.fault.detail
     assert len(duel.fault.detail) < 300
 
 
 async def test_json_after_choosing_msgpack_is_a_protocol_fault_that_says_so(arena: Arena) -> None:
-    """The bot cannot read the call; it answers what the call must be."""
+    """The bot cannot read the call, so it guesses it."""
     duel = await arena.duel(
         "greet(encoding='msgpack'); os.read(0, 1); write(frame(1, result=cell('NW'))); signal.pause()"
     )
@@ -250,12 +251,12 @@ async def test_an_encoding_that_was_not_offered_is_a_protocol_fault(arena: Arena
     assert fault.detail.startswith('chose the encoding "msgpack", but offered were: json')
 
 
-# It writes too much.
+# Bots that write too much.
 
 
 @pytest.mark.parametrize("size", [(1 << 20) - 1, 1 << 20])
 async def test_a_frame_of_1_mib_is_read(arena: Arena, size: int) -> None:
-    """It is a legal one, padded with spaces: no fault for its length."""
+    """It is a legal answer, padded with spaces."""
     pad = f"write(frame(call()['id'], result=cell('NW'))[:-1].ljust({size}) + b'\\n')"
     rival = arena.bot("greet(); put('W'); put('E'); call()", name="rival")
     verdict = await arena.play(arena.match(arena.bot(f"greet(); {pad}; put('C'); put('SE'); call()"), rival))
@@ -273,7 +274,7 @@ async def test_a_flood_on_standard_error_is_cut_in_the_file_and_never_blocks_the
     body = "greet(); call()\nfor _ in range(64): os.write(2, b'y' * 65535 + b'\\n')\n"
     body += "os.write(2, b'the last word\\n'); sys.exit(5)"
     duel = await arena.duel(body, Limits(stderr_bytes=100_000))
-    assert duel.fault.detail == "ended by itself, exit code 5"
+    assert duel.fault.detail == "exited with code 5 before answering"
     assert duel.fault.last_words[-1] == "the last word"
     log = arena.folder / "match.seat0.stderr"
     assert duel.verdict.seats[0].stderr == str(log)
@@ -294,7 +295,7 @@ async def test_a_name_of_100_kib_is_cut(arena: Arena) -> None:
     assert len(program) <= 100
 
 
-# It takes too much.
+# Bots that use too much.
 
 
 async def test_a_memory_bomb_is_a_memory_fault(arena: Arena) -> None:
@@ -332,7 +333,7 @@ async def test_cpu_time_on_turn_is_limited(arena: Arena) -> None:
 
 
 async def test_cpu_time_off_turn_is_limited(arena: Arena) -> None:
-    """The rival thinks for as long as the burner lives: it waits for the other end of a pipe to be closed."""
+    """The rival thinks until the burner is dead: it waits for the end of a pipe."""
     fifo = arena.folder / "burning"
     os.mkfifo(fifo)
     burner = arena.bot(f"held = os.open({str(fifo)!r}, os.O_RDWR); greet(); put('NW')\nwhile True: pass")
@@ -362,13 +363,13 @@ async def test_orphans_that_have_ended_are_no_processes(arena: Arena) -> None:
     assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
 
 
-# Its limits hold until it is gone.
+# Limits hold until a bot is gone.
 
 LAST_SECOND = "greet(); put('NW'); put('W'); put('SW')\nwhile read()['method'] != 'exit': pass\n"
 
 
 async def last_second(arena: Arena, body: str, limits: Limits) -> FaultReport:
-    """The fault of a bot that wins, is told `exit` and then does that."""
+    """Returns the fault of a bot that wins, gets `exit` and then runs `body`."""
     rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
     verdict = await arena.play(arena.match(arena.bot(LAST_SECOND + body), rival), limits, granted_s=1.0)
     assert verdict.result.ranks == (1, 2), "the game was over"
@@ -378,12 +379,12 @@ async def last_second(arena: Arena, body: str, limits: Limits) -> FaultReport:
 
 
 async def test_memory_that_a_bot_takes_in_its_last_moment_is_limited(arena: Arena) -> None:
-    """It is gone before anybody can look."""
+    """The process is gone before the next reading."""
     fault = await last_second(arena, "held = b'x' * (200 << 20); os._exit(0)", Limits(memory_bytes=128 << 20))
     assert fault.kind is FaultKind.MEMORY
 
 
-async def test_a_bot_that_timed_out_gets_no_time_for_its_end(arena: Arena) -> None:
+async def test_a_bot_that_timed_out_gets_no_time_to_exit(arena: Arena) -> None:
     lived_on = arena.folder / "lived_on"
     body = f"greet(); put('NW'); call(); time.sleep(0.9); open({str(lived_on)!r}, 'w'); signal.pause()"
     duel = await arena.duel(body, time=SHORT, granted_s=0.4)
@@ -416,16 +417,16 @@ async def test_a_bot_has_its_kernel_limits_from_its_first_instruction_on(arena: 
     limits = [tuple(map(int, line.strip("()").split(","))) for line in duel.fault.last_words]
     assert all(soft == hard for soft, hard in limits)
     files, file_bytes, data_bytes, core = (soft for soft, _ in limits)
-    half = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2  # or none is started beside one that keeps many
+    half = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2  # or none is started while one keeps many
     assert (files, file_bytes, core) == (min(4096, half), 64 << 20, 0)
     assert 2 * Limits().memory_bytes < data_bytes < 64 << 30  # type: ignore[operator]
 
 
-# It meddles.
+# Bots that meddle.
 
 
-async def test_nothing_that_a_terminal_would_obey_gets_into_a_report_or_the_record(arena: Arena) -> None:
-    """Controls, those of C1 and DEL, and marks that turn the direction of writing are shown by their numbers."""
+async def test_control_characters_are_escaped_in_reports_and_replays(arena: Arena) -> None:
+    """Control characters, also C1 and DEL, and bidirectional marks are shown as escapes."""
     body = "greet(name='\\x1b[31mred\\x07\\x7f', version='\\x9b1\\u202e')\n"
     body += "call(); os.write(2, 'a\\tb\\x1b]0;title\\x07\\x9b\\u202e'.encode() + b'\\xff\\n')\n"
     body += "write(b'\\x1b[2J\\n'); call()"
@@ -451,9 +452,7 @@ MESSES = {
 
 
 @pytest.mark.parametrize("mess", MESSES.values(), ids=MESSES)
-async def test_whatever_a_bot_makes_of_its_scratch_folder_the_next_match_is_played_and_nothing_left(
-    arena: Arena, mess: str
-) -> None:
+async def test_a_damaged_scratch_folder_does_not_prevent_the_next_match_and_is_removed(arena: Arena, mess: str) -> None:
     rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
     match = arena.match(arena.bot(f"{mess}greet(); put('NW'); put('W'); put('SW'); call()"), rival)
     async with open_roster(Limits(isolation=OFF)) as roster:
@@ -463,8 +462,8 @@ async def test_whatever_a_bot_makes_of_its_scratch_folder_the_next_match_is_play
     assert not list(arena.folder.glob("referee-*"))
 
 
-async def test_an_answer_that_takes_long_to_decode_is_in_nobody_elses_time(arena: Arena) -> None:
-    """Both are asked at once. The first answers 1.5 MiB of empty lists, which take us a tenth of a second or more."""
+async def test_decoding_a_long_answer_costs_no_other_seat_time(arena: Arena) -> None:
+    """Both are asked at once. The first answers 1.5 MiB of empty lists, which take us 0.1 s or more to decode."""
     long = "b'{\"id\":%d,\"result\":[' % call()['id'] + b'[],' * (1 << 19) + b'[]]}\\n'"
     match = arena.match(
         arena.bot(f"greet(); write({long}); answer(call(), None); call()"),
@@ -481,8 +480,8 @@ async def test_an_answer_that_takes_long_to_decode_is_in_nobody_elses_time(arena
     assert line["wall_us"]["1"] < 0.05e6 + long_s * 1e6 / 4, "its own time, and not the decoding's"
 
 
-async def test_an_answer_that_we_read_late_because_we_were_away_is_in_time(arena: Arena) -> None:
-    """Our own loop stands still past the limit, while the answer lies in the pipe: no bot is charged for that."""
+async def test_an_answer_read_late_because_of_a_stall_is_in_time(arena: Arena) -> None:
+    """Our own loop stalls beyond the limit while the answer is in the pipe: no bot is charged for that."""
     asked, go, answered = (arena.folder / name for name in ("asked", "go", "answered"))
     os.mkfifo(go)
     os.mkfifo(answered)

@@ -1,4 +1,4 @@
-"""Chaos changes how frames are written and nothing that is said: a correct bot plays the same match."""
+"""Chaos changes the form of frames but not their meaning: a correct bot plays the same match."""
 
 import json
 from typing import Any
@@ -11,26 +11,26 @@ from scripted import HEARD, PREAMBLE, Arena
 from referee.games.dice import Dice, derive_seed
 from referee.harness.cli.main import main
 from referee.harness.isolation.plan import OFF
-from referee.harness.isolation.spawner import Process
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.match.series import Series, match_of
+from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits
 from referee.harness.process.pipes import Pipes
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.chaos import CHAOS, Chaos, Manner, _cuts, _reordered
-from referee.harness.seats.roster import Carrier, open_roster
+from referee.harness.seats.roster import MakeTransport, open_roster
 from referee.protocol.messages import Encoding
 
 pytestmark = pytest.mark.slow
 
 SERVE = bot("def lines():\n    while True: yield json.dumps(read())").removeprefix(PREAMBLE)
-"""The correct bot, reading by way of `read`, which keeps what was heard."""
+"""The correct bot, with a `read` that logs every frame."""
 
 
-async def answers(arena: Arena, match: Match, carrier: Carrier) -> list[Any]:
-    """Everything that the record of a match holds but what was measured."""
+async def answers(arena: Arena, match: Match, carrier: MakeTransport) -> list[Any]:
+    """Returns everything in the replay of a match except measured values."""
     async with open_roster(Limits(isolation=OFF), carrier) as roster:
         verdict = await play(match, roster)
     assert verdict.faults == ()
@@ -51,7 +51,7 @@ async def test_a_match_under_chaos_has_the_same_answers(arena: Arena, game: str,
 
 
 @pytest.mark.trio
-async def test_chaos_writes_what_no_bot_knows_in_any_order_and_size(arena: Arena) -> None:
+async def test_chaos_writes_unknown_members_in_any_order_and_size(arena: Arena) -> None:
     log = str(arena.folder / "listener.heard")
     listener = arena.bot(f"{HEARD}\n{SERVE}", log, name="listener")
     match = arena.match(listener, entrant("@random"))
@@ -72,25 +72,25 @@ async def test_chaos_writes_what_no_bot_knows_in_any_order_and_size(arena: Arena
 async def test_pieces_and_pauses_are_not_charged(arena: Arena) -> None:
     match = arena.match(arena.bot(bot("")), entrant("@random"))
     slow = msgspec.structs.replace(CHAOS, cuts=9, pause_s=0.02)
-    async with open_roster(Limits(isolation=OFF), lambda process, limits: Chaos(process, limits, slow)) as roster:
+    async with open_roster(Limits(isolation=OFF), lambda process: Chaos(process, slow)) as roster:
         verdict = await play(match, roster)
     assert verdict.faults == ()
     assert verdict.duration_s > 0.3 > verdict.seats[0].wall_s
 
 
 @pytest.mark.trio
-async def test_the_longest_last_words_are_heard_to_their_end(arena: Arena) -> None:
-    """A last notification may be longer than a pipe is; `exit` comes after it."""
+async def test_a_bot_reads_the_longest_last_frames_to_their_end(arena: Arena) -> None:
+    """The last notification may be longer than a pipe; `exit` comes after it."""
     pipes: list[Chaos] = []
 
-    def carrier(process: Process, limits: Limits) -> Chaos:
-        pipes.append(Chaos(process, limits, Manner(padded=1)))
+    def carrier(process: BotProcess) -> Chaos:
+        pipes.append(Chaos(process, Manner(padded=1)))
         return pipes[-1]
 
     plain = arena.bot(bot('hello["reuse"] = False'))
     async with open_roster(Limits(isolation=OFF), carrier) as roster:
         await play(arena.match(plain, plain), roster)
-    assert [ended.process.exit_code for ended in pipes] == [0, 0]
+    assert [ended.process.handle.exit_code for ended in pipes] == [0, 0]
 
 
 def test_cuts_are_inside_of_the_frame() -> None:

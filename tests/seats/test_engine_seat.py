@@ -1,4 +1,4 @@
-"""Seats that are no program: the engine with its dice."""
+"""The engine at a seat, with its dice."""
 
 import json
 from pathlib import Path
@@ -9,10 +9,11 @@ from scripted import Arena
 from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice, derive_seed
-from referee.harness.match.match import shown_limits
+from referee.harness.match.turn import shown_limits
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrant
-from referee.harness.seats.seat import EngineSeat, Table
+from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.seat import MatchContext, Reply
 from referee.protocol.messages import Encoding, Initialize
 
 pytestmark = pytest.mark.trio
@@ -28,7 +29,7 @@ async def test_random_plays_a_game_that_was_installed_beside_the_referee(arena: 
     assert [seat.calls for seat in first.seats] == [10, 10], "nine throws and the closing call"
 
 
-async def test_random_plays_against_a_program_there_and_the_two_seats_have_luck_of_their_own(arena: Arena) -> None:
+async def test_random_plays_against_a_program_and_two_seats_have_different_luck(arena: Arena) -> None:
     bot = arena.bot("greet()\nfor _ in range(9): throw('rock')\nanswer(call(), None); call()")
     verdict = await arena.play(arena.match(entrant("@random"), bot, game="rounds", rounds=9))
     assert verdict.faults == ()
@@ -42,19 +43,19 @@ async def test_random_plays_against_a_program_there_and_the_two_seats_have_luck_
 
 @pytest.mark.parametrize("name", registry.names())
 async def test_the_engine_plays_every_game_to_its_end(name: str) -> None:
-    """Until the board is as full as 300 turns make it."""
+    """Or for 300 turns."""
     game = registry.game(name)
     names = tuple("abcd"[: game.seats.start])
     setup = Setup(5, names, game.options())
-    table = Table(game.new(setup))
+    context = MatchContext(game.new(setup))
     seats = [EngineSeat(Dice(derive_seed(5, player))) for player in range(len(names))]
     for player, seat in enumerate(seats):
         limits = shown_limits(Limits(), game, game.time)
         hello = Initialize(1, name, setup.options, player, names, tuple(Encoding), limits, 1)
-        assert await seat.greet(hello, table) is None
+        assert await seat.greet(hello, context) == Reply(None)
     for _ in range(300):
-        if not table.state.awaited:
+        if not context.state.awaited:
             break
-        answers = {call.player: await seats[call.player].ask(call, None, 1.0) for call in table.state.calls()}  # type: ignore[arg-type]
-        assert all(table.state.check(player, answer) is None for player, answer in answers.items())
-        table.state.apply(answers)
+        answers = {call.player: (await seats[call.player].ask(call, None, 1.0)).value for call in context.state.calls()}  # type: ignore[arg-type]
+        assert all(context.state.check(player, answer) is None for player, answer in answers.items())
+        context.state.apply(answers)

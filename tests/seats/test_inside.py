@@ -1,4 +1,4 @@
-"""`--debug`: bots of the Python kit inside the referee's process, with the same record as in processes of their own."""
+"""`--debug`: bots of the Python kit inside the referee's process have the same replay as in a process."""
 
 import json
 import random
@@ -12,7 +12,7 @@ import pytest
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match
+from referee.harness.match.match import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
@@ -52,7 +52,7 @@ def random_target(state):
 
 
 def bot_folder(path: Path, name: str, source: str = RANDOM_PLAYER) -> Path:
-    """A bot whose folder holds a module and a file of its own."""
+    """Returns a bot whose folder has a module and a data file."""
     path.mkdir()
     (path / "bot.py").write_text(source.replace("{name}", name))
     (path / "moves.py").write_text(MOVES)
@@ -70,7 +70,7 @@ async def played(folder: Path, specs: list[str], debug: bool, games: int = 3, se
 
 
 def told(outcome: Outcome) -> list[Any]:
-    """The records, without what was measured, and without the form of an answer: inside it is ours."""
+    """Returns the replays without measured values, and without the form of answers, which differs inside."""
     lines = []
     for verdict in outcome.matches:
         assert verify(Replay(Path(str(verdict.replay)))) == verdict.result
@@ -84,14 +84,14 @@ def told(outcome: Outcome) -> list[Any]:
             for fault in line.get("faults", ()) if "seats" in line else ():
                 for measured in ("wall_s", "cpu_s", "waited_s", "peak_memory_bytes", "last_words", "said", "answer"):
                     fault.pop(measured, None)
-                fault["frame"] = re.sub(r'"last_ms":\d+', "", fault["frame"])  # the clock that the call told of
+                fault["frame"] = re.sub(r'"last_ms":\d+', "", fault["frame"])  # the clock in the call
             lines.append(line)
     return lines
 
 
 @pytest.mark.trio
-async def test_the_same_seed_gives_the_same_record_inside_and_outside(tmp_path: Path) -> None:
-    """Both bots draw from the module `random` and import a module `moves`: each has its own of either."""
+async def test_the_same_seed_gives_the_same_replay_inside_and_outside(tmp_path: Path) -> None:
+    """Both bots use the module `random` and import a module `moves`: each has its own state and its own module."""
     specs = [str(bot_folder(tmp_path / "a", "A")), str(bot_folder(tmp_path / "b", "B"))]
     before = (Path.cwd(), list(sys.path), set(sys.modules), random.getstate())
     inside = await played(tmp_path / "inside", specs, debug=True)
@@ -113,7 +113,7 @@ BROKEN = {
 
 @pytest.mark.trio
 @pytest.mark.parametrize("broken", BROKEN)
-async def test_what_goes_wrong_inside_is_the_same_fault_as_outside(tmp_path: Path, broken: str) -> None:
+async def test_a_fault_inside_is_the_same_as_outside(tmp_path: Path, broken: str) -> None:
     source = RANDOM_PLAYER.replace("return random.choice(candidates(state))", BROKEN[broken])
     specs = [str(bot_folder(tmp_path / "a", "A", source)), str(bot_folder(tmp_path / "b", "B"))]
     inside = await played(tmp_path / "inside", specs, debug=True, games=1)
@@ -156,9 +156,9 @@ def test_a_debugger_stops_in_a_bot_for_longer_than_its_limit(tmp_path: Path) -> 
     verdict = json.loads(done.stdout)["matches"][0]
     assert "mana 100" in done.stderr
     assert not verdict["faults"], "no time passes for a bot that is debugged"
-    assert "@random runs in a process of its own: no bot of the Python kit" in done.stderr
+    assert "@random runs in its own process, since it is not a bot of the Python kit" in done.stderr
 
 
 def test_debug_and_chaos_exclude_each_other(tmp_path: Path) -> None:
     done = referee(tmp_path, "@random", "@random", "--debug", "--chaos")
-    assert (done.returncode, done.stderr) == (2, "referee: --debug --chaos: one of the two\n")
+    assert (done.returncode, done.stderr) == (2, "referee: --debug cannot be combined with --chaos\n")

@@ -1,4 +1,4 @@
-"""Every bot of `bots/` gets its verdict and harms nobody, as this account and as an ordinary one.
+"""Every bot of `bots/` gets its verdict and harms nobody, under this account and an unprivileged one.
 
 What must hold after each match is one list, `misbehaving.conditions`.
 """
@@ -28,7 +28,7 @@ SCRIPT = Path(misbehaving.__file__)
 
 @contextmanager
 def place(account: int | None) -> Iterator[Path]:
-    """A folder of that account, which others may pass through."""
+    """Returns a folder of that account, which others may traverse."""
     folder = Path(tempfile.mkdtemp(prefix="referee-misbehaving-", dir="/tmp"))
     try:
         folder.chmod(0o755)
@@ -40,7 +40,7 @@ def place(account: int | None) -> Iterator[Path]:
 
 
 def command(account: int | None, cache: str) -> tuple[list[str], dict[str, str]]:
-    """What starts the suite's script as that account, and its environment."""
+    """Returns the command that runs a script as that account, and its environment."""
     packages = os.path.dirname(os.path.dirname(msgspec.__file__))
     path = os.pathsep.join([str(HOME), packages, str(SCRIPT.parent)])
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
@@ -54,7 +54,7 @@ def command(account: int | None, cache: str) -> tuple[list[str], dict[str, str]]
 @pytest.mark.parametrize("account", ACCOUNTS, ids=["this account", "an ordinary account"][: len(ACCOUNTS)])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_misbehaving_bot_gets_its_verdict_and_harms_nobody(account: int | None, family: str) -> None:
-    """Twenty matches and more in one process, while another one plays honest matches under the same account."""
+    """Plays twenty or more matches in one process, while another plays honest matches under the same account."""
     with shared_cache() as cache, place(account) as folder:
         line, environment = command(account, cache)
         honest = subprocess.Popen(
@@ -88,7 +88,7 @@ def test_a_misbehaving_bot_gets_its_verdict_and_harms_nobody(account: int | None
 
 
 def test_no_misbehaving_bot_is_without_a_verdict() -> None:
-    """And each has a name of its own."""
+    """And names are unique."""
     names = [program.name for family in FAMILIES for program in programs(family)]
     assert len(names) == len(set(names))
     assert os.geteuid() != ORDINARY

@@ -1,4 +1,4 @@
-"""What both seats are shown alike is encoded once, and reads as if it had been encoded with the rest."""
+"""Values that both seats are shown are encoded once, and read like any others."""
 
 from typing import Any
 
@@ -7,9 +7,10 @@ import pytest
 from msgspec import UNSET, Struct, UnsetType
 
 from referee.games import registry
-from referee.games.contract import Game, Method, Setup
+from referee.games.contract import Method, Setup
 from referee.games.dice import Dice
-from referee.harness.seats.notice_cache import SharedMembers
+from referee.games.game import Game
+from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Encoding, Initialize, Limits
 
@@ -20,7 +21,7 @@ def speaking(encoding: Encoding) -> Connection:
     wire = Connection(1 << 20)
     wire.initialize(Initialize(1, "rounds", {}, 0, ("a", "b"), tuple(Encoding), Limits(10_000), 0))
     wire.receive(b'{"id":0,"result":{"encoding":"%s"}}\n' % encoding.encode())
-    assert wire.hello() is not None
+    assert wire.handshake() is not None
     assert wire.encoding is encoding
     return wire
 
@@ -45,7 +46,7 @@ def test_there_are_games_that_share() -> None:
 @pytest.mark.parametrize("name", SHARING)
 @pytest.mark.parametrize("encoding", list(Encoding))
 def test_the_bytes_read_as_the_parameters_do(name: str, encoding: Encoding) -> None:
-    shared, wire = SharedMembers(), speaking(encoding)
+    shared, wire = NoticeCache(), speaking(encoding)
     for turns in (0, 1, 2, 70, 130):
         for call in after(registry.game(name), turns).calls():
             whole = read(wire.encode(call.params), encoding)
@@ -54,7 +55,7 @@ def test_the_bytes_read_as_the_parameters_do(name: str, encoding: Encoding) -> N
 
 @pytest.mark.parametrize("name", SHARING)
 def test_seats_that_are_asked_at_once_share_one_piece_of_bytes_an_encoding(name: str) -> None:
-    shared, state = SharedMembers(), after(registry.game(name), 0)
+    shared, state = NoticeCache(), after(registry.game(name), 0)
     while len(state.calls()) < 2:
         dice = Dice(1)
         state.apply({player: state.sample(player, dice) for player in state.awaited})
@@ -68,14 +69,14 @@ def test_seats_that_are_asked_at_once_share_one_piece_of_bytes_an_encoding(name:
 
 
 class Shown(Struct, rename="camel"):
-    """A value that changes, under a name of its own on the wire, and one that may be absent."""
+    """One member that is renamed on the wire, and one that may be absent."""
 
     the_board: Any
     extra: int | UnsetType = UNSET
 
 
 def test_another_object_is_encoded_anew_and_names_and_absent_members_stay_what_they_are() -> None:
-    method, shared, wire = Method("m", Shown, None, "", shared=("the_board",)), SharedMembers(), speaking(Encoding.JSON)
+    method, shared, wire = Method("m", Shown, None, "", shared=("the_board",)), NoticeCache(), speaking(Encoding.JSON)
     board = [1]
     assert wire.encode(shared.params(method, Shown(board), wire)) == b'{"theBoard":[1]}'
     assert wire.encode(shared.params(method, Shown([2], 3), wire)) == b'{"theBoard":[2],"extra":3}'

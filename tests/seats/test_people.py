@@ -1,4 +1,4 @@
-"""A person at a seat, and somebody who watches: no clock, no slip that loses, a match that waits between two turns."""
+"""People: a seat without a clock, illegal answers that are asked again, and a match that can be paused."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,19 @@ import pytest
 import trio
 from scripted import Arena
 
-from referee.games.contract import Fault, FaultKind, State, TimeControl
+from referee.games.contract import Fault, FaultKind, State
+from referee.games.game import TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
+from referee.harness.match.match import Match
 from referee.harness.match.pause import Pace
-from referee.harness.match.play import Match
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrants
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.replay.writer import is_written
+from referee.harness.replay.writer import is_being_written
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat
 
@@ -37,7 +38,7 @@ def cells(*names: str) -> Iterator[Any]:
 
 
 class Hand:
-    """Somebody who answers from a list, slowly, and notes what is refused."""
+    """Answers slowly from a list, and notes refused answers."""
 
     def __init__(self, answers: Sequence[Any], pause_s: float = 0.0) -> None:
         self.answers = iter(answers)
@@ -55,7 +56,7 @@ class Hand:
 async def played(match: Match, hand: Hand | None, pace: Pace | None = None) -> Verdict:
     outcome = await play_series(Series(match), Limits(isolation=OFF), people=People(hand or Hand([]), pace))
     assert match.replay is not None
-    assert not is_written(match.replay)
+    assert not is_being_written(match.replay)
     assert verify(Replay(match.replay)) == outcome.matches[0].result
     return outcome.matches[0]
 
@@ -76,7 +77,7 @@ async def test_a_person_is_on_no_clock_and_is_marked_as_one(arena: Arena) -> Non
 
 
 @pytest.mark.trio
-async def test_a_slip_of_the_hand_is_told_and_asked_again(arena: Arena) -> None:
+async def test_a_person_is_asked_again_after_an_illegal_answer(arena: Arena) -> None:
     rival = arena.bot("greet(); put('C'); put('S'); call()")
     hand = Hand([*cells("NW"), {"action": "putSymbol", "position": "C"}, 7, *cells("N", "NE")])
     assert (await played(arena.match(human(), rival), hand)).result.ranks == (1, 2)
@@ -94,8 +95,8 @@ async def test_a_person_who_leaves_has_lost_by_the_rules(arena: Arena) -> None:
 
 
 @pytest.mark.trio
-async def test_nobody_is_there_to_ask_a_person(arena: Arena) -> None:
-    with pytest.raises(RunError, match="nobody is there to ask"):
+async def test_a_person_without_a_screen_is_an_error_of_the_run(arena: Arena) -> None:
+    with pytest.raises(RunError, match="no person can play here"):
         await play_series(Series(arena.match(human(), human("other"))), Limits(isolation=OFF))
 
 
@@ -106,7 +107,7 @@ def test_people_play_nothing_that_is_ranked() -> None:
 
 @pytest.mark.trio
 async def test_a_match_waits_between_two_turns_and_its_clocks_wait_with_it(arena: Arena) -> None:
-    """The pause is longer than the match may last."""
+    """The pause is longer than the match time."""
     first = arena.bot("greet(); put('NW'); put('N'); put('NE'); call()", name="first")
     second = arena.bot("greet(); put('C'); put('S'); call()", name="second")
     match = arena.match(first, second, time=TimeControl(per_call_s=5.0, match_s=1.0))
@@ -119,7 +120,7 @@ async def test_a_match_waits_between_two_turns_and_its_clocks_wait_with_it(arena
             while pace._steps or not replay.exists() or count(replay) < turn:
                 await trio.sleep(0.01)
             await trio.sleep(0.4)
-            assert is_written(replay)
+            assert is_being_written(replay)
             turns.append(count(replay))
             pace.step()
         while count(replay) < 3:

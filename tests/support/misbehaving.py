@@ -1,4 +1,4 @@
-"""The misbehaving bots of `bots/`, and what must hold after each of their matches, whatever they did.
+"""The misbehaving bots of `bots/`, and the conditions that must hold after each of their matches.
 
 A program says in lines that begin with `#:` (TOML) what it must get. `conditions` is the whole list. As a script, in a
 process of its own and perhaps under another account, it plays a family of them: `misbehaving.py FOLDER FAMILY`; a line
@@ -24,11 +24,12 @@ from msgspec import Struct
 from rich.console import Console
 from scripted import GRACE_S, HEARD, Arena
 
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.cli.reports.verdict import verdict as report
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import NONE, Isolation
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.replay.reader import Replay
@@ -38,29 +39,29 @@ from referee.harness.seats.roster import open_roster
 BOTS = Path(__file__).with_name("bots")
 FAMILIES = sorted(path.name for path in BOTS.iterdir() if path.is_dir())
 MATCHES = 20
-"""At least so many in one process: it must be as it was then."""
+"""Fewest matches in one process, which must be unchanged after them."""
 GROWTH_BYTES = 24 << 20
 WORKERS = 4
-"""Threads that trio keeps for a while."""
+"""Most threads that trio keeps for a while."""
 RIVAL = HEARD + "greet(); put('C'); put('N'); put('S'); put('E'); call()"
 LOSER = HEARD + "greet(); put('C'); put('E'); call()"
 WINNER = "greet(); put('NW'); put('W'); put('SW'); call()"
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a program must get."""
+    """The verdict that a program must get."""
 
     kind: str | list[str] = []
-    """Of its first fault; one of these; none if it is empty."""
+    """Kind of its first fault, or one of these; empty = no fault."""
     detail: str = "…"
-    """Its words; `…` at the end stands for any others."""
+    """Text of that fault; `…` at the end stands for anything."""
     method: str = "play"
     last_words: str | None = None
     wins: bool = False
     """It has won before it misbehaves."""
     call_s: float = 5.0
     granted_s: float | None = None
-    """What the limits grant it before it is ended; `call_s` for a time-out, else nothing."""
+    """Time that the limits grant before the bot is ended; `call_s` for a time-out, else nothing."""
     needs: str | None = None
     """The guarantee without which there is no such verdict."""
     limits: dict[str, Any] = {}
@@ -79,20 +80,20 @@ class Program(Struct, frozen=True):
 
 
 class Played(Struct, frozen=True):
-    """What became of a match with one of them at seat 0."""
+    """The outcome of a match with such a bot at seat 0."""
 
     program: Program
     verdict: Verdict
     took_s: float
     heard: list[Any]
-    """What the rival read."""
+    """Frames that the rival read."""
     alive: list[str]
-    """What was left of the match."""
+    """Processes that were left of the match."""
     limits: Limits
 
 
 def programs(family: str) -> list[Program]:
-    """The bots of a family, by name."""
+    """Returns the bots of a family, by name."""
     found = []
     for path in sorted((BOTS / family).glob("*.py")):
         text = path.read_text()
@@ -102,7 +103,7 @@ def programs(family: str) -> list[Program]:
 
 
 def conditions(played: Played) -> list[str]:
-    """What must hold after every match, in the order of `docs/contests.md`: those that do not."""
+    """Returns the conditions, in the order of `docs/contests.md`, that do not hold after a match."""
     verdict, wanted, heard = played.verdict, played.program.wanted, played.heard
     first = verdict.faults[0] if verdict.faults else None
     granted_s = wanted.granted_s
@@ -164,7 +165,7 @@ def _ours(detail: str) -> bool:
 
 
 class Ring:
-    """Two bots, each in a folder of its own, under every layer that this machine has."""
+    """Plays two bots, each in its own folder, under every layer that this machine has."""
 
     def __init__(self, folder: Path) -> None:
         self.arena = Arena(folder)
@@ -197,7 +198,7 @@ class Ring:
 
 async def batch(folder: Path, family: str) -> None:
     """Plays a family, one match after the other."""
-    kept = plan.table(Isolation())
+    kept = plan.layer_by_guarantee(Isolation())
     ring, found = Ring(folder), programs(family)
     can = [program for program in found if program.wanted.needs is None or kept[program.wanted.needs] != NONE]
     for program in found:
@@ -227,7 +228,7 @@ async def batch(folder: Path, family: str) -> None:
 
 
 async def honest(folder: Path) -> None:
-    """Plays matches without any fault until standard input ends; then tells how many, and which faults there were."""
+    """Plays matches without any fault until standard input ends; then prints their number and all faults."""
     folder.mkdir()
     arena = Arena(folder)
     winner, loser = arena.bot(WINNER, name="winner"), arena.bot("greet(); put('C'); put('E'); call()", name="loser")

@@ -1,4 +1,4 @@
-"""Bots of a few lines that speak the protocol by hand, and matches with them that check what must hold after any."""
+"""Short bots that speak the protocol by hand, and matches with them that check what must hold after any match."""
 
 import json
 import sys
@@ -11,24 +11,25 @@ import psutil
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF, Isolation
-from referee.harness.match.play import Match, play
-from referee.harness.match.verdict import FaultReport, Verdict
+from referee.harness.match.match import Match, play
+from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
+from referee.harness.replay.lines import FaultReport
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
 from referee.protocol.messages import Encoding
 
 PYTHON = (sys.executable, "-I", "-S", "-B")
-"""An interpreter that is there in 10 ms: no site-packages, no environment."""
+"""An interpreter that starts in 10 ms: no site-packages, no environment."""
 
 GRACE_S = 2.0
-"""A match may take so much longer than the limits that it granted."""
+"""A match may take this much longer than the limits that it granted."""
 GONE_S = 1.0
-"""So long after a match everything that it started is gone."""
+"""Everything that a match started is gone this long after it."""
 
 PREAMBLE = """
 import json, os, signal, sys, time
@@ -80,14 +81,14 @@ def read():
         os._exit(0)
     return json.loads(line)
 """
-"""For a bot that keeps what it heard: the file is its first argument."""
+"""For a bot that writes the frames that it reads to a file, its first argument."""
 
 RIVAL = HEARD + "greet(); put('C'); put('N'); put('S'); put('E'); call()"
-"""Plays the middle column, then E; and hears the match out."""
+"""Plays the middle column, then E, and reads to the end of the match."""
 
 
 class Duel(Struct):
-    """What became of a match between a bot under test and the rival."""
+    """The outcome of a match between a bot under test and the rival."""
 
     verdict: Verdict
     fault: FaultReport
@@ -104,17 +105,17 @@ class Arena:
         self._others = set(psutil.Process().children(recursive=True))
 
     def bot(self, body: str, *args: str, name: str = "bot") -> Entrant:
-        """A program of `PREAMBLE` and `body`."""
+        """Returns a program of `PREAMBLE` and `body`."""
         script = self.folder / f"{name}.py"
         script.write_text(PREAMBLE + body)
         return Entrant(name, (*PYTHON, str(script), *args), self.folder)
 
     def listener(self, body: str, name: str = "rival") -> Entrant:
-        """A bot whose frames `heard` gives back."""
+        """Returns a bot whose frames `heard` returns."""
         return self.bot(HEARD + body, str(self.folder / f"{name}.heard"), name=name)
 
     def heard(self, name: str = "rival") -> list[Any]:
-        """What a listener read."""
+        """Returns the frames that a listener read."""
         lines = (self.folder / f"{name}.heard").read_bytes().splitlines()
         return [json.loads(line) if line.startswith(b"{") else line.decode() for line in lines]
 
@@ -132,7 +133,7 @@ class Arena:
         return Match(found, entrants, seed, found.options(**options), time, encodings, replay)
 
     async def play(self, match: Match, limits: Limits | None = None, granted_s: float = 0.0) -> Verdict:
-        """Plays it: in time, leaving nothing behind, and with a replay that verifies."""
+        """Plays a match, and checks that it ends in time, leaves nothing behind and has a replay that verifies."""
         started = time.monotonic()
         limits = limits or Limits()
         if limits.isolation == Isolation():  # the default; tests of isolation name what is kept writable
@@ -153,7 +154,7 @@ class Arena:
         granted_s: float = 0.0,
         time: TimeControl = TimeControl(per_call_s=5.0),  # noqa: B008 - a frozen value
     ) -> Duel:
-        """A bot that will be at fault, on the first seat, against the rival, who must come to no harm."""
+        """Plays a bot that will be at fault, in seat 0, against the rival, which must not be harmed."""
         rival = self.bot(RIVAL, str(self.folder / "rival.heard"), name="rival")
         match = self.match(self.bot(body), rival, time=time)
         verdict = await self.play(match, limits, granted_s)
@@ -167,14 +168,14 @@ class Arena:
         return Duel(verdict, verdict.faults[0], heard)
 
     def alive(self) -> list[str]:
-        """What of it runs still a moment later, when nothing may."""
+        """Returns what still runs after `GONE_S`."""
         until = time.monotonic() + GONE_S
         while (found := self.running()) and time.monotonic() < until:
             time.sleep(0.01)
         return found
 
     def running(self) -> list[str]:
-        """What runs and was started from here, zombies of ours included.
+        """Returns everything that runs and was started from here, zombies included.
 
         A bot's home is a scratch folder below ours, and its descendants inherit that.
         """

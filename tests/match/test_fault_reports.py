@@ -1,4 +1,4 @@
-"""What is told of a fault: enough to find its cause, and to play it again."""
+"""Fault reports: enough to find the cause of a fault, and to play it again."""
 
 import json
 import shlex
@@ -21,12 +21,12 @@ for number, place in enumerate(("NW", "NW")):
     answer(asked, cell(place))
 call()
 """
-"""Says something in each call; its second answer is illegal."""
+"""Writes to standard error in each call; its second answer is illegal."""
 RIVAL = "greet(); put('C'); call(); answer({'id': 2}, {'action': 'flipTable'}); call()"
 
 
 def said(text: bytes, offsets: list[int]) -> list[bytes]:
-    """A file of standard error, cut at these places."""
+    """Returns a file of standard error, cut at these places."""
     ends = [*offsets[1:], len(text)]
     return [text[start:end] for start, end in zip(offsets, ends, strict=True)]
 
@@ -47,26 +47,26 @@ def played(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 MATCH = ("--game", "tictactoe", "--seed", "5", "--call-time", "3s", "chatty.py", "rival.py")
 
 
-def test_the_verdict_shows_answer_position_rule_and_what_was_said_in_that_call(played: Any) -> None:
+def test_the_verdict_shows_answer_position_rule_and_standard_error_of_the_call(played: Any) -> None:
     lines = played(*MATCH).splitlines()
     at = next(
         number for number, line in enumerate(lines) if line.startswith("fault: illegal by seat 0 (chatty), call 2")
     )
-    assert lines[at + 1].startswith('  its answer: {"jsonrpc": "2.0", "id": 2, "result": {"action": "putSymbol"')
+    assert lines[at + 1].startswith('  answer: {"jsonrpc": "2.0", "id": 2, "result": {"action": "putSymbol"')
     assert lines[at + 2 : at + 8] == [
-        "  the position:",
+        "  position:",
         "    O..",
         "    .X.",
         "    ...",
-        "  on standard error, in this call:",
+        "  standard error during this call:",
         "    thinking of 1",
     ]
-    assert "  rules:  tictactoe.md, A4 (referee rules tictactoe A4)" in lines
-    assert "again   referee --game tictactoe --call-time 3s --seed 5 chatty.py rival.py" in lines
+    assert "  rule: tictactoe.md, A4 (referee rules tictactoe A4)" in lines
+    assert "reproduce with: referee --game tictactoe --call-time 3s --seed 5 chatty.py rival.py" in lines
 
 
-def test_the_command_that_is_told_plays_the_same_match_again(played: Any) -> None:
-    """Of a series the one match, with the seats as they were."""
+def test_the_shown_command_plays_the_same_match_again(played: Any) -> None:
+    """The command plays a single match of a series, with the same seats."""
     outcome = json.loads(played(*MATCH, "--games", "2", "--swap", "--json"))
     second = outcome["matches"][1]
     assert second["again"][-2:] == ["rival.py", "chatty.py"]
@@ -75,8 +75,8 @@ def test_the_command_that_is_told_plays_the_same_match_again(played: Any) -> Non
     assert [seat["name"] for seat in again["seats"]] == ["rival", "chatty"]
 
 
-def test_the_record_and_its_page_say_the_same_command_as_the_verdict(played: Any) -> None:
-    """With the bots as they were named, and with what is not the game's own."""
+def test_the_replay_and_its_page_show_the_same_command_as_the_verdict(played: Any) -> None:
+    """With the bots as the user named them, and with options that differ from the game's defaults."""
     words = ("--game", "connectfour", "--seed", "5", "--call-time", "3s", "@random", "@random")
     verdict = json.loads(played(*words, "--replay", "kept.jsonl", "--json"))["matches"][0]
     record = Replay(Path("kept.jsonl"))
@@ -89,7 +89,7 @@ def test_the_record_and_its_page_say_the_same_command_as_the_verdict(played: Any
     assert about(Replay(Path("kept.jsonl"))).command == "", "an older record does not say it"
 
 
-def test_json_and_the_record_hold_the_same(played: Any) -> None:
+def test_the_json_verdict_and_the_replay_have_the_same_faults(played: Any) -> None:
     outcome = json.loads(played(*MATCH, "--json"))["matches"][0]
     (fault,) = outcome["faults"]
     assert (fault["rules"], fault["position"], fault["said"]) == (
@@ -102,8 +102,8 @@ def test_json_and_the_record_hold_the_same(played: Any) -> None:
     assert lines[-1]["faults"] == [fault]
 
 
-def test_the_record_tells_where_the_standard_error_of_each_call_begins(played: Any) -> None:
-    """The file itself is what the bot wrote, and nothing else."""
+def test_the_replay_says_where_the_standard_error_of_each_call_begins(played: Any) -> None:
+    """The file holds what the bot wrote and nothing else."""
     outcome = json.loads(played(*MATCH, "--json"))["matches"][0]
     turns = [json.loads(line) for line in Path(outcome["replay"]).read_bytes().splitlines()[2:-1]]
     offsets = [turn.get("stderr", {}).get("0", 0) for turn in turns if "0" in turn["answers"]]
@@ -112,10 +112,10 @@ def test_the_record_tells_where_the_standard_error_of_each_call_begins(played: A
     assert said(text, offsets[:2]) == [b"thinking of 0\n", b"thinking of 1\n"]
 
 
-def test_nothing_that_a_terminal_would_obey_comes_from_an_answer(played: Any, arena: Arena) -> None:
+def test_control_characters_in_an_answer_are_escaped(played: Any, arena: Arena) -> None:
     arena.bot("greet(); call(); write(b'\\x1b[2J \\xff\\n'); call()", name="chatty")
     out = played(*MATCH)
     assert "\x1b" not in out
-    assert "  its answer: \\x1b[2J \\xff" in out
-    assert "  rules:  SPEC.md, 16" in out
-    assert shlex.split(out[out.index("again ") :].splitlines()[0])[1:3] == ["referee", "--game"]
+    assert "  answer: \\x1b[2J \\xff" in out
+    assert "  rule: SPEC.md, 16" in out
+    assert shlex.split(out[out.index("reproduce with: ") :].splitlines()[0])[2:4] == ["referee", "--game"]
