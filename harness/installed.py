@@ -1,10 +1,9 @@
-"""How this referee was installed."""
+"""The installed distribution."""
 
 from importlib import metadata
 
 
 def installed() -> metadata.Distribution:
-    """Its record, as the installer wrote it. A checkout that was installed has another in it, of its build, and whoever
-    works in that folder finds it first: `referee.egg-info` knows of no origin."""
-    found = list(metadata.distributions(name="referee"))
-    return next((record for record in found if record.read_text("INSTALLER")), found[0])
+    """Returns the metadata that the installer wrote. The build's `referee.egg-info` in a checkout names no origin."""
+    distributions = list(metadata.distributions(name="referee"))
+    return next((each for each in distributions if each.read_text("INSTALLER")), distributions[0])

@@ -1,10 +1,10 @@
-"""Text in Markdown: bots choose their names."""
+"""Escaping for Markdown, since bots choose their names."""
 
-MEANT = r"\`*_{}[]<>()#+-.!|@~&"
-"""The letters that Markdown, or GitHub's, may take for more than themselves."""
+SPECIAL = r"\`*_{}[]<>()#+-.!|@~&"
+"""The characters that may have a meaning in Markdown, or in GitHub's."""
 
 
 def escaped(text: str) -> str:
-    """`text` as Markdown shows it letter by letter, in one line and in one cell of a table."""
+    """Returns `text` so that Markdown shows it as it is, on one line and in one table cell."""
     text = "".join(letter if letter.isprintable() else " " for letter in text)
-    return "".join("\\" + letter if letter in MEANT else letter for letter in text)
+    return "".join("\\" + letter if letter in SPECIAL else letter for letter in text)

@@ -1,6 +1,9 @@
-"""Where the files that are not code lie: beside the packages, in a checkout as in an installation."""
+"""The paths of files that are not code: next to the packages, in a checkout or in an installation."""
 
+import sys
 from pathlib import Path
+
+from referee.games.game import Game
 
 HOME = Path(__file__).resolve().parent.parent
 """The checkout, or the installed package `referee`."""
@@ -10,6 +13,18 @@ RULES = HOME / "docs" / "rules"
 RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
 REPLAYS = Path("replays")
-"""Where replays go for which nobody has named a place."""
+"""The default folder of replays."""
 TOURNAMENTS = Path("tournaments")
-"""Where tournaments go likewise."""
+"""The default folder of tournaments."""
+
+
+def cache_folder() -> Path:
+    """Returns the user's cache: `$XDG_CACHE_HOME/referee`, or on Linux `~/.cache/referee`."""
+    import platformdirs  # takes 15 ms, which most commands need not spend
+
+    return platformdirs.user_cache_path("referee")
+
+
+def game_file(game: Game, path: str) -> Path:
+    """Returns where a file or folder is that the package of a game brings."""
+    return Path(sys.modules[game.options.__module__].__file__ or "").parent / path

@@ -1,33 +1,41 @@
-"""The rules of the games as pages, `docs/rules/<game>.md`, by section: what rulings, findings and docstrings cite."""
+"""The sections of the rules' pages, `docs/rules/<game>.md`, which faults, findings and docstrings cite."""
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
+from referee.games import registry
 from referee.harness.errors import UsageError
-from referee.harness.paths import RULES
+from referee.harness.paths import RULES, game_file
 
 _HEADING = re.compile(r"(?P<level>#{1,3}) (?:Part )?(?:(?P<number>\d+(?:\.\d+)*|[A-Z]\d*)(?:\.| —)? )?(?P<title>.+)")
 
 
 class Section(Struct, frozen=True):
-    """A heading with what stands below it."""
+    """A heading with the text below it."""
 
     level: int
-    """1 = the page, 2 = a section or part, 3 = one inside of it."""
+    """1 = the page, 2 = a section or part, 3 = a subsection."""
     number: str
-    """As it is cited: `5.2`, `A4`; empty where a heading has none."""
+    """As it is cited: `5.2`, `A4`; empty = the heading has none."""
     title: str
     text: str
-    """Markdown: the heading and everything up to the next heading of its level or above."""
+    """Markdown, from the heading to the next heading of the same or a higher level."""
+
+
+def rules_page(game: str) -> Path:
+    """Returns where the page of a game is, or would be if there were one."""
+    brought = registry.game(game).rules_page
+    return game_file(registry.game(game), brought) if brought else RULES / f"{game}.md"
 
 
 def sections(game: str) -> tuple[Section, ...]:
-    """The page of a game, heading by heading, in order. UsageError if there is none."""
-    page = RULES / f"{game}.md"
+    """Returns the sections of a game's page, in order. UsageError if there is no page."""
+    page = rules_page(game)
     if not page.is_file():
-        known = ", ".join(sorted(path.stem for path in RULES.glob("*.md")))
+        known = ", ".join(name for name in registry.names() if rules_page(name).is_file())
         raise UsageError(f"there is no page with the rules of {game}; there are {known}")
     lines = page.read_text("utf-8").splitlines()
     headings = [(at, found) for at, line in enumerate(lines) if (found := _HEADING.fullmatch(line))]
@@ -35,9 +43,9 @@ def sections(game: str) -> tuple[Section, ...]:
 
 
 def section(game: str, heading: str | None = None) -> Section:
-    """One section by its number, a run of them (`A4-A7`) or one by words of its title; the whole page for None.
+    """Returns a section by its number, a range of them (`A4-A7`), or one by words of its title; None = the whole page.
 
-    UsageError lists what there is.
+    UsageError lists the sections.
     """
     found = sections(game)
     if heading is None:

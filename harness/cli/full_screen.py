@@ -1,4 +1,4 @@
-"""`replay show` on a whole terminal: stepping through a record with the keys of the viewer in the browser.
+"""`replay show` on the full terminal: steps through a replay with the keys of the browser's viewer.
 
 Needs Textual, the extra `referee[tui]`; without it `replay show` prints.
 """
@@ -42,29 +42,29 @@ KEYS = (
     ("plus,equals_sign", "faster(1)", "faster"),
     ("minus", "faster(-1)", "slower"),
     ("s", "next_seat", "everything, or what one seat sees"),
-    ("b", "beside", "what all seats see, beside each other"),
+    ("b", "beside", "what all seats see, side by side"),
     ("g", "go_to", "go to a turn"),
     ("question_mark", "explain", "this help"),
     ("q,ctrl+c", "quit", "leave"),
 )
-"""Key, action and what the help says; the same as in the browser, where it has them."""
+"""Key, action and help text. The browser's viewer uses the same keys."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A position, and what has led to it."""
+    """A position, and the events that led to it."""
 
     turn: int
     events: Text
     whole: Text
     seen: tuple[Text, ...]
-    """By seat, as it may see it."""
+    """By seat, the position as it may see it."""
     answered: frozenset[int]
     fault: bool
 
 
 def read(replay: Replay) -> Iterator[Step]:
-    """Every position of a record; the last says so if the record is not what the rules give."""
+    """Yields every position of a replay. If the replay is wrong, the last step says so."""
     game, names = replay.game, replay.header.setup.names
     seats = range(len(names))
     calls: tuple[Call, ...] = ()
@@ -103,7 +103,7 @@ class TurnAsked(ModalScreen[int | None]):
 
 
 class Viewer(App[None]):
-    """A record, step by step."""
+    """Shows a replay step by step."""
 
     CSS = "#title { height: auto; } #status { dock: bottom; height: auto; } #board { height: 1fr; }"
     BINDINGS: ClassVar = [Binding(key, action, words, show=False) for key, action, words in KEYS]
@@ -117,9 +117,9 @@ class Viewer(App[None]):
         self.heading = title(replay.game, setup.names, setup.seed)
         self.at = 0
         self.seat: int | None = None
-        """Whose view is shown; None = everything."""
+        """The seat whose view is shown; None = everything."""
         self.all_seats = False
-        self.explains = False
+        self.shows_help = False
         self.speed = 1
         self._clock: Timer | None = None
         self._loop: AbstractEventLoop | None = None
@@ -142,7 +142,7 @@ class Viewer(App[None]):
         self._show()
 
     def leave(self) -> None:
-        """Ends it soon, whatever it is busy with. For signal handlers."""
+        """Ends the viewer soon, from any code. For signal handlers."""
         self._leaves = True
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.exit)
@@ -152,8 +152,8 @@ class Viewer(App[None]):
         self.query_one("#status", Static).update(self.status())
 
     def position(self) -> RenderableType:
-        """What is to be seen now."""
-        if self.explains:
+        """Returns the current position, or the help."""
+        if self.shows_help:
             return Text("\n".join(f"{key:20}{words}" for key, _, words in KEYS if words))
         step = self.steps[self.at]
         if self.all_seats:
@@ -167,7 +167,7 @@ class Viewer(App[None]):
         return Group(Text(printable(self.names[seat]), style=SEAT_STYLES[seat % 4]), seen)
 
     def status(self) -> Text:
-        """Where we are, on a line with a mark for every fault."""
+        """Returns the place in the match, and a time line with a mark for every fault."""
         width = max(10, self.size.width - 2)
         marks = ["─"] * width
         last = max(1, len(self.steps) - 1)
@@ -189,7 +189,7 @@ class Viewer(App[None]):
     def action_seek(self, at: int) -> None:
         self._pause()
         self.at = max(0, min(len(self.steps) - 1, at))
-        self.explains = False
+        self.shows_help = False
         self._show()
 
     def action_move(self, by: int) -> None:
@@ -226,14 +226,17 @@ class Viewer(App[None]):
         self._show()
 
     def action_next_fault(self) -> None:
-        faults = [index for index, step in enumerate(self.steps) if step.fault]
+        faults = self._faults()
         if faults:
             self.action_seek(next((index for index in faults if index > self.at), faults[0]))
 
     def action_previous_fault(self) -> None:
-        faults = [index for index, step in enumerate(self.steps) if step.fault]
+        faults = self._faults()
         if faults:
             self.action_seek(next((index for index in reversed(faults) if index < self.at), faults[-1]))
+
+    def _faults(self) -> list[int]:
+        return [index for index, step in enumerate(self.steps) if step.fault]
 
     def action_next_call(self) -> None:
         seat = min(self.steps[self.at].answered, default=0) if self.seat is None else self.seat
@@ -251,7 +254,7 @@ class Viewer(App[None]):
         self._show()
 
     def action_explain(self) -> None:
-        self.explains = not self.explains
+        self.shows_help = not self.shows_help
         self._show()
 
     def action_go_to(self) -> None:
@@ -265,7 +268,7 @@ class Viewer(App[None]):
 
 
 def show(replay: Replay) -> None:
-    """Takes the terminal until `q`, or until a signal ends us: then it raises `Ended`."""
+    """Takes the terminal until the user leaves. Raises `Ended` if a signal ends the viewer."""
     viewer = Viewer(replay)
     with on_screen(viewer.leave):
         viewer.run()

@@ -1,4 +1,4 @@
-"""`referee replay`: verifies, shows and exports the records of matches."""
+"""`referee replay`: verifies, shows and exports replays."""
 
 import sys
 from importlib.util import find_spec
@@ -15,18 +15,17 @@ from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import Window, steps
 from referee.harness.cli.screen import out, paged
 from referee.harness.errors import RunError, UsageError
-from referee.harness.replay.formats import exports
-from referee.harness.replay.formats.imported_frames import read_record
-from referee.harness.replay.formats.imports import Original
-from referee.harness.replay.reader import Replay, kept_from
+from referee.harness.replay.formats import originals
+from referee.harness.replay.formats.originals import Original, read_record
+from referee.harness.replay.reader import Replay, refuse_same_file
 from referee.harness.replay.simulate import Difference, verify
 from referee.harness.web.page import page
 
 
 def replay_verify(file: Path) -> int:
-    """Plays a recorded match again from its setup and answers: "identical", or the first line that differs.
+    """Plays a match again from the setup and the answers in its replay: "verified", or the first line that differs.
 
-    Of a match that was aborted it says so, and whether it is identical up to there.
+    For an aborted match it says so, and whether the replay is right up to there.
 
     Parameters
     ----------
@@ -42,9 +41,9 @@ def replay_verify(file: Path) -> int:
         out.print(Text(f"{file}: {printable(str(difference))}"))
         return AT_FAULT
     if result is None:
-        out.print(Text(f"{file}: {_aborted(replay)}; identical so far, {len(replay.lines)} lines"))
+        out.print(Text(f"{file}: {_aborted(replay)}; verified so far, {len(replay.lines)} lines"))
     else:
-        out.print(Text(f"{file}: identical, {len(replay.lines)} lines, {printable(result.reason)}{forked}"))
+        out.print(Text(f"{file}: verified, {len(replay.lines)} lines, {printable(result.reason)}{forked}"))
     return PLAYED
 
 
@@ -59,10 +58,10 @@ def replay_show(
     calls: Flag = False,
     plain: Flag = False,
 ) -> int:
-    """Steps through a recorded match, in the game's own notation: on a whole terminal, with keys (? lists them).
+    """Steps through a match in the game's own notation, on the full terminal; ? lists the keys.
 
-    Printed, through $PAGER on a terminal, with any of these options, into a pipe, or where Textual is not installed
-    (the extra `referee[tui]`). So is AI Arena 21's own `replay.txt`, which holds no calls.
+    With any option, into a pipe, or without Textual (the extra `referee[tui]`), it prints the match, on a terminal
+    through $PAGER. It always prints AI Arena 21's own `replay.txt`, which holds no calls.
 
     Parameters
     ----------
@@ -71,21 +70,21 @@ def replay_show(
     turn
         Only this turn; 0 is the opening.
     first
-        From this turn on.
+        The first turn to show.
     to
-        Up to this turn.
+        The last turn to show.
     last
-        Only so many turns at the end.
+        Only this many turns at the end.
     seat
         Only turns in which this seat answered.
     calls
-        Show every call's frame and that of its answer too, as JSON.
+        Show every call and its answer as JSON frames too.
     plain
-        Print it.
+        Print the match instead of taking the terminal.
     """
     replay = read_record(file)
     if sum(given is not None for given in (turn, first if first is not None else to, last)) > 1:
-        raise UsageError("--turn, --last, and --from with --to: one of the three")
+        raise UsageError("--turn, --last and --from/--to cannot be combined")
     if isinstance(replay, Original):
         return _show_original(replay, turn, first, to, last, seat is not None or calls)
     if seat is not None and seat not in range(len(replay.header.setup.names)):
@@ -111,15 +110,15 @@ def _window(
     seat: int | None = None,
     calls: bool = False,
 ) -> Window:
-    """What the options of `replay show` ask for, of so many turns."""
+    """Returns the turns to show, from the options and the number of turns."""
     for option, given in (("--turn", turn), ("--from", first)):
         if given is not None and given not in range(turns + 1):
             raise UsageError(f"{option} {given}: the match has turns 0 to {turns}")
     if to is not None and to < (first or 0):
-        raise UsageError(f"--to {to}: wanted is a turn from {first or 0} on")
+        raise UsageError(f"--to {to}: expected a turn from {first or 0} on")
     if last is not None:
         if last < 1:
-            raise UsageError(f"--last {last}: there must be one at least")
+            raise UsageError(f"--last {last}: expected at least 1")
         first = max(turns - last + 1, 0)
     return Window(turn if turn is not None else first or 0, turn if turn is not None else to, seat, calls)
 
@@ -128,7 +127,7 @@ def _show_original(
     original: Original, turn: int | None, first: int | None, to: int | None, last: int | None, asks_calls: bool
 ) -> int:
     if asks_calls:
-        raise UsageError(f"--seat, --calls: there are no calls in {original.path}, a file of the original competition")
+        raise UsageError(f"--seat, --calls: {original.path}, a file of the original competition, holds no calls")
     turns = sum(original.form.standing(line) is not None for line in original.lines)
     window = _window(turns, turn, first, to, last)
     with paged():
@@ -138,7 +137,7 @@ def _show_original(
 
 
 def replay_export(format: str, replay: Path, file: Path) -> int:
-    """Writes a recorded match in another form.
+    """Writes a match in another format.
 
     Parameters
     ----------
@@ -147,10 +146,10 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
     replay
         The replay; nothing is written unless it verifies.
     file
-        Where the other form goes.
+        The new file.
     """
     try:
-        exports.export(format, Replay(replay), file)
+        originals.export(format, Replay(replay), file)
     except Difference as difference:
         out.print(Text(f"{replay}: {printable(str(difference))}"))
         return AT_FAULT
@@ -158,16 +157,16 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
 
 
 def replay_html(replay: Path, file: Path) -> int:
-    """Writes one page to look at a match in a browser, with everything in it: it opens from disk.
+    """Writes a match as one HTML page, which holds all that it needs and opens from disk.
 
     Parameters
     ----------
     replay
         The replay, or a `replay.txt` of AI Arena 21.
     file
-        Where the page goes.
+        The new page.
     """
-    kept_from(replay, file)
+    refuse_same_file(replay, file)
     content = page(read_record(replay))
     try:
         file.write_bytes(content)
@@ -178,12 +177,12 @@ def replay_html(replay: Path, file: Path) -> int:
 
 
 def _has_screen() -> bool:
-    """Whether there is a terminal to take, and what takes it."""
+    """Returns whether there is a terminal, and Textual."""
     return out.is_terminal and not out.is_dumb_terminal and sys.stdin.isatty() and find_spec("textual") is not None
 
 
 def _aborted(replay: Replay) -> str:
-    """`aborted after 12 turns (interrupted)`."""
+    """Returns text such as `aborted after 12 turns (interrupted)`."""
     assert replay.ending is not None
     turns = _turns(replay)
     return f"aborted after {turns} turn{'' if turns == 1 else 's'} ({printable(str(replay.ending.aborted))})"

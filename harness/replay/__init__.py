@@ -1,1 +1,1 @@
-"""The record of a match: its lines, written while it is played; read, simulated, verified and exported afterwards."""
+"""Replays: written during a match; read, verified and exported afterwards."""

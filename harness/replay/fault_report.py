@@ -1,12 +1,12 @@
-"""Fault bundles: one small folder a fault, with all that its author needs to find the cause and to see it again.
+"""Fault reports: one small folder per fault, with what its author needs to find the cause and to reproduce it.
 
-| file | |
+| file | content |
 | --- | --- |
-| `README.txt` | all of it for people: what was wrong, by which rule, position, frames, last words, usage |
-| `fault.json` | the same for programs: a `Bundle` |
-| `match.jsonl` | the record up to the fault, from which every call can be made again |
+| `README.txt` | all of it for people: the fault, its rule, position, frames, stderr, usage |
+| `fault.json` | the same for programs: a `FaultDetails` |
+| `match.jsonl` | the replay up to the fault, from which every call can be made again |
 | `sent`, `received` | the last frames each way, byte for byte |
-| `answer` | what came back, byte for byte |
+| `answer` | the answer, byte for byte |
 | `stderr` | what the bot wrote to standard error in that call, byte for byte |
 """
 
@@ -16,6 +16,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -23,141 +24,135 @@ from msgspec import Struct
 from referee.games.contract import FaultKind
 from referee.harness import rules
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import FULL_REPORTS, FaultReport, more_faults
-from referee.harness.process.limits import Limits, mebibytes
-from referee.harness.programs.spec import Entrant
-from referee.harness.replay.lines import Ending, Header
+from referee.harness.replay.lines import FULL_REPORTS, Ending, FaultReport, Header, more_faults
 from referee.harness.replay.reader import Replay
-from referee.harness.seats.seat import Frames, Moment, Seat
-from referee.protocol.errors import printable
 from referee.protocol.messages import PROTOCOL_VERSION, Encoding
+from referee.protocol.text import printable
 
-BUNDLE_VERSION = 1
+REPORT_VERSION = 1
 SHOWN_BYTES = 4000
-"""So much of a frame stands in the README."""
+"""The most bytes of a frame that the README shows."""
 STEPS = "▁▂▃▄▅▆▇█"
 COLUMNS = 60
 
 
+class Sample(Struct, frozen=True):
+    """A program's resource usage at one moment."""
+
+    at_s: float
+    """Since its start."""
+    memory_bytes: int
+    cpu_s: float
+    processes: int
+
+
 class Evidence(Struct, frozen=True):
-    """What is known of a fault when it is ruled on."""
+    """The facts about a fault at the moment when the engine rules on it."""
 
     report: FaultReport
-    encoding: str
-    """Of the frames."""
     encodings: tuple[str, ...]
-    """Those that were offered."""
+    """The encodings that were offered."""
     command: tuple[str, ...]
     folder: str
-    program: str
-    """What it calls itself."""
-    frames: Frames
-    answer: bytes
-    stderr: bytes
-    curve: tuple[Moment, ...]
     isolation: Mapping[str, str]
+    encoding: str = ""
+    """The encoding of the frames."""
+    program: str = ""
+    """The name and version that the program gave."""
+    sent: tuple[bytes, ...] = ()
+    """The last frames to the bot."""
+    received: tuple[bytes, ...] = ()
+    """The last bytes from the bot as they were read, in pieces that need not be whole frames."""
+    answer: bytes = b""
+    stderr: bytes = b""
+    curve: tuple[Sample, ...] = ()
 
 
-class Bundle(Struct, frozen=True):
-    """`fault.json`."""
+class FaultDetails(Struct, frozen=True):
+    """The content of `fault.json`."""
 
     bundle: int
+    """The version of this format."""
     fault: FaultReport
     game: str
     seed: int
     names: tuple[str, ...]
     rule: str
-    """The rule in words, as the page has it."""
+    """The text of the rule."""
     program: str
     command: tuple[str, ...]
     folder: str
-    """Where it ran."""
+    """The bot's working folder."""
     encoding: str
     encodings: tuple[str, ...]
-    limits: Limits
+    limits: Mapping[str, Any]
+    """The members of `referee.Limits`."""
     isolation: Mapping[str, str]
-    """The layer that kept each guarantee."""
-    curve: tuple[Moment, ...]
+    """By guarantee, the isolation layer that kept it."""
+    curve: tuple[Sample, ...]
     versions: Mapping[str, str]
 
 
-def bundle_of(replay: Path, player: int, number: int) -> Path:
-    """The folder for a seat's fault of that number, from 1, beside the record."""
+def fault_report_folder(replay: Path, player: int, number: int) -> Path:
+    """Returns the folder for a seat's fault of that number, from 1. It is next to the replay."""
     return replay.with_name(f"{replay.stem}.seat{player}.fault{number}")
 
 
-def gathered(report: FaultReport, seat: Seat, entrant: Entrant, encodings: Sequence[Encoding]) -> Evidence:
-    """What a seat tells of its fault. It is asked at once: the next call is another."""
-    return Evidence(
-        report=report,
-        encoding=seat.encoding,
-        encodings=tuple(encodings),
-        command=entrant.argv,
-        folder=str(entrant.cwd),
-        program=" ".join(filter(None, (seat.hello.name, seat.hello.version))),
-        frames=seat.last_frames,
-        answer=seat.answered,
-        stderr=seat.call_stderr(),
-        curve=seat.curve,
-        isolation=seat.isolation,
-    )
-
-
-def remove_bundles(replay: Path, seats: int) -> None:
-    """Removes the fault reports of the match whose replay was at this path before. RunError if one stays."""
+def remove_fault_reports(replay: Path, seats: int) -> None:
+    """Removes the fault reports of the match whose replay was at this path before. RunError if one remains."""
     for player in range(seats):
         for number in range(1, FULL_REPORTS + 1):
+            folder = fault_report_folder(replay, player, number)
+            if folder.is_symlink() or not (folder / "fault.json").is_file():
+                continue  # not ours, although it has the name
             try:
-                _remove(bundle_of(replay, player, number))
+                shutil.rmtree(folder)
             except OSError as error:
                 raise RunError(f"the fault report {error.filename} cannot be removed: {error.strerror}") from error
 
 
-def _remove(folder: Path) -> None:
-    """Removes a fault report; leaves anything else that has its name."""
-    if (folder / "fault.json").is_file() and not folder.is_symlink():
-        shutil.rmtree(folder)
-
-
-def write_bundles(evidence: Sequence[Evidence], replay: Path | None) -> None:
-    """Writes the bundles of a match whose record is on disk. RunError if one cannot be written."""
+def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> None:
+    """Writes the fault reports of a match whose replay is on disk. RunError if one cannot be written."""
     if not evidence or replay is None:
         return
     try:
         lines = replay.read_bytes().splitlines(keepends=True)
     except OSError:
-        return  # then it could not be written either, which is reported already
+        return  # the replay could not be written either, which is reported already
     header = msgspec.json.decode(lines[0], type=Header)
     for each in evidence:
         try:
-            _write(each, header, up_to(lines, each.report.turn))
+            _write(each, header, lines_up_to(lines, each.report.turn))
         except OSError as error:
-            raise RunError(f"the bundle {each.report.bundle} cannot be written: {error.strerror or error}") from error
+            cause = error.strerror or error
+            raise RunError(f"the fault report {each.report.bundle} cannot be written: {cause}") from error
 
 
-def up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:
-    """The lines of a record up to a turn (0: the opening), with what came between that and the next one."""
+def lines_up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:
+    """Returns the lines of a replay up to a turn (0 = the opening), with those between it and the next turn."""
     next_turn, ending = b'{"turn":%d,' % (turn + 1), b'{"result":'
     end = next((at for at, line in enumerate(lines) if line.startswith((next_turn, ending))), len(lines))
     return list(lines[:end])
 
 
-def read(folder: Path) -> Bundle:
-    """What a bundle's `fault.json` says. UsageError if there is none."""
+def read(folder: Path) -> FaultDetails:
+    """Returns the content of a fault report's `fault.json`. UsageError if there is none."""
     try:
-        found: Bundle = msgspec.json.decode((folder / "fault.json").read_bytes(), type=Bundle)
+        details: FaultDetails = msgspec.json.decode((folder / "fault.json").read_bytes(), type=FaultDetails)
     except OSError as error:
-        raise UsageError(f"{folder} is no fault bundle: {error.strerror or error}: fault.json") from error
+        raise UsageError(f"{folder} is not a fault report: {error.strerror or error}: fault.json") from error
     except msgspec.MsgspecError as error:
-        raise UsageError(f"{folder}/fault.json is not that of a fault bundle: {error}") from error
-    if found.bundle != BUNDLE_VERSION:
-        raise UsageError(f"{folder} is a fault bundle of version {found.bundle}; this is version {BUNDLE_VERSION}")
-    return found
+        raise UsageError(f"{folder}/fault.json is not that of a fault report: {error}") from error
+    if details.bundle != REPORT_VERSION:
+        raise UsageError(f"{folder} is a fault report of version {details.bundle}; this is version {REPORT_VERSION}")
+    return details
 
 
-def read_any(path: Path, number: int = 1) -> tuple[Bundle, Replay]:
-    """A bundle with its record; or of a record alone, such as one of a tournament's, the fault of that number, from 1:
-    all but what only a bundle holds. UsageError for what is neither."""
+def read_any(path: Path, number: int = 1) -> tuple[FaultDetails, Replay]:
+    """Returns a fault and its replay, from a fault report's folder or from a replay, such as a tournament's.
+
+    `number` chooses the fault of a replay, from 1. A replay holds less than a folder. UsageError for anything else.
+    """
     if path.is_dir():
         return read(path), Replay(path / "match.jsonl")
     replay = Replay(path)
@@ -166,54 +161,47 @@ def read_any(path: Path, number: int = 1) -> tuple[Bundle, Replay]:
         raise UsageError(f"{path}: there is no report of fault {number}; the replay has {_reports(replay.ending)}")
     report, header = faults[number - 1], replay.header
     commands, folders = dict(enumerate(header.commands)), dict(enumerate(header.folders))
-    found = Evidence(
+    evidence = Evidence(
         report=report,
-        encoding="",
         encodings=tuple(Encoding),
         command=commands.get(report.player, ()),
         folder=folders.get(report.player, ""),
-        program="",
-        frames=Frames(),
-        answer=b"",
-        stderr=b"",
-        curve=(),
         isolation=header.isolation,
     )
-    return _bundle(found, header, {}), replay
+    return _details(evidence, header, {}), replay
 
 
 def _reports(ending: Ending | None) -> str:
-    """How many faults a replay describes, and how many it only counts."""
+    """Says how many faults a replay describes, and how many it only counts."""
     if ending is None:
         return "no end, so it has none"
     more = sum(more_faults(ending.seats, ending.faults))
     return f"{len(ending.faults)}" + (f", and counts {more} more" if more else "")
 
 
-def _bundle(found: Evidence, header: Header, versions: Mapping[str, str]) -> Bundle:
-    """`versions`: beside that of the rules."""
-    return Bundle(
-        bundle=BUNDLE_VERSION,
-        fault=found.report,
+def _details(evidence: Evidence, header: Header, versions: Mapping[str, str]) -> FaultDetails:
+    return FaultDetails(
+        bundle=REPORT_VERSION,
+        fault=evidence.report,
         game=header.game,
         seed=header.setup.seed,
         names=header.setup.names,
-        rule=_rule(header.game, found.report),
-        program=found.program,
-        command=found.command,
-        folder=found.folder,
-        encoding=found.encoding,
-        encodings=found.encodings,
+        rule=_rule(header.game, evidence.report),
+        program=evidence.program,
+        command=evidence.command,
+        folder=evidence.folder,
+        encoding=evidence.encoding,
+        encodings=evidence.encodings,
         limits=header.limits,
-        isolation=found.isolation,
-        curve=found.curve,
+        isolation=evidence.isolation,
+        curve=evidence.curve,
         versions={**versions, "rules": str(header.game_version)},
     )
 
 
-def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
-    assert found.report.bundle is not None
-    folder = Path(found.report.bundle)
+def _write(evidence: Evidence, header: Header, lines: Sequence[bytes]) -> None:
+    assert evidence.report.bundle is not None
+    folder = Path(evidence.report.bundle)
     folder.mkdir()
     versions = {
         "referee": metadata.version("referee"),
@@ -221,15 +209,15 @@ def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
         "python": platform.python_version(),
         "system": platform.platform(),
     }
-    bundle = _bundle(found, header, versions)
+    details = _details(evidence, header, versions)
     files = {
-        "fault.json": msgspec.json.format(msgspec.json.encode(bundle), indent=1) + b"\n",
-        "match.jsonl": b"".join(record),
-        "sent": b"".join(found.frames.sent),
-        "received": b"".join(found.frames.received),
-        "answer": found.answer,
-        "stderr": found.stderr,
-        "README.txt": _readme(bundle, found).encode(),
+        "fault.json": msgspec.json.format(msgspec.json.encode(details), indent=1) + b"\n",
+        "match.jsonl": b"".join(lines),
+        "sent": b"".join(evidence.sent),
+        "received": b"".join(evidence.received),
+        "answer": evidence.answer,
+        "stderr": evidence.stderr,
+        "README.txt": _readme(details, evidence).encode(),
     }
     for name, content in files.items():
         file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -238,7 +226,7 @@ def _write(found: Evidence, header: Header, record: Sequence[bytes]) -> None:
 
 
 def _rule(game: str, report: FaultReport) -> str:
-    """The section of the page that it was ruled by; empty for what SPEC.md tells, whose sections are long."""
+    """Returns the section of the game's page with the rule; empty for SPEC.md, whose sections are long."""
     page, _, section = report.rules.partition(", ")
     if not page or page == "SPEC.md":
         return ""
@@ -248,52 +236,53 @@ def _rule(game: str, report: FaultReport) -> str:
         return ""
 
 
-# For people.
+# The README.
 
 
-def _readme(bundle: Bundle, found: Evidence) -> str:
-    """All of it, printable."""
-    fault = bundle.fault
-    where = f"seat {fault.player} ({fault.name}), call {fault.call} {fault.method}".rstrip()
+def _readme(details: FaultDetails, evidence: Evidence) -> str:
+    fault = details.fault
+    seat = f"seat {fault.player} ({fault.name}), call {fault.call} {fault.method}".rstrip()
     parts = [
         f"{fault.kind}: {fault.detail}",
-        f"{bundle.game}, seed {bundle.seed}, {where}, turn {fault.turn}; {fault.penalty}",
-        f"again: referee repro {fault.bundle} YOUR_BOT   (--debug waits for a debugger)",
-        *_section("The rule" + (f", {fault.rules}" if fault.rules else ""), bundle.rule or _KINDS.get(fault.kind, "")),
+        f"{details.game}, seed {details.seed}, {seat}, turn {fault.turn}; {fault.penalty}",
+        f"reproduce with: referee repro {fault.bundle} YOUR_BOT   (--debug waits for a debugger)",
+        *_section("The rule" + (f", {fault.rules}" if fault.rules else ""), details.rule or _KINDS.get(fault.kind, "")),
         *_section("The position", fault.position),
-        *_section("What was asked", _frames(found.frames.sent[-1:], bundle.encoding)),
-        *_section("What came back", _frames([found.answer], bundle.encoding) if found.answer else "nothing"),
-        *_section("Standard error, in that call", _text(found.stderr)),
-        *_section("The last lines of its standard error", "" if found.stderr else "\n".join(fault.last_words)),
-        *_section("How it ended", fault.exit or ""),
-        *_section("What it used", _used(bundle)),
-        *_section("The last frames to it, the last one at the end", _frames(found.frames.sent, bundle.encoding)),
-        *_section("The last bytes from it", _frames(found.frames.received, bundle.encoding)),
-        *_section(
-            "Limits", "\n".join(f"{name}: {value}" for name, value in msgspec.to_builtins(bundle.limits).items())
-        ),
-        *_section("What kept it apart", "\n".join(f"{name}: {layer}" for name, layer in bundle.isolation.items())),
-        *_section("Versions", "\n".join(f"{name}: {version}" for name, version in bundle.versions.items())),
+        *_section("The call", _frames(evidence.sent[-1:], details.encoding)),
+        *_section("The answer", _frames([evidence.answer], details.encoding) if evidence.answer else "nothing"),
+        *_section("Standard error during the call", _text(evidence.stderr)),
+        *_section("The last lines of standard error", "" if evidence.stderr else "\n".join(fault.last_words)),
+        *_section("How the process ended", fault.exit or ""),
+        *_section("Resource usage", _usage(details)),
+        *_section("The last frames sent, oldest first", _frames(evidence.sent, details.encoding)),
+        *_section("The last bytes received", _frames(evidence.received, details.encoding)),
+        *_section("Limits", _pairs(details.limits)),
+        *_section("Isolation layers", _pairs(details.isolation)),
+        *_section("Versions", _pairs(details.versions)),
     ]
     return "\n".join(parts) + "\n"
 
 
 _KINDS = {
-    FaultKind.TIMEOUT: "A whole answer must come within the call's limit, the referee's write included.",
-    FaultKind.CRASH: "The process must live, with its standard input and output open, until it is told to exit.",
-    FaultKind.CPU: "The CPU time of a bot with all that it starts has a limit, at any time.",
-    FaultKind.MEMORY: "The memory of a bot with all that it starts has a limit, at any time.",
-    FaultKind.OUTPUT: "What a bot writes to standard output in a call has a limit.",
-    FaultKind.FILES: "How large a file may become that a bot writes has a limit, and so has all that it writes.",
-    FaultKind.PROCESSES: "How many processes a bot has at a time has a limit.",
-    FaultKind.PROTOCOL: "Standard output is for answers of the protocol, one for each call, and for nothing else.",
-    FaultKind.ERROR: "An answer is a result. A bot may answer an error, and pays for it as for no answer.",
+    FaultKind.TIMEOUT: "A whole answer must arrive within the call's limit, which includes the referee's write.",
+    FaultKind.CRASH: "The process must run, with standard input and output open, until it receives `exit`.",
+    FaultKind.CPU: "A bot and all that it starts share a limit on CPU time, which holds at any time.",
+    FaultKind.MEMORY: "A bot and all that it starts share a limit on memory, which holds at any time.",
+    FaultKind.OUTPUT: "What a bot writes to standard output in one call has a limit.",
+    FaultKind.FILES: "Each file that a bot writes has a limit, and so have all of them together.",
+    FaultKind.PROCESSES: "The number of processes that a bot runs at a time has a limit.",
+    FaultKind.PROTOCOL: "Standard output is for the answers of the protocol, one for each call, and nothing else.",
+    FaultKind.ERROR: "An answer is a result. An error as answer costs as much as no answer.",
     FaultKind.ILLEGAL: "An answer must be legal by the rules of the game.",
 }
 
 
 def _section(title: str, text: str) -> list[str]:
     return ["", title, "-" * len(title), text.rstrip("\n")] if text else []
+
+
+def _pairs(members: Mapping[str, Any]) -> str:
+    return "\n".join(f"{name}: {value}" for name, value in members.items())
 
 
 def _frames(frames: Sequence[bytes], encoding: str) -> str:
@@ -309,25 +298,29 @@ def _text(data: bytes) -> str:
     return "\n".join(map(printable, data.decode("utf-8", "backslashreplace").split("\n")))
 
 
-def _used(bundle: Bundle) -> str:
-    fault, curve = bundle.fault, bundle.curve
+def _usage(details: FaultDetails) -> str:
+    fault, curve = details.fault, details.curve
     lines = [
         f"the call: {fault.wall_s * 1000:.1f} ms, of which {fault.cpu_s * 1000:.1f} ms CPU and "
         f"{fault.waited_s * 1000:.1f} ms waiting for a core",
-        f"memory at most {mebibytes(fault.peak_memory_bytes)}",
+        f"memory at most {_mebibytes(fault.peak_memory_bytes)}",
     ]
     if curve:
         lines.append(f"from {curve[0].at_s:.2f} s to {curve[-1].at_s:.2f} s after its start:")
-        memory = [float(moment.memory_bytes) for moment in curve]
-        cpu = [moment.cpu_s for moment in curve]
-        lines.append(f"memory {_line(memory)} up to {mebibytes(int(max(memory)))}")
-        lines.append(f"CPU    {_line(cpu)} up to {max(cpu):.2f} s")
+        memory = [float(sample.memory_bytes) for sample in curve]
+        cpu = [sample.cpu_s for sample in curve]
+        lines.append(f"memory {_sparkline(memory)} up to {_mebibytes(max(memory))}")
+        lines.append(f"CPU    {_sparkline(cpu)} up to {max(cpu):.2f} s")
     return "\n".join(lines)
 
 
-def _line(values: Sequence[float]) -> str:
-    """A curve in one line; the highest value is the highest sign."""
+def _mebibytes(size: float) -> str:
+    return f"{size / (1 << 20):.1f} MiB"
+
+
+def _sparkline(values: Sequence[float]) -> str:
+    """Draws a curve as one line of bars; the highest bar is the highest value."""
     step = max(1, -(-len(values) // COLUMNS))
     columns = [max(values[at : at + step]) for at in range(0, len(values), step)]
-    most = max(columns) or 1.0
-    return "".join(STEPS[round(value / most * (len(STEPS) - 1))] for value in columns)
+    highest = max(columns) or 1.0
+    return "".join(STEPS[round(value / highest * (len(STEPS) - 1))] for value in columns)

@@ -1,72 +1,74 @@
-"""The lines of a record, each a JSON object: a `Header`, an `Opening`, one `Turn` for every `apply`, an `Injection`
-where a cheat of ours acted out of turn, a `Forfeit` where seats were taken out that cannot play, a `Stop` if there
-was one, an `Ending`.
+"""The lines of a replay: what each of them holds, and how it is applied to a position again.
 
-The setup and the answers alone give everything else again: the events, the hash of the position after each turn and
-the result.
+A replay is a file of JSON objects, one a line: a `Header`, an `Opening`, a `Turn` for every `State.apply`, and an
+`Ending`. Before the ending there may be an `Injection` (a seat acted out of turn), a `Forfeit` (seats that cannot play
+were removed) and a `Stop` (the match was ended from outside).
+
+The setup and the answers alone determine the rest: the events, the hash of every position, and the result.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from referee.games.contract import NOT_YOUR_TURN, Event, Fault, Player, Result, Setup, State, TimeControl
-from referee.harness.match.verdict import FaultReport, Seat
-from referee.harness.process.limits import Limits
+from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
+from referee.games.game import TimeControl
+from referee.protocol.text import printable
 
 REPLAY_VERSION = 1
 
 
 class Origin(Struct, frozen=True):
-    """The match that another one went on from."""
+    """The match that a forked match continues."""
 
     replay: str
-    """The name of its record."""
+    """The name of its replay."""
     turn: int
-    """The last turn that both have in common; 0: the opening."""
+    """The last turn that both matches share; 0 = the opening."""
     sha256: str
-    """Of that record up to there, line by line with its LF."""
+    """The hash of that replay up to this turn, each line with its LF."""
     seats: tuple[Player, ...]
     """The seats that were given to other bots."""
 
 
 class Header(Struct, frozen=True):
-    """The first line: all that the match follows from, and under which conditions it was played."""
+    """The first line: what determines the match, and the conditions under which it was played."""
 
     replay: int
     game: str
     game_version: int
     setup: Setup
     time: TimeControl
-    limits: Limits
+    limits: Mapping[str, Any]
+    """The members of `referee.Limits`."""
     commands: tuple[tuple[str, ...], ...]
     isolation: Mapping[str, str] = {}
-    """By guarantee, the layer that kept it for every program that played; empty: there was none."""
+    """By guarantee, the isolation layer that kept it for every program; empty = none."""
     people: tuple[Player, ...] = ()
-    """The seats at which people play; no clock runs for them."""
+    """The seats of people, who play without a clock."""
     folders: tuple[str, ...] = ()
-    """Where the bots ran, in seat order."""
+    """The bots' working folders, in seat order."""
     origin: Origin | None = None
-    """The match that this one went on from; None: it began at its beginning."""
+    """The match that this one continues; None = it began at the beginning."""
     tree_read_by: str = ""
-    """How the processes of a bot were found: by the kernel's `children files`, or by `psutil` from the whole process
-    table, later and at a higher price."""
+    """How the referee found a bot's processes: the kernel's `children files`, or the slower `psutil`."""
     again: tuple[str, ...] = ()
-    """The command line that plays it again, with paths as they were given; empty: none does."""
+    """The command line that plays the match again, with paths as they were given; empty = there is none."""
 
 
 class Opening(Struct, frozen=True):
-    """What was told before the first call, and the hash of the first position."""
+    """The notices before the first call, and the hash of the first position."""
 
     opening: list[Any]
     hash: str
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
-    """One `apply`. Keys of the maps are seats. Only the times, in microseconds, cannot be simulated."""
+    """One `State.apply`. Keys of the maps are seats. Only the times, in microseconds, cannot be simulated."""
 
     turn: int
     answers: dict[Player, Any]
@@ -75,28 +77,28 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     wall_us: dict[Player, int] = {}
     cpu_us: dict[Player, int] = {}
     waited_us: dict[Player, int] = {}
-    """How long a call of more than 5 ms waited for a core; under `--on-noise forgive` that is not in `wall_us`."""
+    """How long a call of more than 5 ms waited for a core. With `--on-noise forgive` `wall_us` leaves it out."""
     paused_ms: int = 0
-    """How long somebody who watched held the match before this turn. No clock ran; bots may have pondered."""
+    """How long a viewer paused the match before this turn. No clock ran; bots may have thought on."""
     hash: str = ""
     stderr: dict[Player, int] = {}
-    """Where, in bytes, what a seat wrote to its standard error from this call on begins in that file: up to where its
-    next call begins. Seats that had written nothing by then are left out."""
+    """Where the stderr of this call begins in a seat's stderr file, in bytes. It ends where the seat's next call
+    begins. Seats that had written nothing by then are left out."""
 
 
 class Injection(Struct, frozen=True, omit_defaults=True):
-    """A seat acted out of turn, between two turns: which, what was shown as its answers, and what came of it."""
+    """A seat acted out of turn, between two turns."""
 
     inject: Player
     answers: list[dict[str, Any]]
     events: list[Any]
     hash: str
     offence: str = NOT_YOUR_TURN
-    """What that is called."""
+    """The name of the fault."""
 
 
 class Forfeit(Struct, frozen=True):
-    """Seats that cannot play were taken out, between two turns or before the first: why, and what came of it."""
+    """Seats that cannot play were removed, between two turns or before the first."""
 
     forfeit: dict[Player, Fault]
     events: list[Any]
@@ -104,51 +106,142 @@ class Forfeit(Struct, frozen=True):
 
 
 class Stop(Struct, frozen=True):
-    """The match was ended from outside, between two turns: what the engine was told, and what came of it."""
+    """The match was ended from outside, between two turns."""
 
     stop: str
+    """The reason."""
     events: list[Any]
     hash: str
 
 
+class SeatSummary(Struct, frozen=True):
+    """One seat's part in a match."""
+
+    name: str
+    program: str | None
+    """The name and version that the program gave."""
+    command: tuple[str, ...]
+    encoding: str
+    rank: int
+    """1 = best; ties share a rank."""
+    score: float
+    calls: int
+    wall_s: float
+    cpu_s: float
+    peak_memory_bytes: int
+    late_answers: int
+    stderr: str | None
+    """The file with its standard error; None = it wrote nothing."""
+    waited_s: float = 0.0
+    """How long it waited for a core, in calls of more than 5 ms."""
+    noisy_calls: int = 0
+    """The number of calls that were late, or would have been, because no core was free."""
+    off_turn_cpu_s: float = 0.0
+    """CPU time that it and its children used while no call was open."""
+    human: bool = False
+    """A person played, without a clock."""
+    faults: int | None = None
+    """The number of faults, with or without a `FaultReport`. None = the replay's version does not say."""
+    noisy_faults: int = 0
+    """The number of faults in calls that were late because no core was free."""
+
+
+ANSWER_CHARACTERS = 2000
+"""The longest answer that a `FaultReport` quotes."""
+FULL_REPORTS = 8
+"""The most `FaultReport`s of a seat in a match: a bot may fail at every call. Further faults are only counted."""
+GAME_OVER = "none: the game was over"
+"""The penalty of a fault after the last answer."""
+
+
+class FaultReport(Struct, frozen=True):
+    """A fault, for the author of the bot."""
+
+    player: int
+    name: str
+    kind: FaultKind
+    detail: str
+    penalty: str
+    turn: int
+    """The turn of the replay, counted from 1."""
+    call: int
+    """The bot's own calls, counted from 1."""
+    method: str
+    frame: str
+    """The call as sent: text, or hexadecimal for MessagePack."""
+    wall_s: float
+    cpu_s: float
+    peak_memory_bytes: int
+    exit: str | None
+    """The exit code or signal, if the process had ended by itself."""
+    last_words: tuple[str, ...]
+    """The last lines of its standard error."""
+    waited_s: float = 0.0
+    """How long the call waited for a core, if it took more than 5 ms."""
+    host_noise: bool = False
+    """The call was late because no core was free, as far as the referee can tell."""
+    answer: str = ""
+    """The answer as received: text, or hexadecimal for MessagePack; cut after `ANSWER_CHARACTERS`."""
+    position: str = ""
+    """The position that the call was about, as `str(state)` draws it; empty = none."""
+    rules: str = ""
+    """The page and section of the rule, such as `reantics.md, 5` or `SPEC.md, 16`."""
+    said: tuple[str, ...] = ()
+    """The last lines of its standard error in that call."""
+    bundle: str | None = None
+    """The fault report's folder, for `referee repro`; None = none was written."""
+
+
 class Ending(Struct, frozen=True):
-    """The last line: the result and, for the reader, each seat's costs and its faults."""
+    """The last line: the result, and a summary of every seat and its faults."""
 
     result: Result | None
-    """None: the match was not played to its end."""
-    seats: tuple[Seat, ...] = ()
+    """None = the match was not played to its end."""
+    seats: tuple[SeatSummary, ...] = ()
     faults: tuple[FaultReport, ...] = ()
-    """The first `FULL_REPORTS` of each seat, in the order of the match. `seats` has the number of all; replays of
-    earlier versions have a report of each fault and no number."""
+    """The first `FULL_REPORTS` of each seat, in the order of the match; `seats` counts all faults. Replays of earlier
+    versions have a report of each fault and no count."""
     aborted: str | UnsetType = UNSET
-    """Why it was not played to its end: an interrupt, a signal, a run that failed."""
+    """Why the match was not played to its end: an interrupt, a signal, a failed run."""
 
 
 Step = Opening | Turn | Injection | Forfeit | Stop
-"""What leads to a position."""
-Line = Header | Opening | Turn | Injection | Forfeit | Stop | Ending
+"""A line that leads to a position."""
+Line = Header | Step | Ending
 
 
-def played_again(state: State, step: Step) -> list[Event]:
-    """What comes of a step in the position before it. ValueError where it cannot be played there."""
-    if isinstance(step, Turn):
-        return state.apply(step.answers | step.faults)
-    if isinstance(step, Opening):
-        return state.opening()
-    if isinstance(step, Injection):
-        if step.inject not in range(len(state.setup.names)):
-            raise ValueError(f"there is no seat {step.inject}")
-        return state.inject(step.inject, step.answers, step.offence)
-    if isinstance(step, Forfeit):
-        return state.forfeit(step.forfeit)
-    return state.stop(step.stop)
+def detail_of(fault: Fault, method: str) -> str:
+    """Returns a fault's detail for a report, which names the method elsewhere."""
+    return printable(fault.detail.removeprefix(f"{method}: "))
+
+
+def more_faults(seats: Iterable[SeatSummary], faults: Iterable[FaultReport]) -> tuple[int, ...]:
+    """Returns, by seat, the number of faults without a report."""
+    reported = Counter(fault.player for fault in faults)
+    return tuple(max(0, (seat.faults or 0) - reported[player]) for player, seat in enumerate(seats))
+
+
+def apply_step(state: State, step: Step) -> list[Event]:
+    """Applies a step to the position before it and returns the events. ValueError if it is not possible there."""
+    match step:
+        case Turn():
+            return state.apply(step.answers | step.faults)
+        case Opening():
+            return state.opening()
+        case Forfeit():
+            return state.forfeit(step.forfeit)
+        case Stop():
+            return state.stop(step.stop)
+    if step.inject not in range(len(state.setup.names)):
+        raise ValueError(f"there is no seat {step.inject}")
+    return state.inject(step.inject, step.answers, step.offence)
 
 
 def state_hash(state: State) -> str:
-    """16 hexadecimal digits that change with anything that decides how the match goes on."""
+    """Returns 16 hexadecimal digits that change with anything that decides how the match continues."""
     return blake2b(state.key(), digest_size=8).hexdigest()
 
 
 def plain(value: Any) -> Any:
-    """A value as it stands in a record and on a page: of JSON's types alone."""
+    """Returns a value as replays and pages hold it: of JSON's types only."""
     return msgspec.json.decode(msgspec.json.encode(value))

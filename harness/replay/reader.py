@@ -1,4 +1,4 @@
-"""Reads the record of a match."""
+"""Reads replays."""
 
 import gzip
 import io
@@ -9,20 +9,21 @@ from typing import Any, BinaryIO
 import msgspec
 
 from referee.games import registry
-from referee.games.contract import Game, State
+from referee.games.contract import State
+from referee.games.game import Game
 from referee.harness.errors import UsageError
-from referee.harness.replay.formats.imports import form_of
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
 
 GZIP = b"\x1f\x8b"
-"""How a file begins that gzip has packed."""
-
+"""The first bytes of a gzip file."""
 HEADER = b'{"replay":'
-"""How a record begins."""
+"""The first bytes of a replay."""
+ORIGINALS = {b"[Replay]": "aiarena21"}
+"""The first bytes of the original competitions' replay files, and their games; `formats.originals` reads them."""
 
 
-def opened(path: Path) -> BinaryIO:
-    """A record for reading, also one that gzip has packed, as tournaments' pages hold them. OSError if it cannot be."""
+def open_replay(path: Path) -> BinaryIO:
+    """Opens a replay for reading, compressed by gzip or not. OSError if it cannot be read."""
     file = path.open("rb")
     if file.peek(len(GZIP))[: len(GZIP)] != GZIP:
         return file
@@ -30,37 +31,42 @@ def opened(path: Path) -> BinaryIO:
         try:
             return io.BytesIO(gzip.decompress(file.read()))
         except (EOFError, zlib.error) as error:
-            raise gzip.BadGzipFile(f"what gzip has packed is damaged: {error}") from error
+            raise gzip.BadGzipFile(f"the gzip file is damaged: {error}") from error
 
 
-def contents(path: Path) -> bytes:
-    """All of a record. OSError likewise."""
-    with opened(path) as file:
+def read_content(path: Path) -> bytes:
+    """Returns the content of a replay, decompressed. OSError if it cannot be read."""
+    with open_replay(path) as file:
         return file.read()
 
 
-def kept_from(record: Path, file: Path) -> None:
-    """UsageError if what is about to be written to `file` would replace the record."""
-    if file.exists() and file.samefile(record):
-        raise UsageError(f"{file} is the record itself; what is made of it goes to another file")
+def refuse_same_file(replay: Path, file: Path) -> None:
+    """Raises UsageError if writing to `file` would replace the replay."""
+    if file.exists() and file.samefile(replay):
+        raise UsageError(f"{file} is the replay itself; choose another file")
+
+
+def original_game(line: bytes) -> str | None:
+    """Returns the game of an original competition's replay file with this first line; None = it is none."""
+    return next((game for first, game in ORIGINALS.items() if line.startswith(first)), None)
 
 
 class Replay:
-    """A replay that has been read. The lines themselves are decoded as they are asked for."""
+    """A replay. Only its header is decoded at once."""
 
     def __init__(self, path: Path, content: bytes | None = None) -> None:
-        """`content`: what the file holds, if that is known already."""
+        """Reads the file, unless its `content` is known already. UsageError if it is no replay for these rules."""
         try:
-            content = contents(path) if content is None else content
+            content = read_content(path) if content is None else content
         except OSError as error:
             raise UsageError(f"the replay {path} cannot be read: {error.strerror or error}") from error
         self.lines = content.splitlines()
         self._ends_a_line = content.endswith(b"\n")
         if not self.lines:
             raise UsageError(f"{path} is empty, not a replay")
-        if (form := form_of(self.lines[0])) is not None:
+        if (original := original_game(self.lines[0])) is not None:
             raise UsageError(
-                f"{path} is a file of the original {registry.game(form.game).title}: it holds no answers, so nothing "
+                f"{path} is a file of the original {registry.game(original).title}: it holds no answers, so nothing "
                 "in it can be verified or played again; referee view, replay show and replay html show it"
             )
         try:
@@ -88,12 +94,12 @@ class Replay:
             raise UsageError(f"{path} is not a replay: line 1: options of {raw.game}: {error}") from error
 
     def new(self) -> State:
-        """The first position."""
+        """Returns the first position."""
         return self.game.new(self.header.setup)
 
     @property
     def breaks_off(self) -> bool:
-        """Whether its last line is a part of one, as where the disk was full."""
+        """Whether its last line is incomplete, for example because the disk was full."""
         try:
             msgspec.json.decode(self.lines[-1])
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -102,7 +108,7 @@ class Replay:
 
     @property
     def ending(self) -> Ending | None:
-        """The last line, if that is an ending: a record that was cut off has none."""
+        """The last line, if that is an ending: a replay that was cut off has none."""
         try:
             return msgspec.json.decode(self.lines[-1], type=Ending)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

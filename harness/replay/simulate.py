@@ -1,4 +1,4 @@
-"""Plays a record again from its setup and its answers, and finds the first line that differs."""
+"""Plays a replay again from its setup and its answers, and finds the first line that differs."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,8 +8,20 @@ import msgspec
 from msgspec import UNSET
 
 from referee.games.contract import Result, Ruling, State
-from referee.harness.match.verdict import FULL_REPORTS, GAME_OVER, detail_of
-from referee.harness.replay.lines import Ending, Forfeit, Injection, Opening, Step, Stop, Turn, played_again, state_hash
+from referee.harness.replay.lines import (
+    FULL_REPORTS,
+    GAME_OVER,
+    Ending,
+    Forfeit,
+    Injection,
+    Opening,
+    Step,
+    Stop,
+    Turn,
+    apply_step,
+    detail_of,
+    state_hash,
+)
 from referee.harness.replay.reader import Replay
 
 Kind = TypeVar("Kind")
@@ -17,7 +29,7 @@ NO_END = "missing: the match has no end"
 
 
 class Difference(Exception):
-    """A line that re-simulation does not give again."""
+    """A line differs from what the simulation gives."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}")
@@ -25,17 +37,17 @@ class Difference(Exception):
 
 
 class Cut(Difference):
-    """The record ends before the match has: `line` is the first that is not there, or not whole."""
+    """The replay ends before the match does. `line` is the first that is missing or incomplete."""
 
     def __init__(self, replay: Replay, why: str) -> None:
         whole = len(replay.lines) - replay.breaks_off
         what = "it breaks off" if replay.breaks_off else why
-        known = f"line {whole} is the last whole one, as where a disk was full, or the run was killed or goes on"
-        super().__init__(whole + 1, f"{what}; {known}")
+        cause = "perhaps because a disk was full, or the run was killed or is not over"
+        super().__init__(whole + 1, f"{what}; line {whole} is the last whole one, {cause}")
 
 
 @contextmanager
-def _telling_of_a_cut(replay: Replay) -> Iterator[None]:
+def _detect_cut(replay: Replay) -> Iterator[None]:
     try:
         yield
     except Difference as difference:
@@ -45,62 +57,61 @@ def _telling_of_a_cut(replay: Replay) -> Iterator[None]:
 
 
 def verify(replay: Replay) -> Result | None:
-    """Plays the recorded answers again. Returns the result, or raises Difference at the first line that differs.
+    """Plays the recorded answers again and returns the result. Raises Difference at the first line that differs.
 
-    None: the record says itself that the match was aborted, and is identical up to there.
+    None = the match was aborted, and the replay is right up to there.
     """
     simulation = Simulation(replay.new())
-    with _telling_of_a_cut(replay):
+    with _detect_cut(replay):
         for line in replay.lines[1:]:
             if simulation.take(line) is None:
                 break
         result = simulation.conclude(replay.lines[simulation.number :])
         if result is not None and replay.ending is not None:
-            _check_account(replay, replay.ending, simulation)
+            _check_summary(replay, replay.ending, simulation)
         return result
 
 
 def positions(replay: Replay) -> Iterator[tuple[int, State, Step]]:
-    """Line number (from 1), position after it, and the line, for all but the first and the last. Raises Difference."""
+    """Yields number (from 1), position after it and line, for all but header and ending. Raises Difference."""
     simulation = Simulation(replay.new())
     for line in replay.lines[1:]:
-        with _telling_of_a_cut(replay):
+        with _detect_cut(replay):
             step = simulation.take(line)
         if step is None:
             break
         yield simulation.number, simulation.state, step
-    with _telling_of_a_cut(replay):
+    with _detect_cut(replay):
         if len(replay.lines) < 2:
             raise Difference(2, "missing: the match was not opened")
 
 
 def positions_to_the_end(replay: Replay) -> Iterator[tuple[int, State, Step]]:
-    """As `positions`; raises Cut also after the last one, where the record has no end."""
+    """Yields the same as `positions`, and raises Cut after the last one if the replay has no end."""
     yield from positions(replay)
     if replay.ending is None and len(replay.lines) > 1:
         raise Cut(replay, NO_END)
 
 
 class Simulation:
-    """A record that is played again line by line, also while it is still written."""
+    """Plays a replay again line by line, also while it is still written."""
 
     def __init__(self, state: State) -> None:
         self.state = state
         self.number = 1
-        """Of the last line that was played, from 1; the header is one."""
+        """The number of the last line that was played, from 1; the header is line 1."""
         self.turns = 0
         self.rulings: list[tuple[int, Ruling]] = []
-        """Each with the turn after which it came."""
+        """Each with the turn before it."""
 
     def take(self, line: bytes) -> Step | None:
-        """Plays the next line after the header; None = it leads to no position: an ending, if the record is right.
-        Raises Difference."""
+        """Plays the next line after the header. None = it leads to no position, as an ending. Raises Difference."""
         number = self.number + 1
         step = self._step(line, number)
         if step is None:
             return None
         try:
-            events = played_again(self.state, step)
+            events = apply_step(self.state, step)
         except ValueError as error:
             raise Difference(number, str(error)) from error
         if isinstance(step, Turn):
@@ -126,7 +137,7 @@ class Simulation:
         return _decode(line, number, Stop) if line.startswith(b'{"stop":') else None
 
     def conclude(self, rest: Sequence[bytes]) -> Result | None:
-        """Judges what comes after the last position: see `verify`."""
+        """Checks the lines after the last position and returns the result, as `verify`."""
         number, state = self.number, self.state
         if number == 1 and not rest:
             raise Difference(2, "missing: the match was not opened")
@@ -144,12 +155,12 @@ class Simulation:
         return state.result
 
 
-def _check_account(replay: Replay, ending: Ending, simulation: Simulation) -> None:
-    """What the last line says for the reader follows from the lines before it, as far as it is no measurement.
+def _check_summary(replay: Replay, ending: Ending, simulation: Simulation) -> None:
+    """Checks the summary in the last line against the lines before it, except for measurements. Raises Difference.
 
-    The last line has reports of a seat's first faults, and the number of all down to one after which the seat answers
-    no more. A fault after the game was over is in no other line. A fork does not count what was ruled before it, and a
-    replay of another's making may have no account.
+    The summary has reports of a seat's first faults, and counts all faults up to one that ends the seat's part. A fault
+    after the game was over is in no other line. A fork does not count the faults before it, and a replay that another
+    program wrote may have no summary.
     """
     number, names, result = simulation.number + 1, replay.header.setup.names, simulation.state.result
     assert result is not None
@@ -159,30 +170,31 @@ def _check_account(replay: Replay, ending: Ending, simulation: Simulation) -> No
     if replay.header.origin is not None or not ending.seats:
         return
     for player, name in enumerate(names):
-        told = [fault for fault in ending.faults if fault.player == player and fault.penalty != GAME_OVER]
+        reports = [fault for fault in ending.faults if fault.player == player and fault.penalty != GAME_OVER]
         ruled = [(turn, ruling) for turn, ruling in simulation.rulings if ruling.player == player]
-        for (turn, ruling), fault in zip(ruled, told, strict=False):
+        for (turn, ruling), fault in zip(ruled, reports, strict=False):
             detail = detail_of(ruling.fault, fault.method)
             expected_fault = name, ruling.fault.kind, detail, ruling.penalty, turn
             recorded = fault.name, fault.kind, fault.detail, fault.penalty, fault.turn
             _compare(number, f"fault of seat {player}", recorded, expected_fault)
-        if len(told) > len(ruled) or (ruled and not told):
-            raise Difference(number, f"seat {player} has {len(ruled)} faults in the turns, and {len(told)} are told")
+        if len(reports) > len(ruled) or (ruled and not reports):
+            raise Difference(number, f"seat {player} has {len(ruled)} faults in the turns, but {len(reports)} reports")
         if (counted := ending.seats[player].faults) is not None:
             reported = sum(fault.player == player for fault in ending.faults)
             _compare(number, f"reports of faults of seat {player}", reported, min(counted, FULL_REPORTS))
-            least, most = _fault_counts([ruling for _, ruling in ruled], reported - len(told), counted)
+            least, most = _fault_counts([ruling for _, ruling in ruled], reported - len(reports), counted)
             if not least <= counted <= most:
                 raise Difference(
-                    number, f"seat {player} has {len(ruled)} faults in the turns, and {counted} are counted"
+                    number, f"seat {player} has {len(ruled)} faults in the turns, but the last line counts {counted}"
                 )
 
 
 def _fault_counts(rulings: Sequence[Ruling], over: int, counted: int) -> tuple[int, int]:
-    """Fewest and most faults that a seat's account may count. `over`: its reports of faults after the game was over.
+    """Returns the fewest and the most faults that a seat's summary may count.
 
-    The referee does not count the ruling that takes a seat out if the process ended right after an earlier fault. A
-    fault after the game was over has no report if the seat had enough faults before.
+    `over` is the number of its reports of faults after the game was over. The referee does not count the ruling that
+    removes a seat if the process ended right after an earlier fault. A fault after the game was over has no report if
+    the seat had enough faults before.
     """
     least = next((at for at, ruling in enumerate(rulings) if ruling.out or ruling.fault.fatal), len(rulings))
     hidden = counted > FULL_REPORTS and not over
@@ -190,7 +202,7 @@ def _fault_counts(rulings: Sequence[Ruling], over: int, counted: int) -> tuple[i
 
 
 def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:
-    """Both as JSON text, which is how the recorded one was written."""
+    """Raises Difference unless both have the same JSON text."""
     if msgspec.json.encode(recorded) != msgspec.json.encode(simulated):
         raise Difference(number, f"{what} {_text(simulated)} expected, {_text(recorded)} recorded")
 

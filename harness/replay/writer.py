@@ -1,4 +1,4 @@
-"""Writes the record of a match while it is played, under a name that nobody else has."""
+"""Writes the replay of a match while it is played, under a name that no other replay has."""
 
 import fcntl
 import os
@@ -14,45 +14,45 @@ from typing import Any
 import msgspec
 
 from referee.games.contract import Event, Fault, Player, State
-from referee.harness.errors import RunError, told_to_end
+from referee.harness.errors import RunError
 from referee.harness.paths import REPLAYS
 from referee.harness.replay.lines import Ending, Line, Turn, state_hash
 
 FLUSH_LINES = 256
 KEPT_S = 0.05
-"""So old a line is written when a bot is waited for, so that whoever follows the record sees what is played."""
+"""The age at which a line is written while a bot thinks, so that viewers see the match."""
 FOLLOWED_S = 0.02
-"""So old a line becomes at most where somebody is known to follow it."""
+"""The greatest age of a line if a viewer is known to follow the replay."""
 LONG_LINE_BYTES = 1 << 16
-"""So long a line is not kept: a bot may answer 1 MiB at every call."""
+"""A line of this length is written at once: a bot may answer 1 MiB at every call."""
 _NONE: dict[Player, Fault] = {}
 _NOBODY: dict[Player, int] = {}
-_open: set["Recorder"] = set()
+_open: set["ReplayWriter"] = set()
 """Recorders of this process that have a file open."""
 
 
-class Recorder(AbstractContextManager["Recorder"]):
-    """Writes a replay; without a file it only counts.
+class ReplayWriter(AbstractContextManager["ReplayWriter"]):
+    """Writes a replay, or only counts turns if it has no file.
 
-    A match that is left by an exception has an `Ending` that says so: what was played is on disk all the same.
+    If an exception ends the match, the replay holds what was played, and an `Ending` that says why.
     """
 
     keeps = False
-    """Whether lines are kept anywhere."""
+    """Whether lines go anywhere."""
 
     def __init__(self, path: Path | None = None, followed: bool = False) -> None:
-        """`followed`: somebody looks at it as it is written. While nobody writes, `catch_up` is to be called."""
+        """Opens the file. `followed`: a viewer reads it meanwhile; call `catch_up` often while no lines are written."""
         self.path = path
         self._followed = followed
         self._kept_s = FOLLOWED_S if followed else KEPT_S
-        self._due = time.perf_counter() + self._kept_s  # when the first line that is kept is old
+        self._due = time.perf_counter() + self._kept_s  # when the oldest line in memory must be written
         self.turns = 0
         self._encode = msgspec.json.Encoder().encode
         self._lines: list[bytes] = []
         self._written = 0  # bytes
         self._file: int | None = None
         self._flushing = False
-        self._failure: RunError | None = None  # that nobody has been told of yet
+        self._failure: RunError | None = None  # not reported yet
         if path is not None:
             try:
                 self._file = _create(path)
@@ -81,7 +81,7 @@ class Recorder(AbstractContextManager["Recorder"]):
             os.close(self._file)
 
     def write(self, line: Line) -> None:
-        """Adds a line. It is on disk after some more, and when the match is over, however it ends."""
+        """Adds a line. It is on disk some lines later, or when the match ends, however it ends."""
         if self.keeps:
             self._lines.append(encoded := self._encode(line))
             if self._file is None:
@@ -93,13 +93,12 @@ class Recorder(AbstractContextManager["Recorder"]):
                 self._flush(self._file)
 
     def idle(self) -> None:
-        """Somebody is waited for: lines that were kept for more than a moment are written."""
+        """Writes lines that are old enough. To be called while a bot thinks."""
         if self._lines and time.perf_counter() > self._due:
             self.catch_up()
 
     def catch_up(self) -> None:
-        """All lines that are kept are written. Should that fail, the next line says so: here several calls may be open,
-        of which none has to do with it."""
+        """Writes all lines. The next `write` reports a failure: open calls have nothing to do with it."""
         if self._lines and self._file is not None:
             try:
                 self._flush(self._file)
@@ -117,21 +116,20 @@ class Recorder(AbstractContextManager["Recorder"]):
         paused_ms: int = 0,
         stderr: dict[Player, int] | None = None,
     ) -> None:
-        """Records one `apply`."""
+        """Writes the line of one `apply`."""
         self.turns += 1
         if self.keeps:
-            given, faults = answers, _NONE
+            accepted, faults = answers, _NONE
             for answer in answers.values():
                 if type(answer) is Fault:
-                    given = {player: each for player, each in answers.items() if type(each) is not Fault}
+                    accepted = {player: each for player, each in answers.items() if type(each) is not Fault}
                     faults = {player: each for player, each in answers.items() if type(each) is Fault}
                     break
             waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
-            self.write(Turn(self.turns, given, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at))
+            self.write(Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at))
 
     def end_at_once(self, why: str) -> None:
-        """Writes the last line of a match that a signal ends in the middle. Writes nothing if the signal has come
-        between two parts of a line."""
+        """Writes the last line of a match that a signal ends, unless the signal came in the middle of a line."""
         if self._file is None or self._flushing:
             return
         if self._lines and self._lines[-1].startswith(b'{"result":'):
@@ -153,9 +151,9 @@ class Recorder(AbstractContextManager["Recorder"]):
         self._due = time.perf_counter() + self._kept_s
         assert self.path is not None
         try:
-            found = os.fstat(file)  # before we write: a file that somebody cut short would grow to its old size again
-            if S_ISREG(found.st_mode) and (found.st_size != self._written or not _is_at(self.path, found)):
-                raise RunError(f"the replay {self.path} was changed by somebody else while the match was played")
+            status = os.fstat(file)  # before we write: a file that was cut short would grow to its old size again
+            if S_ISREG(status.st_mode) and (status.st_size != self._written or not _is_at(self.path, status)):
+                raise RunError(f"another program changed the replay {self.path} during the match")
             while data:
                 written = os.write(file, data)
                 data = data[written:]
@@ -166,15 +164,15 @@ class Recorder(AbstractContextManager["Recorder"]):
             self._flushing = False
 
 
-def end_all_at_once(why: str) -> None:
-    """Writes the last line of every replay that this process still writes, for a process that is about to end."""
-    for recorder in tuple(_open):
+def end_all_writers(why: str) -> None:
+    """Writes the last line of every open replay, before this process ends."""
+    for writer in tuple(_open):
         with suppress(OSError, RunError):
-            recorder.end_at_once(why)
+            writer.end_at_once(why)
 
 
-def is_written(path: Path) -> bool:
-    """Whether somebody is still writing that record; one that was killed is not."""
+def is_being_written(path: Path) -> bool:
+    """Returns whether a process is still writing that replay."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -185,19 +183,19 @@ def is_written(path: Path) -> bool:
     return False
 
 
-class InMemory(Recorder):
-    """A record that is nowhere but here: a file for every game would cost a small game a tenth of its time."""
+class MemoryReplayWriter(ReplayWriter):
+    """Keeps the lines in memory: a file for every game would cost a small game a tenth of its time."""
 
     keeps = True
 
     @property
     def lines(self) -> list[bytes]:
-        """What was written, without the ends of lines."""
+        """The lines so far, without LF."""
         return self._lines
 
 
 def _is_at(path: Path, file: os.stat_result) -> bool:
-    """Whether a file that we have open is still the one of that name."""
+    """Returns whether the file at `path` is still the one that we have open."""
     try:
         return os.path.samestat(os.stat(path), file)
     except FileNotFoundError:
@@ -205,9 +203,9 @@ def _is_at(path: Path, file: os.stat_result) -> bool:
 
 
 def _create(path: Path) -> int:
-    """A new file, in place of an old one: to cut an old one short makes ext4 write it out at once, 0.3 ms a match.
+    """Creates a file. It replaces an old one, because truncating it costs 0.3 ms a match on ext4.
 
-    An empty one is not replaced but filled: it may be a name that was claimed.
+    An empty file is kept and filled: its name may be claimed.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
     try:
@@ -215,15 +213,15 @@ def _create(path: Path) -> int:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
-        if path.is_file() and not path.is_symlink():  # /dev/null and /dev/stdout are to stay
-            there = path.stat()
-            if there.st_size or there.st_nlink > 1:  # under its other name it may lie where a bot can read it
+        if path.is_file() and not path.is_symlink():  # not /dev/null or /dev/stdout
+            status = path.stat()
+            if status.st_size or status.st_nlink > 1:  # a bot may be able to read it under another name
                 path.unlink()
     return os.open(path, flags | os.O_TRUNC, 0o666)
 
 
 def _why(error: BaseException) -> str:
-    """What ended a match before its time, in a few words."""
+    """Returns, in a few words, what ended a match early."""
     while isinstance(error, BaseExceptionGroup):
         known = error.subgroup((RunError, KeyboardInterrupt))
         error = (known or error).exceptions[0]
@@ -233,8 +231,6 @@ def _why(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, Exception):
         return f"the referee failed: {error!r}"
-    if signalled := told_to_end.get():
-        return signalled[0]
     return getattr(error, "reason", None) or "ended from outside"  # trio's Cancelled has a reason
 
 
@@ -246,11 +242,11 @@ def _unwritable(path: Path, error: OSError) -> RunError:
 
 
 @contextmanager
-def claimed(stem: str, suffix: str = "") -> Iterator[Path]:
-    """A new file in ./replays for the length of the block, which then has the record of a match or is gone again.
+def claim_file(stem: str, suffix: str = "") -> Iterator[Path]:
+    """Creates a file in ./replays, and removes it after the block if it is still empty.
 
-    Its name is `stem` and `suffix`, with a number between them where there are records of that stem. The file is made
-    at once, so that no other run takes the name; `suffix` is for the first record of several.
+    Its name is `stem` and `suffix`, with a number in between if there are replays of that stem. The file is created at
+    once, so that no other run takes the name. `suffix` is for the first replay of several; the path comes without it.
     """
     with _folder():
         path = _claim(stem, lambda name: _new_file(REPLAYS / f"{name}{suffix}.jsonl"))
@@ -263,8 +259,8 @@ def claimed(stem: str, suffix: str = "") -> Iterator[Path]:
 
 
 @contextmanager
-def claimed_folder(stem: str) -> Iterator[Path]:
-    """A new folder in ./replays, named likewise; it is gone again after the block if nothing was put there."""
+def claim_folder(stem: str) -> Iterator[Path]:
+    """Creates a folder in ./replays, named likewise, and removes it after the block if it is still empty."""
     with _folder():
         folder = _claim(stem, lambda name: _new_folder(REPLAYS / name))
         try:
@@ -276,8 +272,8 @@ def claimed_folder(stem: str) -> Iterator[Path]:
 
 @contextmanager
 def _folder() -> Iterator[None]:
-    """./replays; if it is new and stays empty, it goes again."""
-    there = REPLAYS.exists()
+    """Creates ./replays, and removes it after the block if it is new and still empty."""
+    existed = REPLAYS.exists()
     try:
         REPLAYS.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -285,18 +281,18 @@ def _folder() -> Iterator[None]:
     try:
         yield
     finally:
-        if not there:
+        if not existed:
             with suppress(OSError):
                 REPLAYS.rmdir()
 
 
 def _claim(stem: str, make: Callable[[str], Path]) -> Path:
-    """What `make` makes under the first name that no record of ./replays has."""
+    """Calls `make` with the first name that no replay in ./replays has, and returns what it made."""
     for name in _unused(stem):
         try:
             return make(name)
         except FileExistsError:
-            continue  # another process was quicker
+            continue  # another process took the name
         except OSError as error:
             raise _unwritable(REPLAYS / stem, error) from error
     raise AssertionError("there is always another number")
@@ -313,9 +309,9 @@ def _new_folder(path: Path) -> Path:
 
 
 def _unused(stem: str) -> Iterator[str]:
-    """`stem`, then the same with numbers behind it, those left out of which there are records in ./replays."""
-    named = re.compile(rf"{re.escape(stem)}(?:\.(\d+))?(?:\..*|-.*\.jsonl)?", re.DOTALL)
-    taken = {int(found[1] or 1) for name in os.listdir(REPLAYS) if (found := named.fullmatch(name))}
+    """Yields `stem`, then `stem` with numbers, without those that replays in ./replays have."""
+    pattern = re.compile(rf"{re.escape(stem)}(?:\.(\d+))?(?:\..*|-.*\.jsonl)?", re.DOTALL)
+    taken = {int(match[1] or 1) for name in os.listdir(REPLAYS) if (match := pattern.fullmatch(name))}
     for number in count(1):
         if number not in taken:
             yield stem if number == 1 else f"{stem}.{number}"

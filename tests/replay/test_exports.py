@@ -11,12 +11,11 @@ from referee.games import aiarena21, tictactoe
 from referee.games.aiarena21 import BIKE, PORTAL_GUN, AIArena21, Options, View
 from referee.games.contract import Fault, FaultKind, Player, Setup
 from referee.harness.errors import RunError, UsageError
-from referee.harness.process.limits import Limits
-from referee.harness.replay.formats.exports import FORMATS, export
+from referee.harness.replay.formats.originals import FORMATS, export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, Stop, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 
 LINE = "S" + "." * 39 + "S\n"
 """One long row, its ends the spawns: nobody meets."""
@@ -46,11 +45,11 @@ def eventful(state: AIArena21, player: Player) -> Any:
     if method == "play_powerup" and (turn, player) == (5, 0):
         return BIKE
     if method == "play_turn" and 3 <= turn < 10:
-        return f"0,{state.at[player] + inward(state, player)}"
+        return f"0,{state.cells[player] + inward(state, player)}"
     if method == "play_auction":
         return ((5, 3), (1, 2))[state.auctions][player]
     if method == "play_transport" and state.auctions == 1:
-        return f"0,{state.at[player]}"
+        return f"0,{state.cells[player]}"
     return stay(state, player)
 
 
@@ -61,8 +60,8 @@ def record(path: Path, answer: Answer, text: str = LINE, turns: int = TURNS, sto
     setup = Setup(7, NAMES, Options(map=text, turns=turns))
     state = AIArena21(setup)
     begun = [state.view(None)]
-    with Recorder(path) as file:
-        file.write(Header(REPLAY_VERSION, game.name, game.version, setup, game.time, Limits(), (("a",), ("b",))))
+    with ReplayWriter(path) as file:
+        file.write(Header(REPLAY_VERSION, game.name, game.version, setup, game.time, {}, (("a",), ("b",))))
         file.write(Opening(list(state.opening()), state_hash(state)))
         while state.awaited:
             if state.turn == stop_at and len(state.awaited) == 2:
@@ -200,9 +199,9 @@ def test_the_heatmap_is_this_turns(match: Path) -> None:
 
 def test_items_are_what_lies_there_after_the_pick_ups_and_before_the_next_deployment(match: Path) -> None:
     def sweep(state: AIArena21, player: Player) -> Any:
-        inside = 0 <= state.at[player] + inward(state, player) <= 40
+        inside = 0 <= state.cells[player] + inward(state, player) <= 40
         go = state.awaited[player].name == "play_turn" and state.turn >= 20 and inside
-        return f"0,{state.at[player] + inward(state, player)}" if go else stay(state, player)
+        return f"0,{state.cells[player] + inward(state, player)}" if go else stay(state, player)
 
     begun = record(match, sweep, LINE + "#" * 41, turns=50)
     played = ticks(match)
@@ -268,14 +267,16 @@ def test_nothing_is_written_of_a_record_that_does_not_verify(match: Path) -> Non
 
 def test_a_form_that_is_not_known_or_of_another_game_is_refused_with_those_that_are(match: Path) -> None:
     record(match, stay)
-    with pytest.raises(UsageError, match=f"^unknown format 'txt'; there are {', '.join(sorted(FORMATS))}$"):
+    with pytest.raises(
+        UsageError, match=f"^unknown format 'txt'; there are {', '.join(form.name for form in FORMATS)}$"
+    ):
         export("txt", Replay(match), match.with_name("replay.txt"))
     setup = Setup(1, NAMES, tictactoe.Options())
-    with Recorder(match) as file:
+    with ReplayWriter(match) as file:
         file.write(
-            Header(REPLAY_VERSION, "tictactoe", tictactoe.GAME.version, setup, tictactoe.GAME.time, Limits(), ((), ()))
+            Header(REPLAY_VERSION, "tictactoe", tictactoe.GAME.version, setup, tictactoe.GAME.time, {}, ((), ()))
         )
-    with pytest.raises(UsageError, match=r"^aiarena21-replay is a form of aiarena21 matches; this is tictactoe$"):
+    with pytest.raises(UsageError, match=r"^aiarena21-replay is a format for aiarena21 matches; this is tictactoe$"):
         export("aiarena21-replay", Replay(match), match.with_name("replay.txt"))
 
 

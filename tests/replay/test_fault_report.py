@@ -18,16 +18,16 @@ from referee.games.contract import FaultKind, Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import play
+from referee.harness.match.match import play
 from referee.harness.match.series import Series, play_series
-from referee.harness.match.verdict import FULL_REPORTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.debuggers import language
 from referee.harness.replay.fault_report import _KINDS
+from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.replay.viewer_frames import frames
 from referee.harness.seats.roster import open_roster
+from referee.harness.web.viewer_frames import frames
 
 Run = Callable[..., tuple[int, str]]
 
@@ -319,8 +319,8 @@ def test_what_cannot_go_on_says_why(run: Run, arena: Arena, capsys: pytest.Captu
     for words, told in {
         ("--turn", "9", *given): "--turn 9: the match has turns 0 to 5",
         ("--turn", "5", *given): "--turn 5: the match was over then",
-        ("--turn", "1", "--seat", "2=good.py"): "--seat 2=good.py: wanted is S=BOT, with a seat from 0 to 1",
-        ("--turn", "1"): "seat 1 (gone) cannot be started: its program is not where it was; --seat 1=BOT names another",
+        ("--turn", "1", "--seat", "2=good.py"): "--seat 2=good.py: expected S=BOT, with a seat from 0 to 1",
+        ("--turn", "1"): "seat 1 (gone) cannot be started: its program is gone; name another with --seat 1=BOT",
     }.items():
         assert main(("fork", "m.jsonl", *words)) == 2
         assert told in " ".join(capsys.readouterr().err.split())

@@ -14,13 +14,11 @@ from test_exports import LINE, TURNS, eventful, record
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
-from referee.harness.replay.formats.exports import export
-from referee.harness.replay.formats.imported_frames import read_record
-from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.formats.originals import Original, export, read_record
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.viewer_frames import patched
 from referee.harness.web.page import lines
-from referee.harness.web.replay_list import Folder, shelf_of
+from referee.harness.web.replay_list import FolderList, replay_list
+from referee.harness.web.viewer_frames import patched
 
 Shown = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]
 """The views, the lines that led to them, and the last line of the data."""
@@ -35,11 +33,11 @@ def begun(tmp_path: Path) -> list[View]:
 
 
 def shown(path: Path) -> Shown:
-    """What the page draws of a file."""
+    """Returns what the page draws of a file."""
     found = read_record(path)
     about, header, *frames, closing = map(msgspec.json.decode, lines(found))
     assert isinstance(found, Original)
-    assert about["original"] == found.form.holds and about["command"] == ""
+    assert about["original"] == found.form.contents and about["command"] == ""
     assert header[1]["setup"] == {"seed": None, "options": None}
     value: Any = None
     views, said = [], []
@@ -112,12 +110,12 @@ def test_it_is_in_the_list_of_its_folder_with_its_scores(tmp_path: Path, begun: 
     (tmp_path / "notes.txt").write_text("nothing of ours\n")
     (tmp_path / "broken.txt").write_text("[Replay] {}\n")
     (tmp_path / "match.jsonl").unlink()
-    (entry,) = Folder(tmp_path).entries()
+    (entry,) = FolderList(tmp_path).entries()
     scores = [player.score for player in begun[-1].players]
     assert (entry.title, entry.game, entry.names) == ("replay.txt", "aiarena21", ("Team 1", "Team 2"))
     assert (entry.turns, entry.ranks, entry.live) == (TURNS, (), False)
     assert entry.reason == f"original file: {scores[0]} and {scores[1]} points"
-    assert shelf_of(tmp_path / "replay.txt").entries()[0].names == entry.names
+    assert replay_list(tmp_path / "replay.txt").entries()[0].names == entry.names
 
 
 # What is wrong with one.
@@ -146,16 +144,16 @@ END = TURNS + 2
         (
             lambda text: [*text[:9], "garbage", *text[9:]],
             8,
-            "line 10: wanted is [Replay] and an object, found",
+            "line 10: expected [Replay] and an object, found",
         ),
-        (lambda text: [*text[:9], *text[10:]], 8, "line 10: remaining_rounds: wanted is 37, found is 36"),
+        (lambda text: [*text[:9], *text[10:]], 8, "line 10: remaining_rounds: expected 37, found 36"),
         (lambda text: [*text, text[5]], TURNS, f"line {END + 1}: there are turns after the end"),
-        (lambda text: [*text, "x"], TURNS, f"line {END + 1}: wanted is [Replay] and an object, found is 'x'"),
+        (lambda text: [*text, "x"], TURNS, f"line {END + 1}: expected [Replay] and an object, found 'x'"),
         (lambda text: [*text[:3], "[Replay]" + "[" * 5000], 2, "line 4: "),
         (changed(4, positions=FAR), 2, "line 4: positions: (0,41) is off the map of 1 rows of 41"),
-        (changed(4, heatmap=[[0]]), 2, "line 4: heatmap: wanted are 1 rows of 41"),
-        (changed(4, items=[]), 2, "line 4: items: wanted are 1 rows of 41"),
-        (changed(4, items=[[["X"]] * 41]), 2, "line 4: items: wanted are O, S and D, found is 'X'"),
+        (changed(4, heatmap=[[0]]), 2, "line 4: heatmap: expected 1 rows of 41"),
+        (changed(4, items=[]), 2, "line 4: items: expected 1 rows of 41"),
+        (changed(4, items=[[["X"]] * 41]), 2, "line 4: items: expected O, S and D, found 'X'"),
         (changed(4, bike=None), 2, "line 4: Object missing required field `bike`"),
         (changed(4, wagers=[1, 2]), 2, "line 4: there are wagers, and no wager_positions"),
         (changed(4, type="tock"), 2, "line 4: Invalid value 'tock' - at `$.type`"),
@@ -175,8 +173,8 @@ def test_what_is_wrong_later_is_told_after_what_could_be_read(
     ("spoil", "words"),
     [
         (changed(1, grid=[]), "grid: there is no cell in it"),
-        (changed(1, grid=[[".."]]), "grid: wanted are texts of one character"),
-        (changed(1, grid=[["."], [".", "."]]), "grid: wanted are 2 rows of 1"),
+        (changed(1, grid=[[".."]]), "grid: expected texts of one character"),
+        (changed(1, grid=[["."], [".", "."]]), "grid: expected 2 rows of 1"),
         (changed(1, spawn=[[0, 0], [5, 5]]), "spawn: (5,5) is off the map of 1 rows of 41"),
         (changed(1, total_rounds=0), "Expected `int` >= 1 - at `$.total_rounds`"),
         (changed(1, teams=["one"]), "Expected `array` of length 2 - at `$.teams`"),
@@ -213,10 +211,10 @@ def test_show_prints_the_turns_as_they_were_recorded(
         row, col = player.location
         assert f"{seat} {player.name}: {player.score} points at ({row},{col})\n" in turn
     assert main(["replay", "show", file, "--last", "1"]) == 0
-    assert "not whole" not in capsys.readouterr().out
+    assert "damaged" not in capsys.readouterr().out
     (tmp_path / "cut.txt").write_text("\n".join((tmp_path / "replay.txt").read_text().splitlines()[:3]))
     assert main(["replay", "show", str(tmp_path / "cut.txt")]) == 0
-    assert "the file is not whole: line 4: missing: the file has no end" in capsys.readouterr().out
+    assert "the file is damaged: line 4: missing: the file has no end" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -225,8 +223,8 @@ def test_show_prints_the_turns_as_they_were_recorded(
         (["replay", "verify", "FILE"], "it holds no answers, so nothing in it can be verified"),
         (["replay", "export", "aiarena21-replay", "FILE", "x"], "it holds no answers, so nothing in it"),
         (["fork", "FILE", "--turn", "3"], "it holds no answers, so nothing in it"),
-        (["replay", "show", "FILE", "--calls"], "--seat, --calls: there are no calls in"),
-        (["replay", "show", "FILE", "--seat", "0"], "--seat, --calls: there are no calls in"),
+        (["replay", "show", "FILE", "--calls"], "--seat, --calls: "),
+        (["replay", "show", "FILE", "--seat", "0"], "--seat, --calls: "),
         (["replay", "show", "FILE", "--turn", "46"], "--turn 46: the match has turns 0 to 45"),
     ],
 )
@@ -251,6 +249,6 @@ def test_a_line_of_a_map_with_walls_is_drawn_as_the_game_draws_it(tmp_path: Path
 def test_a_file_that_is_no_record_is_refused_before_a_page_is_served(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("milk\neggs\n")
     with pytest.raises(UsageError, match=r"notes\.txt is not a replay: line 1"):
-        shelf_of(tmp_path / "notes.txt")
+        replay_list(tmp_path / "notes.txt")
     (tmp_path / "begun.jsonl").write_bytes(b"")
-    assert shelf_of(tmp_path / "begun.jsonl").entries() == []
+    assert replay_list(tmp_path / "begun.jsonl").entries() == []

@@ -15,22 +15,22 @@ from rich.console import Console
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.contract import Fault, FaultKind, Result, Setup, TimeControl, win
+from referee.games.contract import Fault, FaultKind, Result, Setup, win
+from referee.games.game import TimeControl
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import UsageError
 from referee.harness.isolation.process_tree import READ_BY
-from referee.harness.process.limits import Limits
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Forfeit, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
-from referee.harness.replay.writer import Recorder
-from referee.harness.web.replay_list import Folder, shelf_of
+from referee.harness.replay.writer import ReplayWriter
+from referee.harness.web.replay_list import FolderList, replay_list
 
 HEADER, OPENING, FIRST, SECOND, REFUSED, FLIP, END = range(7)
 """The lines of the match below, from 0; messages count from 1."""
 RULES = registry.game("tictactoe").version
-CUT = "as where a disk was full, or the run was killed or goes on"
+CUT = "perhaps because a disk was full, or the run was killed or is not over"
 
 
 @pytest.fixture
@@ -125,10 +125,10 @@ def test_the_last_line_holds_the_result_the_costs_and_the_faults_in_full(record:
 def test_a_long_answer_is_not_kept_in_memory(tmp_path: Path) -> None:
     game, path = registry.game("tictactoe"), tmp_path / "match.jsonl"
     state = game.new(Setup(1, ("a", "b"), game.options()))
-    with Recorder(path) as recorder:
-        recorder.turn({0: "short"}, [], {0: 1}, {0: 1}, state)
+    with ReplayWriter(path) as writer:
+        writer.turn({0: "short"}, [], {0: 1}, {0: 1}, state)
         assert path.stat().st_size == 0
-        recorder.turn({1: "x" * (1 << 20)}, [], {1: 1}, {1: 1}, state)
+        writer.turn({1: "x" * (1 << 20)}, [], {1: 1}, {1: 1}, state)
         assert path.stat().st_size > 1 << 20
 
 
@@ -144,12 +144,12 @@ def test_seats_that_were_taken_out_are_recorded_and_taken_out_again(tmp_path: Pa
     setup = Setup(1, ("a", "b"), game.options())
     state = game.new(setup)
     fault = Fault(FaultKind.TIMEOUT, "initialize: no answer within 10 s")
-    with Recorder(path) as recorder:
-        recorder.write(Header(REPLAY_VERSION, game.name, game.version, setup, game.time, Limits(), ((), ())))
-        recorder.write(Opening(list(state.opening()), state_hash(state)))
+    with ReplayWriter(path) as writer:
+        writer.write(Header(REPLAY_VERSION, game.name, game.version, setup, game.time, {}, ((), ())))
+        writer.write(Opening(list(state.opening()), state_hash(state)))
         events = state.forfeit({0: fault})
-        recorder.write(Forfeit({0: fault}, list(events), state_hash(state)))
-        recorder.write(Ending(state.result))
+        writer.write(Forfeit({0: fault}, list(events), state_hash(state)))
+        writer.write(Ending(state.result))
     assert verify(Replay(path)) == win(1, "FLIPPED: You ran out of time")
     spoilt = path.read_text("utf-8").replace('{"forfeit":{"0"', '{"forfeit":{"7"')
     path.write_text(spoilt, "utf-8")
@@ -205,8 +205,8 @@ def test_a_changed_member_is_found(record: Path, line: int, key: str, value: Any
         (("seats", 0, "rank"), 1, "line 7: seats "),
         (("seats", 1, "score"), 0.5, "line 7: seats "),
         (("seats", 0, "name"), "theirs", "line 7: seats "),
-        (("faults",), [], "line 7: seat 0 has 1 faults in the turns, and 0 are told"),
-        (("faults", 0, "player"), 1, "line 7: seat 0 has 1 faults in the turns, and 0 are told"),
+        (("faults",), [], "line 7: seat 0 has 1 faults in the turns, but 0 reports"),
+        (("faults", 0, "player"), 1, "line 7: seat 0 has 1 faults in the turns, but 0 reports"),
         (("faults", 0, "name"), "theirs", "line 7: fault of seat 0 "),
         (("faults", 0, "kind"), "memory", "line 7: fault of seat 0 "),
         (("faults", 0, "detail"), "wanted more memory", "line 7: fault of seat 0 "),
@@ -217,7 +217,7 @@ def test_a_changed_member_is_found(record: Path, line: int, key: str, value: Any
 def test_an_account_that_does_not_follow_from_the_turns_is_found(
     record: Path, path: tuple[str | int, ...], value: Any, words: str
 ) -> None:
-    """Who was at fault, and what each seat got, stands in the last line for the reader."""
+    """The last line summarises the faults and the scores for its reader."""
 
     def change(values: list[Any]) -> None:
         *way, last = path
@@ -263,14 +263,14 @@ def test_a_seat_has_eight_fault_reports_and_the_number_of_all_its_faults(
         told == f"referee: match.jsonl: there is no report of fault 9; the replay has 8, and counts {ROUNDS - 8} more"
     )
     assert main(("--game", "rounds", "--rounds", str(ROUNDS), "stubborn.py", "thrower.py", "--no-replay")) == 0
-    assert f"{ROUNDS - 8} more faults by seat 0 (stubborn), counted only" in capsys.readouterr().out.splitlines()
+    assert f"{ROUNDS - 8} more faults by seat 0 (stubborn), not shown" in capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.parametrize(
     ("seat", "key", "value", "words"),
     [
-        (0, "faults", 9, "seat 0 has 30 faults in the turns, and 9 are counted"),
-        (0, "faults", 32, "seat 0 has 30 faults in the turns, and 32 are counted"),
+        (0, "faults", 9, "seat 0 has 30 faults in the turns, but the last line counts 9"),
+        (0, "faults", 32, "seat 0 has 30 faults in the turns, but the last line counts 32"),
         (0, "faults", 7, "reports of faults of seat 0 7 expected, 8 recorded"),
         (1, "faults", 1, "reports of faults of seat 1 1 expected, 0 recorded"),
     ],
@@ -374,7 +374,7 @@ def test_of_a_record_that_breaks_off_the_last_whole_line_is_told(
     words = f"line {FLIP + 1}: it breaks off; line {FLIP} is the last whole one, {CUT}"
     assert difference(Replay(record)) == words
     assert main(["replay", "show", str(record)]) == 0
-    assert f"the record ends before the match: {words}" in " ".join(capsys.readouterr().out.split())
+    assert f"the replay ends before the match: {words}" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_record_that_breaks_off_in_its_first_line_is_told_as_that(record: Path) -> None:
@@ -443,10 +443,10 @@ def test_a_record_that_gzip_has_packed_is_read_as_it_is(record: Path) -> None:
         told = referee("replay", *words, str(record))
         assert told[0] == 0
         assert referee("replay", *words, str(packed)) == (0, told[1].replace(str(record), str(packed)), told[2])
-    assert {entry.title for entry in Folder(packed.parent).entries()} == {"match.jsonl", "packed.jsonl.gz"}
-    assert shelf_of(packed).entries()[0].names == ("ours", "theirs")
+    assert {entry.title for entry in FolderList(packed.parent).entries()} == {"match.jsonl", "packed.jsonl.gz"}
+    assert replay_list(packed).entries()[0].names == ("ours", "theirs")
     packed.write_bytes(packed.read_bytes()[:-20])
-    with pytest.raises(UsageError, match=r"packed\.jsonl\.gz cannot be read: what gzip has packed is damaged"):
+    with pytest.raises(UsageError, match=r"packed\.jsonl\.gz cannot be read: the gzip file is damaged"):
         Replay(packed)
 
 
@@ -455,7 +455,7 @@ def test_a_record_is_not_replaced_by_what_is_made_of_it(record: Path) -> None:
     same = record.parent / "." / ".." / record.parent.name / record.name
     code, _, err = referee("replay", "html", str(record), str(same))
     assert (code, record.read_bytes()) == (2, before)
-    assert "is the record itself" in err
+    assert "is the replay itself" in err
 
 
 # As text.
@@ -486,7 +486,7 @@ def test_a_changed_record_is_shown_up_to_the_change(record: Path) -> None:
 
     text = shown(changed(record, change))
     assert "    1  ours" in text
-    assert "the replay is not what the rules give: line 4: hash" in text
+    assert "the replay does not follow the rules: line 4: hash" in text
     assert "    3  ours" not in text
 
 

@@ -17,11 +17,10 @@ from referee.games.dice import Dice
 from referee.harness.cli.main import main
 from referee.harness.cli.reports.turns import steps
 from referee.harness.errors import RunError, UsageError
-from referee.harness.process.limits import Limits
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, verify
-from referee.harness.replay.writer import FLUSH_LINES, Recorder, claimed, claimed_folder
+from referee.harness.replay.writer import FLUSH_LINES, ReplayWriter, claim_file, claim_folder
 
 
 @pytest.fixture(autouse=True)
@@ -29,23 +28,23 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def begin(name: str, recorder: Recorder) -> State:
+def begin(name: str, writer: ReplayWriter) -> State:
     """A match of random play is opened."""
     game = registry.game(name)
     names = tuple("abcd"[: game.seats.start])
     setup = Setup(3, names, game.options())
     state = game.new(setup)
     commands = tuple(("bot",) for _ in names)
-    recorder.write(Header(REPLAY_VERSION, name, game.version, setup, game.time, Limits(), commands))
-    recorder.write(Opening(list(state.opening()), state_hash(state)))
+    writer.write(Header(REPLAY_VERSION, name, game.version, setup, game.time, {}, commands))
+    writer.write(Opening(list(state.opening()), state_hash(state)))
     return state
 
 
-def play(state: State, recorder: Recorder, turns: int) -> None:
+def play(state: State, writer: ReplayWriter, turns: int) -> None:
     dice = Dice(1)
     for _ in range(turns):
         answers = {player: state.sample(player, dice) for player in state.awaited}
-        recorder.turn(answers, state.apply(answers), {}, {}, state)
+        writer.turn(answers, state.apply(answers), {}, {}, state)
 
 
 # Names.
@@ -58,8 +57,8 @@ def names(stem: str, runs: int) -> list[str]:
 
     def claim() -> None:
         start.wait()
-        with claimed(stem) as path, Recorder(path) as recorder:
-            begin("tictactoe", recorder)
+        with claim_file(stem) as path, ReplayWriter(path) as writer:
+            begin("tictactoe", writer)
             found.put(path.name)
 
     children = [context.Process(target=claim) for _ in range(runs)]
@@ -76,7 +75,7 @@ def test_runs_that_begin_together_never_share_a_record() -> None:
 
 
 def test_a_name_is_taken_at_once_and_given_back_if_nothing_was_written() -> None:
-    with claimed("match") as first, claimed("match") as second, claimed("match", "-01") as third:
+    with claim_file("match") as first, claim_file("match") as second, claim_file("match", "-01") as third:
         assert [path.name for path in (first, second, third)] == ["match.jsonl", "match.2.jsonl", "match.3.jsonl"]
         assert sorted(path.name for path in Path("replays").iterdir()) == [
             *["match.2.jsonl", "match.3-01.jsonl", "match.jsonl"]
@@ -86,7 +85,7 @@ def test_a_name_is_taken_at_once_and_given_back_if_nothing_was_written() -> None
 
 
 def test_what_was_claimed_for_nothing_leaves_no_folder() -> None:
-    with pytest.raises(RunError), claimed("match"), claimed_folder("judged"):
+    with pytest.raises(RunError), claim_file("match"), claim_folder("judged"):
         raise RunError("a build failed")
     assert not Path("replays").exists()
 
@@ -94,12 +93,12 @@ def test_what_was_claimed_for_nothing_leaves_no_folder() -> None:
 def test_a_series_leaves_the_records_of_another_alone() -> None:
     Path("replays").mkdir()
     Path("replays/match-02.jsonl").write_text("somebody's")
-    with claimed("match", "-01") as path:
+    with claim_file("match", "-01") as path:
         assert path.name == "match.2.jsonl"
 
 
 def test_a_folder_is_claimed_likewise() -> None:
-    with claimed_folder("judged") as first, claimed_folder("judged") as second:
+    with claim_folder("judged") as first, claim_folder("judged") as second:
         assert [folder.name for folder in (first, second)] == ["judged", "judged.2"]
 
 
@@ -117,8 +116,8 @@ def test_a_folder_is_claimed_likewise() -> None:
 )
 def test_the_record_of_an_aborted_match_holds_what_was_played_and_says_why(error: BaseException, words: str) -> None:
     path = Path("match.jsonl")
-    with pytest.raises(type(error)), Recorder(path) as recorder:
-        play(begin("quoridor", recorder), recorder, 20)
+    with pytest.raises(type(error)), ReplayWriter(path) as writer:
+        play(begin("quoridor", writer), writer, 20)
         assert path.stat().st_size == 0, "so few lines are kept back"
         raise error
     replay = Replay(path)
@@ -129,8 +128,8 @@ def test_the_record_of_an_aborted_match_holds_what_was_played_and_says_why(error
 
 def test_a_cancelled_match_was_ended_from_outside() -> None:
     async def cancelled() -> None:
-        with trio.CancelScope() as scope, Recorder(Path("match.jsonl")) as recorder:
-            begin("tictactoe", recorder)
+        with trio.CancelScope() as scope, ReplayWriter(Path("match.jsonl")) as writer:
+            begin("tictactoe", writer)
             scope.cancel()
             await trio.sleep_forever()
 
@@ -140,15 +139,15 @@ def test_a_cancelled_match_was_ended_from_outside() -> None:
 
 
 def test_a_match_that_never_began_leaves_no_record() -> None:
-    with pytest.raises(RunError), Recorder(Path("match.jsonl")):
+    with pytest.raises(RunError), ReplayWriter(Path("match.jsonl")):
         raise RunError("the bot cannot be started")
     assert not Path("match.jsonl").exists()
 
 
 def test_an_aborted_record_that_was_changed_is_found() -> None:
     path = Path("match.jsonl")
-    with pytest.raises(KeyboardInterrupt), Recorder(path) as recorder:
-        play(begin("quoridor", recorder), recorder, 3)
+    with pytest.raises(KeyboardInterrupt), ReplayWriter(path) as writer:
+        play(begin("quoridor", writer), writer, 3)
         raise KeyboardInterrupt
     path.write_text(path.read_text().replace('"turn":2', '"turn":9'))
     with pytest.raises(Difference, match="line 4: turn 2 expected, 9 recorded"):
@@ -157,29 +156,29 @@ def test_an_aborted_record_that_was_changed_is_found() -> None:
 
 @pytest.mark.parametrize(("turns", "words"), [(0, "aborted after 0 turns"), (1, "aborted after 1 turn ")])
 def test_verify_tells_of_an_aborted_match(turns: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(KeyboardInterrupt), Recorder(Path("match.jsonl")) as recorder:
-        play(begin("quoridor", recorder), recorder, turns)
+    with pytest.raises(KeyboardInterrupt), ReplayWriter(Path("match.jsonl")) as writer:
+        play(begin("quoridor", writer), writer, turns)
         raise KeyboardInterrupt
     assert main(["replay", "verify", "match.jsonl"]) == 0
     assert f"match.jsonl: {words}" in (out := capsys.readouterr().out)
-    assert "(interrupted); identical so far" in out
+    assert "(interrupted); verified so far" in out
 
 
 def test_a_match_that_is_aborted_before_its_opening_verifies() -> None:
     game = registry.game("tictactoe")
-    with pytest.raises(KeyboardInterrupt), Recorder(Path("match.jsonl")) as recorder:
+    with pytest.raises(KeyboardInterrupt), ReplayWriter(Path("match.jsonl")) as writer:
         setup = Setup(3, ("a", "b"), game.options())
-        recorder.write(Header(REPLAY_VERSION, "tictactoe", game.version, setup, game.time, Limits(), ((), ())))
+        writer.write(Header(REPLAY_VERSION, "tictactoe", game.version, setup, game.time, {}, ((), ())))
         raise KeyboardInterrupt
     assert verify(Replay(Path("match.jsonl"))) is None
 
 
 def test_a_full_disk_is_the_error_that_is_told() -> None:
     words = r"the replay /dev/full cannot be written: No space left on device"
-    with pytest.raises(RunError, match=words), Recorder(Path("/dev/full")) as recorder:
-        play(begin("quoridor", recorder), recorder, 5)
+    with pytest.raises(RunError, match=words), ReplayWriter(Path("/dev/full")) as writer:
+        play(begin("quoridor", writer), writer, 5)
         for _ in range(FLUSH_LINES):
-            recorder.write(Ending(None))
+            writer.write(Ending(None))
     assert os.path.exists("/dev/full")
 
 
@@ -217,10 +216,10 @@ def _change(luck: random.Random, value: Any) -> None:
 @pytest.mark.parametrize("name", registry.names())
 def test_a_changed_record_is_refused_or_found_but_never_a_bug(name: str) -> None:
     path = Path("match.jsonl")
-    with Recorder(path) as recorder:
-        state = begin(name, recorder)
-        play(state, recorder, 4)
-        recorder.write(Ending(None, aborted="enough"))
+    with ReplayWriter(path) as writer:
+        state = begin(name, writer)
+        play(state, writer, 4)
+        writer.write(Ending(None, aborted="enough"))
     for text in changes(path.read_text().splitlines(), 150):
         Path("changed.jsonl").write_text(text)
         try:
@@ -234,8 +233,8 @@ def test_a_changed_record_is_refused_or_found_but_never_a_bug(name: str) -> None
 
 @pytest.mark.parametrize("command", ["verify", "show"])
 def test_a_record_with_a_bad_map_is_one_line(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with Recorder(Path("match.jsonl")) as recorder:
-        begin("aiarena21", recorder)
+    with ReplayWriter(Path("match.jsonl")) as writer:
+        begin("aiarena21", writer)
     header, *rest = Path("match.jsonl").read_text().splitlines()
     value = json.loads(header)
     value["setup"]["options"]["map"] = "no map\n"

@@ -1,4 +1,4 @@
-"""A file of an original competition as text: what it says, turn by turn."""
+"""An original replay file as text, turn by turn."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,17 +7,16 @@ from rich.text import Text
 
 from referee.harness.cli.reports.text import as_json, printable
 from referee.harness.cli.reports.turns import Window, coloured, title
-from referee.harness.replay.formats.imported_frames import Reading
-from referee.harness.replay.formats.imports import Notice, Original
+from referee.harness.replay.formats.originals import Notice, Original, OriginalReading
 from referee.harness.replay.simulate import Difference
 
 
 def steps(original: Original, window: Window) -> Iterator[Text]:
-    """What is played and what the file holds, then each turn with the position after it, at last what is wrong."""
+    """Yields the title and what the file holds, each turn with the position after it, and at last any error."""
     game, lines = original.game, original.lines
-    holds = f"a file of the original competition: {original.form.holds}"
+    holds = f"a file of the original competition: {original.form.contents}"
     yield title(game, original.names, None).append(f"\n{holds}", style="bold")
-    reading = Reading(original)
+    reading = OriginalReading(original)
     reader = reading.reader
     if window.holds(0, ()):
         yield coloured(game, reader.drawing)
@@ -30,7 +29,7 @@ def steps(original: Original, window: Window) -> Iterator[Text]:
                 yield _turn(reader.turns, notices).append_text(coloured(game, reader.drawing))
         reading.conclude(lines[reader.turns + 1 :])
     except Difference as difference:
-        yield Text(f"the file is not whole: {printable(str(difference))}", style="bold red")
+        yield Text(f"the file is damaged: {printable(str(difference))}", style="bold red")
 
 
 def _turn(number: int, notices: Sequence[Notice]) -> Text:

@@ -1,4 +1,4 @@
-"""Turns: one as it is played, and a whole replay step by step, in the game's own notation."""
+"""Turns as text, in the game's own notation: one as it is played, or a whole replay."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from referee.games.contract import Call, Fault, Game, State
+from referee.games.contract import Call, Fault, State
+from referee.games.game import Game
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
@@ -21,12 +22,12 @@ _PROSE = re.compile(r"[A-Za-z]{3}")
 
 
 def title(game: Game, names: Sequence[str], seed: int | None) -> Text:
-    """What is played, whose frame the moves are in, and what the board's signs mean."""
+    """Returns the players, the frame of reference of the moves, and the meaning of the board's signs."""
     text = Text(f"{game.title}: ").append_text(_names(names)).append("" if seed is None else f", seed {seed}")
-    if game.notation is not None:
-        text.append(f"\n{game.notation.frame}", style="dim")
-    if game.legend:
-        signs = "; ".join(f"{sign} {meaning}" for sign, meaning in game.legend.items())
+    if game.presentation.frame:
+        text.append(f"\n{game.presentation.frame}", style="dim")
+    if game.presentation.legend:
+        signs = "; ".join(f"{sign} {meaning}" for sign, meaning in game.presentation.legend.items())
         text.append(f"\n{signs}", style="dim")
     return text
 
@@ -37,17 +38,17 @@ def _names(names: Sequence[str]) -> Text:
 
 
 def board(game: Game, state: State, player: int | None = None) -> Text:
-    """The position, drawn, as this player may see it; pieces have their seat's colour. None: with everything."""
+    """Draws the position as a player may see it (None = everything), with pieces in their seat's colour."""
     return coloured(game, (str(state) if player is None else state.shown_to(player)).split("\n"))
 
 
 def coloured(game: Game, lines: Sequence[str]) -> Text:
-    """A drawing of the game's; pieces have their seat's colour."""
+    """Returns the game's drawing with pieces in their seat's colour."""
     drawing = Text()
     for line in lines:
         shown = Text(printable(line))
-        if game.notation is not None and not _PROSE.search(line):
-            for seat, signs in enumerate(game.notation.signs):
+        if not _PROSE.search(line):
+            for seat, signs in enumerate(game.presentation.signs):
                 shown.highlight_regex(signs, SEAT_STYLES[seat % 4])
         drawing.append_text(shown).append("\n")
     drawing.right_crop(1)
@@ -63,11 +64,13 @@ def turn(
     events: Any,
     open: bool = True,
 ) -> Text:
-    """One turn in a line or a few: who answered what, and what came of it. Not `open`: without answers that the other
-    seats do not see."""
+    """Returns one turn: the answers, and the events they led to.
+
+    Unless it is `open`, answers that the other seats do not see are left out.
+    """
     text = Text()
     call_of = {call.player: call for call in calls}
-    secret = frozenset() if open or game.notation is None else game.notation.secret
+    secret = frozenset() if open else game.presentation.secret
     texts = {}
     for player, answer in answers.items():
         call = call_of.get(player)
@@ -86,27 +89,27 @@ def turn(
 
 
 def _answer_text(game: Game, call: Call | None, answer: Any) -> str:
-    """An answer in the game's notation, or as JSON where that has no words."""
+    """Returns an answer in the game's notation, or as JSON if that has no words for it."""
     if isinstance(answer, Fault):
         return f"{answer.kind}: {cut(answer.detail)}"
     if call is not None and call.method.result is NoneType:
         return call.method.name
-    words = game.notation.in_words(call, answer) if game.notation is not None and call is not None else None
+    words = None if call is None else game.presentation.in_words(call, answer)
     return as_json(answer) if words is None else printable(words)
 
 
 @dataclass(frozen=True)
 class Window:
-    """Which turns of a replay are shown; the whole position is drawn after each."""
+    """The turns of a replay to show. The whole position is drawn after each."""
 
     first: int = 0
-    """The opening is turn 0."""
+    """0 = the opening."""
     last: int | None = None
-    """None: to the end."""
+    """None = to the end."""
     seat: int | None = None
     """Only turns in which this seat answered."""
     calls: bool = False
-    """With every call's frame as it was sent, and the frame of its answer."""
+    """Show every call and its answer as JSON frames."""
 
     def holds(self, turn: int, seats: Collection[int]) -> bool:
         in_time = self.first <= turn and (self.last is None or turn <= self.last)
@@ -136,11 +139,11 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
 
 
 def differing(difference: Difference) -> Text:
-    """What is wrong with a record from a line on."""
-    what = (
-        "the record ends before the match" if isinstance(difference, Cut) else "the replay is not what the rules give"
+    """Says from which line on a replay is wrong."""
+    error = (
+        "the replay ends before the match" if isinstance(difference, Cut) else "the replay does not follow the rules"
     )
-    return Text(f"{what}: {printable(str(difference))}", style="bold red")
+    return Text(f"{error}: {printable(str(difference))}", style="bold red")
 
 
 def _step(
@@ -159,7 +162,7 @@ def _step(
 
 
 def turn_text(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call]) -> Text:
-    """What a line of a record says, without the position after it. `calls`: what was asked."""
+    """Returns a line of a replay as text, without the position after it. `calls` are those that it answers."""
     if isinstance(line, Turn):
         return turn(game, line.turn, names, calls, line.answers | line.faults, line.events)
     if isinstance(line, Stop):
@@ -168,7 +171,7 @@ def turn_text(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call
 
 
 def _between(game: Game, line: Opening | Injection | Forfeit, names: Sequence[str]) -> list[str]:
-    """What was told between two turns, and why."""
+    """Returns the events between two turns, and their cause."""
     if isinstance(line, Opening):
         return _events(game, line.opening, names)
     if isinstance(line, Injection):
@@ -183,19 +186,19 @@ def _events(game: Game, events: Sequence[Any], names: Sequence[str]) -> list[str
 
 
 def _event(game: Game, event: Mapping[str, Any], names: Sequence[str]) -> str:
-    """An event in words; empty: the answers and the board have told it."""
+    """Returns an event in words; empty = the answers and the board show it already."""
     if event["event"] == "ruling":
         fault = event["fault"]
         return f"{printable(names[event['player']])}: {fault['kind']}: {cut(fault['detail'])}; {event['penalty']}"
-    words = None
-    if game.notation is not None:
-        words = game.notation.event(event["method"], event["params"], names)
+    words = game.presentation.event(event["method"], event["params"], names)
     return f"{event['method']} {as_json(event['params'])}" if words is None else printable(words)
 
 
 def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
-    """The frames of a turn in JSON, whole, each behind its seat. `numbers`: the calls of each seat so far, greeting
-    apart; counted on here. What no record has is left out of them: the clock that was shown, an answer at fault."""
+    """Returns the frames of a turn as JSON. `numbers` counts the calls of each seat, and grows.
+
+    A replay has neither the clocks that bots were shown nor answers at fault, so they are missing.
+    """
     if not isinstance(line, Turn):
         return _notices(line.opening if isinstance(line, Opening) else line.events)
     shown = []
@@ -213,7 +216,7 @@ def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
 
 
 def _notices(events: Sequence[Any]) -> list[str]:
-    """What was told to seats; a replay's viewers hear more."""
+    """Returns the notices to seats. Viewers get more notices."""
     return [
         f"seat {player} -> {_json({'jsonrpc': '2.0', 'method': event['method'], 'params': event['params']})}"
         for event in events

@@ -1,1 +1,1 @@
-"""Replay files of other programs: writers and readers."""
+"""Replay files of other programs: readers and writers."""

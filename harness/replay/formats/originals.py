@@ -1,0 +1,163 @@
+"""Replay files of the original competitions: what there is, to look at, and to export a replay to.
+
+Such a file holds positions and no answers, so it cannot be verified or played again.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from referee.games import registry
+from referee.games.contract import State
+from referee.games.game import Game
+from referee.harness.errors import RunError, UsageError
+from referee.harness.replay.formats import aiarena21
+from referee.harness.replay.lines import Step
+from referee.harness.replay.reader import Replay, original_game, read_content, refuse_same_file
+from referee.harness.replay.simulate import Difference, positions, verify
+
+Notice = tuple[str, Any]
+"""The name and the members of an event in a file."""
+
+
+class Reader(Protocol):
+    """Reads the positions of a file in order. The constructor takes the first line.
+
+    All methods raise ValueError for a line that is wrong.
+    """
+
+    names: tuple[str, ...]
+    total: int
+    """The number of turns that the match was to have."""
+    turns: int
+    """The number of turns that were read."""
+
+    @property
+    def view(self) -> Any:
+        """The position that was read last, with those members of the game's `view(None)` that the file holds."""
+
+    @property
+    def drawing(self) -> Sequence[str]:
+        """The same for people, line by line."""
+
+    def take(self, line: bytes) -> Sequence[Notice] | None:
+        """Reads the next line and returns its events. None = it ends the file."""
+
+
+class Format(Struct, frozen=True):
+    """A game's original replay file."""
+
+    name: str
+    """As for `replay export`."""
+    game: str
+    contents: str
+    """What such a file holds and what it does not."""
+    reader: Callable[[bytes], Reader]
+    standing: Callable[[bytes], tuple[int, Sequence[int]] | None]
+    """Returns the turns that remain after a line, and the scores then; None = the line is not a turn."""
+    content: Callable[[Iterable[tuple[int, State, Step]]], bytes]
+    """Returns the file for the positions of a replay that verifies."""
+
+
+FORMATS: Sequence[Format] = (
+    Format(
+        name="aiarena21-replay",
+        game="aiarena21",
+        contents=aiarena21.CONTENTS,
+        reader=aiarena21.Reader,
+        standing=aiarena21.standing,
+        content=aiarena21.content,
+    ),
+)
+
+
+def format_of(line: bytes) -> Format | None:
+    """Returns the format of a file with this first line; None = it is no original replay file."""
+    game = original_game(line)
+    return next((form for form in FORMATS if form.game == game), None)
+
+
+class Original:
+    """An original replay file, of which the first line has been read."""
+
+    def __init__(self, path: Path, form: Format, lines: Sequence[bytes]) -> None:
+        """Raises UsageError if the first line is wrong."""
+        self.path = path
+        self.form = form
+        self.lines = lines
+        self.game: Game = registry.game(form.game)
+        try:
+            self.names = self.reader().names
+        except ValueError as error:
+            raise UsageError(f"{path} is not a replay of {self.game.title}: line 1: {error}") from error
+
+    def reader(self) -> Reader:
+        """Returns a reader at the first position."""
+        return self.form.reader(self.lines[0])
+
+
+def read_record(path: Path, content: bytes | None = None) -> Replay | Original:
+    """Reads a replay, or an original replay file. UsageError if it is neither.
+
+    `content`: the file's content, or its beginning, if that is known already.
+    """
+    try:
+        lines = (read_content(path) if content is None else content).splitlines()
+    except OSError:
+        lines = []  # Replay says why
+    form = format_of(lines[0]) if lines else None
+    return Replay(path, content) if form is None else Original(path, form, lines)
+
+
+class OriginalReading:
+    """Reads a file line by line, also while it is still written."""
+
+    def __init__(self, original: Original) -> None:
+        self.reader = original.reader()
+        self._number = 1
+
+    def take(self, line: bytes) -> Sequence[Notice] | None:
+        """Returns the events of the next line after the first; None = it ends the file. Raises Difference."""
+        self._number += 1
+        try:
+            return self.reader.take(line)
+        except ValueError as error:
+            raise Difference(self._number, str(error)) from error
+
+    def conclude(self, rest: Sequence[bytes]) -> None:
+        """Checks the lines from the one that ends the file on. Raises Difference."""
+        if not rest:
+            raise Difference(self._number + 1, "missing: the file has no end")
+        for line in rest[1:]:
+            if line.strip():
+                self.take(line)
+
+
+def find(name: str, game: str) -> Format:
+    """Returns the format of that name. UsageError if there is none, or if it is another game's."""
+    form = next((form for form in FORMATS if form.name == name), None)
+    if form is None:
+        known = ", ".join(sorted(form.name for form in FORMATS))
+        raise UsageError(f"unknown format {name!r}; there are {known}")
+    if form.game != game:
+        raise UsageError(f"{name} is a format for {form.game} matches; this is {game}")
+    return form
+
+
+def export(name: str, replay: Replay, path: Path) -> None:
+    """Writes a replay to `path` in another format, if it verifies.
+
+    UsageError as in `find` and if it would replace the replay, Difference as in `verify`, RunError if the file cannot
+    be written.
+    """
+    form = find(name, replay.game.name)
+    refuse_same_file(replay.path, path)
+    verify(replay)
+    content = form.content(positions(replay))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise RunError(f"{path} cannot be written: {error.strerror or error}") from error
