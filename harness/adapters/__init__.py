@@ -1,1 +1,1 @@
-"""Programs that let foreign bots play, by translating the protocol into the bot's own interface."""
+"""Programs that let foreign bots play: they translate the protocol into the bot's own interface."""

@@ -1,1 +1,1 @@
-"""`referee check`: whether a bot may be handed in. `course` runs the rules that stand in `findings`."""
+"""`referee check`: whether a bot may be handed in. `checks` tries the `rules`, which `findings` describes."""

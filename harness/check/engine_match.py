@@ -1,6 +1,6 @@
-"""A game between one bot and ourselves: the engine's own answers stand at every other seat.
+"""A game of one bot against the engine, whose own answers are played at every other seat.
 
-No other program is needed, and every position that the engine can reach can be shown to the bot.
+It needs no other program, and it can show the bot every position that the engine can reach.
 """
 
 import time
@@ -10,65 +10,48 @@ from typing import Any
 import trio
 from msgspec import Struct
 
-from referee.games.contract import Call, Fault, Game, Notice, Player, Setup, TimeControl
+from referee.games.contract import Call, Fault, Notice, Player, Setup
 from referee.games.dice import derive_seed
-from referee.harness.match.match import Loop
+from referee.games.game import Game, TimeControl
+from referee.harness.match.listener import Intervention
+from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits, exit_words
 from referee.harness.process.usage import living_below
 from referee.harness.seats.chaos import Chaos
+from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
-from referee.harness.seats.seat import EngineSeat, Seat, Table
+from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol import messages
 from referee.protocol.messages import Encoding, Initialize
 
 ENOUGH = "the check has seen enough"
 WALK_S = 10.0
-"""A bot that thinks for long is asked less often."""
+"""The time for one game: a slow bot gets fewer calls."""
 LINGER_S = 0.1
 NAMES = ("checked", "rival", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
-class Ending(Struct, frozen=True):
-    """How a bot ended after it was told to."""
+async def end_bot(bot: Bot, says_exit: bool) -> str | None:
+    """Ends a bot, with `exit` or by closing its input. Returns what is wrong with the way in which it ends.
 
-    code: int | None
-    """As a shell's, negative for a signal; None = it had to be killed."""
-    left: int
-    """Processes that it left behind."""
-    spoke: Fault | None
-    """What it wrote that nobody asked for."""
-    exit_s: float
-    """How long it had."""
-
-    @property
-    def defect(self) -> str | None:
-        """What is wrong with that."""
-        if self.spoke is not None:
-            return f"after its last answer: {self.spoke.detail}"
-        if self.code is None:
-            return f"did not end by itself within {self.exit_s:g} s"
-        if self.code != 0:
-            return f"ended with {exit_words(self.code)}; wanted is exit code 0"
-        if self.left:
-            return f"left {self.left} process{'' if self.left == 1 else 'es'} behind"
-        return None
-
-
-async def depart(bot: Bot, says_exit: bool) -> Ending | None:
-    """Tells a bot to end, with `exit` or without, and looks at what it does.
-
-    None for one that is at fault already, or that may still be busy with a call.
+    None if nothing is wrong, and if the bot is at fault already or may still be busy with a call.
     """
     if bot.fault is not None or bot.wire.owes_answers:
         return None
     code = await bot.leave(says_exit)
-    left = 0 if code is None else await _left_behind(bot)
-    return Ending(code, left, bot.spoke_unasked(), bot.limits.exit_s)
+    survivors = 0 if code is None else await _survivors(bot)
+    if (output := bot.check_unasked()) is not None:
+        return f"after its last answer: {output.detail}"
+    if code is None:
+        return f"did not exit within {bot.limits.exit_s:g} s"
+    if code != 0:
+        return f"ended with {exit_words(code)}; expected exit code 0"
+    return f"left {survivors} process{'' if survivors == 1 else 'es'} running" if survivors else None
 
 
-async def _left_behind(bot: Bot) -> int:
-    """How many processes have outlived the bot; those that were ending with it have a moment for it."""
-    root = pipes(bot).process.root
+async def _survivors(bot: Bot) -> int:
+    """Counts the processes that outlive the bot by more than `LINGER_S`."""
+    root = pipes(bot).process.handle.root
     if not living_below(root):
         return 0
     await trio.sleep(LINGER_S)
@@ -76,13 +59,13 @@ async def _left_behind(bot: Bot) -> int:
 
 
 def pipes(bot: Bot) -> Chaos:
-    """The bot's transport, which is the check's own kind."""
+    """Returns the bot's transport, which is always a `Chaos` in a check."""
     assert isinstance(bot.transport, Chaos)
     return bot.transport
 
 
-class Plan(Struct, frozen=True):
-    """One game that a bot is walked through."""
+class GamePlan(Struct, frozen=True):
+    """What to play in one game."""
 
     game: Game
     seat: Player
@@ -92,13 +75,13 @@ class Plan(Struct, frozen=True):
     time: TimeControl
     encodings: tuple[Encoding, ...]
     calls: int
-    """After so many of them the engine is told to stop; closing calls still follow."""
+    """The game is stopped after this many calls; closing calls still follow."""
     shadow: bool = False
-    """The game goes on with the engine's own answer in the place of the bot's, so that it gets where we want it."""
+    """Play the engine's own answer instead of the bot's, so that the game takes the intended course."""
     breaks_off: bool = False
-    """The engine is not told to stop; the bot is left in the middle of the game."""
+    """Leave the bot in the middle of the game instead of stopping the game."""
     luck: int = 0
-    """Where it is not 0: another seed for the bot's own luck, in the same game."""
+    """If not 0: another seed for the bot's random numbers, in the same game."""
 
     @property
     def setup(self) -> Setup:
@@ -106,7 +89,7 @@ class Plan(Struct, frozen=True):
         return Setup(self.seed, NAMES[:seats], self.options)
 
 
-class Asked(Struct, frozen=True):
+class CallRecord(Struct, frozen=True):
     """One call, answered or not."""
 
     method: str
@@ -114,118 +97,120 @@ class Asked(Struct, frozen=True):
     wall_s: float
 
 
-class Walk(Struct):
-    """What became of such a game."""
+class EngineGame(Struct):
+    """The calls of a game, and its fault."""
 
-    asked: list[Asked]
+    calls: list[CallRecord]
     fault: Fault | None = None
-    """The first; the walk ends with it."""
+    """The first fault, which ends the game."""
     startup_s: float = 0.0
 
     @property
     def method(self) -> str:
-        """What was asked last."""
-        return self.asked[-1].method if self.asked else "initialize"
+        """The method of the last call."""
+        return self.calls[-1].method if self.calls else "initialize"
 
 
-async def walk(bot: Bot, plan: Plan, limits: Limits) -> Walk:
-    """Plays the game with the bot at its seat until it ends or the bot is at fault."""
+async def play_engine_game(bot: Bot, plan: GamePlan, limits: Limits) -> EngineGame:
+    """Plays the game until it ends or the bot is at fault."""
     started = time.perf_counter()
-    done = Walk([])
-    game = _Walk(plan, Checked(bot, done, plan.shadow), done)
-    await game.greet_all(limits)
-    done.startup_s = time.perf_counter() - started
-    if done.fault is None:
-        await game.play()
-        done.fault = done.fault or bot.spoke_unasked()
+    result = EngineGame([])
+    driver = await _greeted(plan, CheckedSeat(bot, result, plan.shadow), result, limits)
+    result.startup_s = time.perf_counter() - started
+    if result.fault is None:
+        await driver.play()
+        result.fault = result.fault or bot.check_unasked()
     bot.measure()
-    return done
+    return result
 
 
-class Checked(Seat):
-    """The bot's seat: notes every answer, and the first that does not count.
+class CheckedSeat(Seat):
+    """The bot's seat: records every answer and the first fault."""
 
-    In a `shadow` game the engine's own answer is played in the place of the bot's.
-    """
-
-    def __init__(self, bot: Bot, done: Walk, shadow: bool) -> None:
+    def __init__(self, bot: Bot, result: EngineGame, shadow: bool) -> None:
         super().__init__()
         self.bot = bot
-        self.done = done
+        self.result = result
         self.engine = EngineSeat() if shadow else None
 
-    async def greet(self, match: Initialize, table: Table) -> Fault | None:
-        self.table = table
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        self.context = context
         if self.engine is not None:
-            await self.engine.greet(match, table)
-        self.done.fault = await self.bot.greet(match, table)
-        return self.done.fault
+            await self.engine.greet(match, context)
+        reply = await self.bot.greet(match, context)
+        self.result.fault = reply.value
+        return reply
 
-    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Any:
-        answer = await self.bot.ask(call, clock, limit_s)
-        self.charge = self.bot.charge
-        self.done.asked.append(Asked(call.method.name, answer, self.charge.wall_s))
-        self.done.fault = answer if isinstance(answer, Fault) else self.table.state.check(call.player, answer)
-        return answer if self.engine is None else await self.engine.ask(call, clock, limit_s)
+    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Reply:
+        reply = await self.bot.ask(call, clock, limit_s)
+        answer = reply.value
+        self.result.calls.append(CallRecord(call.method.name, answer, reply.cost.wall_s))
+        self.result.fault = answer if isinstance(answer, Fault) else self.context.state.check(call.player, answer)
+        if self.engine is None:
+            return reply
+        return Reply((await self.engine.ask(call, clock, limit_s)).value, reply.cost)
 
-    def tell(self, notice: Notice) -> None:
-        self.bot.tell(notice)
+    def notify(self, notice: Notice) -> None:
+        self.bot.notify(notice)
 
     def flush(self) -> None:
         self.bot.flush()
 
 
-class _Walk(Loop):
-    """The loop of a walk: the engine's own answers stand at every other seat."""
+async def _greeted(plan: GamePlan, seat: Seat, result: EngineGame, limits: Limits) -> Driver:
+    """Greets `seat`, and the engine at every other seat."""
+    driver = Driver(plan.game, plan.setup, plan.time)
+    driver.intervention = _Enough(driver, plan, result)
+    for player in range(len(plan.setup.names)):
+        driver.seats.append(seat if player == plan.seat else EngineSeat())
+    for player in range(len(driver.seats)):
+        luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
+        await driver.greet(player, limits, plan.encodings, luck)
+    return driver
 
-    def __init__(self, plan: Plan, seat: Seat, done: Walk) -> None:
-        super().__init__(plan.game, plan.setup, plan.time)
+
+class _Enough(Intervention):
+    """Ends a game after the calls that it needs, or with the first fault."""
+
+    def __init__(self, driver: Driver, plan: GamePlan, result: EngineGame) -> None:
+        self.driver = driver
         self.plan = plan
-        self.done = done
+        self.result = result
         self.until = time.perf_counter() + WALK_S
-        for player in range(len(self.setup.names)):
-            self.seats.append(seat if player == plan.seat else EngineSeat())
-        self.interrupted = True
 
-    async def greet_all(self, limits: Limits) -> None:
-        plan = self.plan
-        for player in range(len(self.seats)):
-            luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
-            await self.greet(player, limits, plan.encodings, luck)
-
-    async def between(self) -> bool:
-        plan, done = self.plan, self.done
-        enough = len(done.asked) >= plan.calls or time.perf_counter() > self.until
-        if done.fault is not None or (enough and plan.breaks_off and self.state.result is None):
-            self.over = True
-        elif enough and self.state.result is None:
-            self.tell(self.state.stop(ENOUGH))
+    async def before_turn(self) -> bool:
+        driver, plan, result = self.driver, self.plan, self.result
+        undecided = driver.state.result is None
+        enough = len(result.calls) >= plan.calls or time.perf_counter() > self.until
+        if result.fault is not None or (enough and plan.breaks_off and undecided):
+            driver.over = True
+        elif enough and undecided:
+            driver.stop(ENOUGH)
         else:
             return False
         return True
 
 
 class _Measured(EngineSeat):
-    """The engine at the bot's own seat: notes how large the params of every call are."""
+    """The engine at the bot's seat: records the size of the params of every call."""
 
-    def __init__(self, done: Walk, encode: Callable[[Any], bytes]) -> None:
+    def __init__(self, result: EngineGame, encode: Callable[[Any], bytes]) -> None:
         super().__init__()
-        self.done = done
+        self.result = result
         self.encode = encode
         self.sizes: list[tuple[str, int]] = []
 
-    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Any:
+    async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Reply:
         self.sizes.append((call.method.name, len(self.encode(call.params))))
-        answer = await super().ask(call, clock, limit_s)
-        self.done.asked.append(Asked(call.method.name, answer, 0.0))
-        return answer
+        reply = await super().ask(call, clock, limit_s)
+        self.result.calls.append(CallRecord(call.method.name, reply.value, 0.0))
+        return reply
 
 
-async def reach(plan: Plan, encode: Callable[[Any], bytes]) -> list[tuple[str, int]]:
-    """What the same game asks of the seat when we answer there too: every call's method and the size of its params."""
-    done = Walk([])
-    seat = _Measured(done, encode)
-    game = _Walk(plan, seat, done)
-    await game.greet_all(Limits())
-    await game.play()
+async def params_sizes(plan: GamePlan, encode: Callable[[Any], bytes]) -> list[tuple[str, int]]:
+    """Plays the same game with the engine at the bot's seat. Returns each call's method and the bytes of its params."""
+    result = EngineGame([])
+    seat = _Measured(result, encode)
+    driver = await _greeted(plan, seat, result, Limits())
+    await driver.play()
     return seat.sizes

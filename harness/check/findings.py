@@ -1,15 +1,15 @@
-"""What a check looks for and what it leaves behind: the rules by name, the findings, the costs."""
+"""The rules of a check, and its results: findings and costs."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from referee.harness.check.source_lines import Place
 
 
 class Level(StrEnum):
-    """ERROR refuses the bot; WARNING does so under `--strict`; NOTE is only told."""
+    """ERROR refuses the bot, WARNING only with `--strict`. NOTE is information."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -17,82 +17,84 @@ class Level(StrEnum):
 
 
 class Rule(Struct, frozen=True):
-    """Something that every bot must do. Its name stands in reports, and stays the same for ever."""
+    """Something that every bot must do. Reports contain its name, which never changes."""
 
     title: str
     advice: str
-    """What to do about it."""
+    """How to fix a failure."""
     section: str | None = None
-    """Where it is written."""
+    """The section of the document that requires it."""
 
 
 RULES: Mapping[str, Rule] = {
-    "builds": Rule("It builds, if bot.toml or its language says how", "mend what is named first, and build it again"),
+    "builds": Rule("It builds, if bot.toml or its language says how", "fix the first error, and build again"),
     "starts": Rule(
         "The program starts and answers initialize",
-        "answer the first line on standard input, with its id, and flush",
+        "answer the first line of standard input with its id, and flush standard output",
         "SPEC.md 6-7",
     ),
     "greets-json": Rule(
         "It plays in JSON when nothing else is offered",
-        "choose one of the offered encodings, and write what was chosen",
+        "choose one of the offered encodings, and write in that one",
         "SPEC.md 2, 7",
     ),
     "greets-msgpack": Rule(
-        "It plays in MessagePack if that is what it chose",
-        "write MessagePack from the frame after the answer to initialize on, or choose json",
+        "It plays in MessagePack if it chose that",
+        "write MessagePack after the answer to initialize, or choose json",
         "SPEC.md 3, 7",
     ),
     "answers-every-call": Rule(
-        "Every function that the game asks for is answered, legally",
+        "Every call gets a legal answer",
         "try that call alone; print what the bot thinks to standard error",
         "SPEC.md 9-11",
     ),
-    "every-seat": Rule("It plays at every seat", "look at `seat` in initialize", "SPEC.md 6"),
+    "every-seat": Rule("It plays at every seat", "read `seat` in initialize", "SPEC.md 6"),
     "exit": Rule(
-        "It ends by itself within a second after exit, with status 0 and nothing left behind",
-        "end the loop at the notification exit; wait for what was started",
+        "It exits with code 0 within a second after exit, and leaves no process",
+        "end the loop at the notification exit; wait for all child processes",
         "SPEC.md 14",
     ),
     "end-of-file": Rule(
-        "It ends by itself within a second when standard input closes, with status 0",
-        "end the loop when reading gives nothing",
+        "It exits with code 0 within a second when standard input closes",
+        "end the loop when a read returns nothing",
         "SPEC.md 14",
     ),
     "unknown-members": Rule(
-        "Unknown members and notifications are ignored, in any order of the members",
-        "read the members that you know by name and leave the rest alone",
+        "It ignores unknown members and notifications; members may come in any order",
+        "read members by name and ignore the others",
         "SPEC.md 8, 12",
     ),
     "chunked-pipes": Rule(
-        "Frames may come in pieces", "read on until the frame is whole: one read is not one frame", "SPEC.md 2-3"
+        "Frames may come in pieces", "read until the frame is complete: one read is not one frame", "SPEC.md 2-3"
     ),
     "slow-pipes": Rule("The rest of a frame may come late", "wait for the rest, without a time limit", "SPEC.md 2-3"),
     "largest-states": Rule(
-        "The last calls and the largest params are answered", "try that call alone with these params", "SPEC.md 9"
+        "It answers the last calls and the largest params", "try that call alone with these params", "SPEC.md 9"
     ),
     "repeatable": Rule(
         "The same seed gives the same answers",
-        "draw all luck from `seed` in initialize; let no clock decide",
+        "take all random numbers from `seed` in initialize; do not depend on a clock",
         "SPEC.md 6",
     ),
     "many-games": Rule(
-        "Several matches in one process, if it said that it may be used again",
-        'forget everything at initialize, or leave "reuse" out',
+        'It plays several matches in one process, if it says "reuse"',
+        'reset everything at initialize, or leave "reuse" out',
         "SPEC.md 13",
     ),
-    "time-limit": Rule("Every call is answered in time", "think for a part of what `clock` grants", "SPEC.md 9, 17"),
-    "memory-limit": Rule("It stays below the limit of memory", "keep less", "SPEC.md 17"),
-    "plays-random": Rule("It plays whole matches against @random", "play that seed again with `referee`", None),
+    "time-limit": Rule("It answers every call in time", "use only a part of the time in `clock`", "SPEC.md 9, 17"),
+    "memory-limit": Rule("It stays below the memory limit", "use less memory", "SPEC.md 17"),
+    "plays-random": Rule("It plays whole matches against @random", "play the same seed again with `referee`", None),
     "plays-builtin": Rule(
-        "It plays whole matches against the best built-in bot", "play that seed again with `referee`", None
+        "It plays whole matches against the best built-in bot", "play the same seed again with `referee`", None
     ),
 }
 """In the order in which they are tried."""
+BASIC_RULES = ("builds", "starts", "greets-json", "greets-msgpack", "answers-every-call", "every-seat")
+"""A bot that fails one of these is not tried further."""
 
 
 class Finding(Struct, frozen=True):
-    """A defect, or something to know, in one line."""
+    """A defect or an observation, in one line."""
 
     rule: str
     level: Level
@@ -103,70 +105,69 @@ class Finding(Struct, frozen=True):
     method: str | None = None
     encoding: str | None = None
     last_words: tuple[str, ...] = ()
-    """The last lines of standard error, or of what the build printed."""
+    """The last lines of stderr, or of the build's output."""
     section: str | None = None
-    """Where it is written what was wanted."""
+    """The section of the document that requires it."""
     places: tuple[Place, ...] = ()
-    """The lines of the bot's own files that are named there, those that matter most first."""
-    again: tuple[str, ...] = ()
-    """The command line that finds it again."""
+    """The lines of the bot's own files that it mentions, the most important first."""
+    command: tuple[str, ...] = field(default=(), name="again")
+    """The command line that reproduces it."""
 
     @property
     def where(self) -> str:
-        """Where it was found, in a few words; empty if that says nothing."""
+        """The seat, call and encoding, as far as they matter."""
         call = None if self.method is None else f"call {self.call} {self.method}"
         seat = None if self.seat is None else f"seat {self.seat}"
         return ", ".join(filter(None, (seat, call, self.encoding)))
 
 
 class Status(StrEnum):
-    """What became of a rule."""
+    """The outcome of a rule."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
 
 
-NOT_TRIED = "not tried: what is found above comes first"
+NOT_TRIED = "not tried: fix the findings above first"
 
 
-class Checked(Struct, frozen=True):
-    """One rule, tried."""
+class RuleResult(Struct, frozen=True):
+    """One rule, and what came of it."""
 
     rule: str
     status: Status
     duration_s: float
     note: str = ""
-    """What was tried, or why it was not."""
+    """The attempt in a few words, or the reason to skip it."""
     findings: tuple[Finding, ...] = ()
 
 
 class Costs(Struct, frozen=True):
-    """What the bot used beside what it may use; None = no such limit."""
+    """The resources that the bot used, and their limits; None: no limit."""
 
     startup_s: float
     calls: int
     median_s: float
-    """Of all calls."""
     max_s: float
     max_method: str | None
     limit_s: float | None
-    """Of one call: its own, or the whole bank where there is only that."""
+    """The time for one call, or for all calls if there is no limit for one."""
     peak_memory_bytes: int
     memory_bytes: int | None
 
 
 class CheckReport(Struct, frozen=True):
-    """A whole check."""
+    """The result of a check."""
 
     game: str
     seed: int
     name: str
     program: str | None
     passed: bool
-    checks: tuple[Checked, ...]
+    checks: tuple[RuleResult, ...]
     costs: Costs | None
 
     def count(self, level: Level) -> int:
-        """How many findings there are of that level."""
+        """Returns the number of findings of that level."""
         return sum(finding.level is level for check in self.checks for finding in check.findings)

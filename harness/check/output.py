@@ -1,4 +1,4 @@
-"""A check for other programs: JUnit's XML, SARIF 2.1.0 and GitHub's annotations."""
+"""Writes a check for other programs: JUnit XML, SARIF 2.1.0, and GitHub's annotations, summary and outputs."""
 
 import shlex
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from referee.harness.check.findings import NOT_TRIED, RULES, Checked, CheckReport, Finding, Level, Status
+from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Finding, Level, RuleResult, Status
 from referee.harness.check.source_lines import Place
 from referee.harness.errors import RunError
 from referee.harness.installed import installed
@@ -20,7 +20,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def junit(report: CheckReport, strict: bool = False) -> bytes:
-    """JUnit's XML: a test case for each rule, in the form that Jenkins, GitLab and others read."""
+    """Returns JUnit XML with a test case for each rule, as Jenkins, GitLab and others read it."""
     duration = _seconds(sum(check.duration_s for check in report.checks))
     failed = sum(_refused(check, strict) for check in report.checks)
     skipped = sum(check.status is Status.SKIPPED and not _refused(check, strict) for check in report.checks)
@@ -35,7 +35,7 @@ def junit(report: CheckReport, strict: bool = False) -> bytes:
     return content + b"\n"
 
 
-def _case(suite: ElementTree.Element, check: Checked, classname: str, strict: bool) -> None:
+def _case(suite: ElementTree.Element, check: RuleResult, classname: str, strict: bool) -> None:
     attributes = {"classname": classname, "name": check.rule, "time": _seconds(check.duration_s)}
     case = ElementTree.SubElement(suite, "testcase", attributes)
     if check.status is Status.SKIPPED and not check.findings:
@@ -52,8 +52,10 @@ def _case(suite: ElementTree.Element, check: Checked, classname: str, strict: bo
 
 
 def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
-    """SARIF 2.1.0: a result for each finding. `bot`: the file or folder that was checked, as a relative path; `prefix`:
-    what leads to its own files."""
+    """Returns SARIF 2.1.0 with a result for each finding.
+
+    `bot`: the relative path of the file or folder that was checked. `prefix`: the path that leads to its files.
+    """
     rules = [
         {
             "id": name,
@@ -73,21 +75,23 @@ def sarif(report: CheckReport, bot: str, prefix: str = "") -> bytes:
 
 
 def project_address() -> str:
-    """Where the project is at home on the web, as far as this installation tells: the address in its metadata, or that
-    of the repository that it was installed from. Empty: it does not."""
-    found = installed()
-    for entry in found.metadata.get_all("Project-URL") or ():
+    """Returns the web address of the project: from its metadata, or the repository that it was installed from.
+
+    Empty if neither is known.
+    """
+    distribution = installed()
+    for entry in distribution.metadata.get_all("Project-URL") or ():
         address = str(entry).partition(",")[2].strip()
         if address.startswith("https://"):
             return address
-    record = found.read_text("direct_url.json")
+    record = distribution.read_text("direct_url.json")
     origin = msgspec.json.decode(record) if record else {}
     url = str(origin.get("url", ""))
     return url if "vcs_info" in origin and url.startswith("https://") else ""
 
 
 def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
-    """At the lines that it names; a bot without any stands for itself."""
+    """Points to the lines that the finding mentions, or else to the bot as a whole."""
     locations = [
         {"physicalLocation": {"artifactLocation": {"uri": _uri(prefix, place.file)}, "region": _region(place)}}
         for place in finding.places
@@ -113,7 +117,7 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:
-    """GitHub's workflow commands, a line each: at the first line that a finding names."""
+    """Yields GitHub's workflow commands, each for the first line that a finding mentions."""
     commands = {Level.ERROR: "error", Level.WARNING: "warning", Level.NOTE: "notice"}
     for check in report.checks:
         for finding in check.findings:
@@ -127,16 +131,16 @@ def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:
 
 
 def summary(report: CheckReport) -> str:
-    """Markdown for the job's summary: the verdict, what became of each rule, the findings in full."""
-    words = "passed" if report.passed else "refused"
-    lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {words}", ""]
+    """Returns the job's summary in Markdown: the verdict, each rule's outcome, and the findings in full."""
+    verdict = "passed" if report.passed else "refused"
+    lines = [f"### {escaped(report.name)} at {escaped(report.game)}: {verdict}", ""]
     lines += ["| rule | | what |", "| --- | --- | --- |"]
     tried = [check for check in report.checks if check.note != NOT_TRIED or check.findings]
     for check in tried:
         what = RULES[check.rule].title + (f": {check.note}" if check.note else "")
         lines.append(f"| {check.rule} | {check.status} | {escaped(what)} |")
     if len(tried) < len(report.checks):
-        lines += ["", f"{len(report.checks) - len(tried)} rules not tried before that is mended."]
+        lines += ["", f"{len(report.checks) - len(tried)} rules not tried: fix the findings above first."]
     for check in report.checks:
         for finding in check.findings:
             body = in_full(finding).replace("```", "` ` `")
@@ -145,7 +149,7 @@ def summary(report: CheckReport) -> str:
 
 
 def outputs(report: CheckReport, passed: bool) -> str:
-    """What a later step of a workflow can ask for, a line each: `passed`, the counts and the seed."""
+    """Returns a workflow step's outputs, one per line: `passed`, the counts and the seed."""
     counts = {f"{level}s": report.count(level) for level in Level}
     shown = {"passed": str(passed).lower(), **counts, "seed": report.seed}
     return "".join(f"{name}={value}\n" for name, value in shown.items())
@@ -156,21 +160,21 @@ _PROPERTY = {**_MESSAGE, **str.maketrans({":": "%3A", ",": "%2C"})}
 
 
 def in_full(finding: Finding) -> str:
-    """A finding with its place, what to do, and the bot's last words, on several lines of printable characters."""
+    """Returns a finding with its place, advice, and the last lines of output, as lines of printable characters."""
     rule = RULES[finding.rule]
     lines = [f"{finding.where}: {finding.text}" if finding.where else finding.text]
-    if finding.level is not Level.NOTE:  # a note asks for nothing
+    if finding.level is not Level.NOTE:  # a note needs no advice
         lines.append(f"what to do: {rule.advice}{'' if finding.section is None else f' ({finding.section})'}")
-    if finding.again:
-        lines.append(f"again: {shlex.join(finding.again)}")
+    if finding.command:
+        lines.append(f"reproduce with: {shlex.join(finding.command)}")
     if finding.last_words:
-        words = "what the build printed:" if finding.rule == "builds" else "its last words on standard error:"
-        lines += [words, *(f"  {line}" for line in finding.last_words)]
+        heading = "output of the build:" if finding.rule == "builds" else "last lines of stderr:"
+        lines += [heading, *(f"  {line}" for line in finding.last_words)]
     return _text("\n".join(lines))
 
 
 def write(path: Path, content: bytes) -> None:
-    """RunError if that cannot be."""
+    """Writes a file. RunError if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
@@ -182,7 +186,7 @@ def _refuses(finding: Finding, strict: bool) -> bool:
     return finding.level is Level.ERROR or (strict and finding.level is Level.WARNING)
 
 
-def _refused(check: Checked, strict: bool) -> bool:
+def _refused(check: RuleResult, strict: bool) -> bool:
     return any(_refuses(finding, strict) for finding in check.findings)
 
 
@@ -191,5 +195,5 @@ def _seconds(duration_s: float) -> str:
 
 
 def _text(text: str) -> str:
-    """`text` without the characters that XML cannot hold; a bot prints what it likes."""
+    """Escapes the characters of a bot's text that XML cannot hold."""
     return "".join(c if c in "\n\t" or c.isprintable() else c.encode("unicode_escape").decode() for c in text)

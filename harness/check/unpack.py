@@ -1,4 +1,4 @@
-"""A submission as a zip file, unpacked without trusting a word of it."""
+"""Unpacks a submitted zip file, which may be hostile."""
 
 import stat
 import zipfile
@@ -11,21 +11,21 @@ from referee.harness.programs import original_spec
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000
 COPY_BYTES = 1 << 16
-NOT_OURS = "__MACOSX"
-"""A folder that some systems add to every zip file."""
+IGNORED = "__MACOSX"
+"""A folder that macOS adds to zip files."""
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: int = MAX_FILES) -> Path:
-    """Unpacks into `folder`, which is empty: the bot's own folder, that is without a single top folder around it.
+    """Unpacks into the empty `folder`. Returns the bot's folder, which may be the only one inside.
 
-    UsageError for a file that is no zip, that holds anything but files and folders, that would write outside, or that
-    is too large. Files keep whether they can be executed, and nothing else.
+    UsageError for a file that is not a zip file, is too large, would write outside `folder`, or contains anything
+    except files and folders. Files keep only their executable bit.
     """
     try:
         if archive.stat().st_size > max_bytes:
-            raise UsageError(f"{archive}: larger than {max_bytes >> 20} MiB even as it is")
+            raise UsageError(f"{archive}: is larger than {max_bytes >> 20} MiB")
         with zipfile.ZipFile(archive) as file:
-            members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (NOT_OURS,)]
+            members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
             _check(archive, members, max_bytes, max_files)
             room = max_bytes
             for member in members:
@@ -37,7 +37,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
 
 
 def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_files: int) -> None:
-    """Everything that the list of contents tells, before anything is written."""
+    """Checks the list of contents before anything is written."""
     if len(members) > max_files:
         raise UsageError(f"{archive}: holds {len(members)} files; {max_files} are allowed")
     size = sum(member.file_size for member in members)
@@ -47,33 +47,36 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
     files: set[str] = set()
     folders: set[str] = set()
     for member in members:
-        name = member.filename
-        path = PurePosixPath(name)
-        if "\\" in name and not name.startswith("\\") and ":" not in name:
-            raise UsageError(f"{archive}: {name} has a backslash; the folders of a zip file are parted by /")
-        if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not path.parts:
-            raise UsageError(f"{archive}: {name!r} leads outside of the bot's own folder")
-        kind = stat.S_IFMT(member.external_attr >> 16)
-        if kind == stat.S_IFLNK:
-            raise UsageError(f"{archive}: {name!r} is a link; put the file itself there")
-        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise UsageError(f"{archive}: {name!r} is neither a file nor a folder")
-        if member.flag_bits & 1:
-            raise UsageError(f"{archive}: {name!r} is encrypted")
-        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise UsageError(f"{archive}: {name!r} is packed in a rare way; use the ordinary one, deflate")
-        if str(path) in names:
-            raise UsageError(f"{archive}: {name!r} is there twice")
-        names.add(str(path))
-        folders.update(map(str, path.parents))
+        path = str(PurePosixPath(member.filename))
+        if (problem := _problem(member)) or path in names:
+            raise UsageError(f"{archive}: {member.filename!r} {problem or 'occurs twice'}")
+        names.add(path)
+        folders.update(map(str, PurePosixPath(path).parents))
         if not member.is_dir():
-            files.add(str(path))
+            files.add(path)
     for name in sorted(files & folders):
-        raise UsageError(f"{archive}: {name!r} is there as a file and as a folder")
+        raise UsageError(f"{archive}: {name!r} is both a file and a folder")
+
+
+def _problem(member: zipfile.ZipInfo) -> str | None:
+    name, path, kind = member.filename, PurePosixPath(member.filename), stat.S_IFMT(member.external_attr >> 16)
+    if "\\" in name and not name.startswith("\\") and ":" not in name:
+        return "has a backslash; zip files separate folders with /"
+    if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name or not path.parts:
+        return "leads outside the bot's folder"
+    if kind == stat.S_IFLNK:
+        return "is a link; include the file itself"
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return "is neither a file nor a folder"
+    if member.flag_bits & 1:
+        return "is encrypted"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "has an unusual compression; use deflate"
+    return None
 
 
 def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room: int) -> int:
-    """The bytes written. The list of contents may lie about sizes, so that they are counted here too."""
+    """Returns the number of bytes written. They are counted because the list of contents may lie about sizes."""
     target = folder.joinpath(*PurePosixPath(member.filename).parts)
     if member.is_dir():
         target.mkdir(parents=True, exist_ok=True)
@@ -82,7 +85,7 @@ def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room:
     with file.open(member) as source, target.open("xb") as copy:
         while data := source.read(COPY_BYTES):
             if copy.tell() + len(data) > room:
-                raise UsageError(f"{file.filename}: unpacks to more than it says")
+                raise UsageError(f"{file.filename}: unpacks to more than its list of contents says")
             copy.write(data)
         size = copy.tell()
     target.chmod(0o755 if member.external_attr >> 16 & 0o111 else 0o644)
@@ -90,8 +93,10 @@ def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room:
 
 
 def bot_in(spec: str, scratch: Path, game: str) -> str:
-    """What names the bot once a zip file is unpacked below `scratch`; any other `spec` as it is. UsageError for one
-    that holds no bot, of ours or of the game's original competition."""
+    """Unpacks a zip file below `scratch`, and returns the bot spec of its content. Returns any other spec unchanged.
+
+    UsageError for a zip file without a bot.
+    """
     name, equals, rest = spec.partition("=")
     prefix, path = (f"{name}=", Path(rest)) if equals and not Path(spec).exists() else ("", Path(spec))
     if path.suffix.lower() != ".zip" or not path.is_file():
@@ -105,8 +110,8 @@ def bot_in(spec: str, scratch: Path, game: str) -> str:
 
 
 def _no_bot_file(folder: Path) -> str:
-    """Why no bot can be found in what was unpacked there."""
+    """Explains why the unpacked folder has no bot."""
     deep = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("bot.toml"))
     if not deep:
-        return "holds no bot.toml, which says how to build and run the bot"
-    return f"holds {deep[0]}; bot.toml belongs at the top, or into the only folder that is there"
+        return "has no bot.toml, which says how to build and run the bot"
+    return f"has {deep[0]}; bot.toml belongs at the top, or in the only folder"

@@ -1,4 +1,4 @@
-"""`referee check BOT`: whether a bot may be handed in."""
+"""`referee check BOT`: checks a bot before it is handed in."""
 
 import os
 import tempfile
@@ -10,14 +10,16 @@ from typing import Annotated
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.harness.check import output
-from referee.harness.check.checks import Check, Origin, check, not_built
+from referee.harness.check.checks import check, not_built
 from referee.harness.check.findings import RULES, CheckReport, Level
+from referee.harness.check.request import Check, Origin
 from referee.harness.check.unpack import bot_in
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
 from referee.harness.cli.options import (
     Flag,
+    GameOption,
     LimitOptions,
     RuleOptions,
     TimeOptions,
@@ -26,14 +28,14 @@ from referee.harness.cli.options import (
     find_game,
     path_of,
 )
-from referee.harness.cli.reports.check import check as shown
+from referee.harness.cli.reports.check import check as shown_report
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.reproduce_with import words
+from referee.harness.cli.reproduce_with import match_command
 from referee.harness.cli.screen import building, err, out, print_json, progress
 from referee.harness.cli.signals import run
 from referee.harness.errors import RunError, UsageError
 from referee.harness.process.limits import Limits
-from referee.harness.programs.build import BuildError
+from referee.harness.programs.build_process import BuildError
 from referee.harness.programs.spec import Entrant, check_seats, entrant, split_name
 
 
@@ -51,33 +53,33 @@ def check_bot(
     json: Flag = False,
     strict: Flag = False,
     only: Annotated[Sequence[str], Parameter(negative=())] = (),
-    **game_options: Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.")],
+    **game_options: GameOption,
 ) -> int:
-    """Checks a bot before it is handed in: every call, every seat, both encodings, pipes, limits, whole matches.
+    """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
-    Exit codes: 0 passed, 1 refused (also a build that fails), 2 usage, 3 the check itself failed (a compiler that is
-    missing, a program that cannot be started).
+    Exit codes: 0 passed, 1 refused (also if the build fails), 2 usage error, 3 the check itself failed (a missing
+    compiler, a program that cannot be started).
 
     Parameters
     ----------
     bot
-        As for a match, or a zip file of a bot's folder; NAME= in front names it.
+        As for a match, or a zip file of a bot's folder. NAME= before it names the bot.
     game
         The game's name.
     seed
-        The seed of all luck. Without it one is drawn, and printed.
+        The seed of all random numbers. Default: a random one, which is printed.
     chaos
-        Play the whole matches too with frames in every form that the protocol allows.
+        Also play the whole matches with frames in every form that the protocol allows.
     junit
-        Write the check as JUnit's XML to this file.
+        Write the check as JUnit XML to this file.
     sarif
         Write the findings as SARIF 2.1.0 to this file.
     json
-        Print one machine-readable object on standard output and nothing else.
+        Print only one JSON object on standard output.
     strict
-        Refuse the bot for warnings too.
+        Also refuse the bot for warnings.
     only
-        Try only this rule, such as many-games; may be given more than once.
+        Try only this rule, such as many-games. Can be repeated.
     """
     checked = find_game(game)
     check_game_options(checked, game_options)
@@ -87,53 +89,65 @@ def check_bot(
         rules.options(checked, checked.seats.start, game_options),
     )
     seed = drawn(seed)
-    again = words(checked, (rules, times, limit_options), game_options, None, chaos)
+    command = match_command(checked, (rules, times, limit_options), game_options, None, chaos)
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         spec = bot_in(bot, Path(scratch), checked.name)
         check_seats([spec], checked.name, every_seat=True)
         path = path_of(spec)
-        origin = Origin(bot, path if path.is_dir() else path.parent, again)
-        tried, begun = _rules(only), monotonic()
+        origin = Origin(bot, path if path.is_dir() else path.parent, command)
+        chosen, started = _rules(only), monotonic()
         try:
-            program, built = _built(spec, checked, limits)
+            program, build_note = _build(spec, checked, limits)
         except BuildError as error:  # a finding like any other
-            report = not_built(checked, seed, _name(spec), error, origin, monotonic() - begun)
+            report = not_built(checked, seed, _name(spec), error, origin, monotonic() - started)
         else:
-            report = run(_check, Check(checked, program, seed, options, limits, time, chaos, origin, tried, built))
+            request = Check(
+                game=checked,
+                bot=program,
+                seed=seed,
+                options=options,
+                limits=limits,
+                time=time,
+                chaos=chaos,
+                origin=origin,
+                only=chosen,
+                build_note=build_note,
+            )
+            report = run(_check, request)
     try:
         _write_check(report, bot, junit, sarif, strict)
     except RunError as error:
-        raise SoFar(error, report, shown(report)) from error
+        raise SoFar(error, report, shown_report(report)) from error
     if json:
         print_json(report)
     else:
-        out.print(shown(report))
+        out.print(shown_report(report))
     return PLAYED if _accepted(report, strict) else AT_FAULT
 
 
-def _built(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
-    """The bot, and how it was built, in a few words. BuildError."""
-    begun, steps = monotonic(), []
+def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:
+    """Returns the bot, and how long its build took, in words. BuildError if it fails."""
+    started, steps = monotonic(), []
 
-    def tell(what: str, taken_s: float) -> None:
-        steps.append(what)
-        building(what, taken_s)
+    def progress(label: str, duration_s: float) -> None:
+        steps.append(label)
+        building(label, duration_s)
 
-    program = entrant(spec, game.name, limits, tell)
-    return program, f"in {monotonic() - begun:.1f} s" if steps else ""
+    program = entrant(spec, game.name, limits, progress)
+    return program, f"in {monotonic() - started:.1f} s" if steps else ""
 
 
 def _name(spec: str) -> str:
-    """What a bot is called that could not be built."""
+    """Returns the name of a bot that could not be built."""
     name, path = split_name(spec)
     return printable(name or Path(path).resolve().stem)
 
 
 def _rules(names: Sequence[str]) -> frozenset[str]:
-    """UsageError for a rule that there is not."""
+    """UsageError for an unknown rule."""
     for name in names:
         if name not in RULES:
-            raise UsageError(f"--only {name}: there is no such rule; there are {', '.join(RULES)}")
+            raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
     return frozenset(names)
 
 
@@ -147,8 +161,8 @@ async def _check(request: Check) -> CheckReport:
 
 
 def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | None, strict: bool) -> None:
-    """The files that were asked for; on GitHub the annotations, by standard error, the job's summary and outputs."""
-    path, prefix = _place(bot)
+    """Writes the requested files. On GitHub also the annotations (to stderr), the job's summary and its outputs."""
+    path, prefix = _paths(bot)
     if junit is not None:
         output.write(junit, output.junit(run, strict))
     if sarif is not None:
@@ -160,9 +174,8 @@ def _write_check(run: CheckReport, bot: str, junit: Path | None, sarif: Path | N
         _append("GITHUB_OUTPUT", output.outputs(run, _accepted(run, strict)))
 
 
-def _place(bot: str) -> tuple[str, str]:
-    """The path of the bot as it was named, and what leads to its own files from here: nothing for a zip file, whose
-    files lie in the repository as they lie in it."""
+def _paths(bot: str) -> tuple[str, str]:
+    """Returns the bot's path and the prefix of its files' paths, which is empty for a zip file."""
     path = path_of(bot)
     if not path.exists():
         return bot, ""
@@ -172,7 +185,7 @@ def _place(bot: str) -> tuple[str, str]:
 
 
 def _append(variable: str, text: str) -> None:
-    """Adds to the file that a runner names. RunError if that cannot be."""
+    """Appends to the file that the variable names. RunError if that fails."""
     if path := os.environ.get(variable):
         try:
             with open(path, "a", encoding="utf-8") as file:

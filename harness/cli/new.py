@@ -1,4 +1,4 @@
-"""`referee new GAME`: a bot to begin with."""
+"""`referee new GAME`: writes a first bot."""
 
 import shlex
 from pathlib import Path
@@ -16,41 +16,40 @@ ALIASES = {"typescript": "javascript", "ts": "javascript", "js": "javascript", "
     "golang": "go",
     "rs": "rust",
 }
-"""Other names of the kits; that for JavaScript writes its bots in TypeScript."""
+"""Other names of the kits. The JavaScript kit writes bots in TypeScript."""
 
 
 def new_bot(
     game: str | None = None, folder: Path | None = None, *, lang: str | None = None, referee: str | None = None
 ) -> int:
-    """Writes a bot to begin with: it builds, plays and is tested as it is. Without a game: lists what there is.
+    """Writes a first bot, which builds, plays and has tests. Without a game: lists the languages and games.
 
     Parameters
     ----------
     game
         The game's name.
     folder
-        Where the bot goes, a new or an empty folder. Default: my_GAME_LANG.
+        The folder for the bot, new or empty. Default: my_GAME_LANG.
     lang
         The language.
     referee
-        What pip installs as the referee in the bot's workflow, such as git+https://… with a commit. Default: where this
-        one came from.
+        The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default: the source
+        of this installation.
     """
     if game is None:
         out.print(report.kits({lang: new.games(lang, kit) for lang, kit in new.kits().items()}))
         return PLAYED
     if lang is None:
-        raise UsageError(f"new {game}: needs --lang; there are {', '.join(new.kits())}")
+        raise UsageError(f"new {game}: choose a language with --lang: {', '.join(new.kits())}")
     lang = ALIASES.get(lang.lower(), lang.lower())
-    written = find_game(game)
-    folder = Path(f"my_{written.name}_{lang}") if folder is None else folder
-    checked = new.write(written, lang, folder, referee)
-    if not checked:
+    played = find_game(game)
+    folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
+    has_workflow = new.write(played, lang, folder, referee)
+    if not has_workflow:
         out.print(
-            Text("no workflow for GitHub: this referee has no address that another machine could install it from; "),
+            Text("no workflow for GitHub: other machines cannot install this referee, because its source is unknown; "),
             Text("--referee names one"),
             style="dim",
-            sep="",
         )
-    out.print(report.written(folder, new.first_match(written, shlex.quote(str(folder)))))
+    out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder)))))
     return PLAYED

@@ -1,1 +1,1 @@
-"""`referee new`: a bot to begin with."""
+"""`referee new`: writes a first bot."""

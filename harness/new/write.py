@@ -1,7 +1,7 @@
-"""Writes a bot to begin with: a folder that builds, plays and is tested as it is, and can be handed in.
+"""Writes a first bot: a folder that builds, plays, has tests and can be handed in.
 
-Nothing here knows a language or a game. What a kit gives stands in its `new.toml`; its folder `new`, and the one that
-all kits share, hold files with markers such as `@game@`, which are filled in.
+Nothing here knows a language or a game. The `new.toml` of a kit lists the files. The kit's folder `new`, and the one
+that all kits share, have files with markers such as `@game@`, which are filled in.
 """
 
 import re
@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -21,82 +20,96 @@ import trio
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.contract import Call, Fault, Game, Notice, Player, Setup
+from referee.games.contract import Call, Notice, Player, Setup
 from referee.games.dice import Dice
+from referee.games.game import Game
 from referee.harness.errors import RunError, UsageError
 from referee.harness.installed import installed
-from referee.harness.match.match import Loop
-from referee.harness.paths import HOME, KITS
+from referee.harness.match.turn import Driver
+from referee.harness.paths import HOME, KITS, game_file
 from referee.harness.process.limits import Limits
-from referee.harness.seats.seat import EngineSeat, Seat, Table
+from referee.harness.seats.engine import EngineSeat
+from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.connection import Connection
 from referee.protocol.messages import Clock, Encoding, Initialize
 
 FIRST_CALL = Path("tests/first_call.jsonl")
-"""A conversation up to a bot's first answer, for its own tests."""
+"""The frames up to a bot's first answer, for its tests."""
 
 Places = dict[str, list[str]]
-"""Folders of the new bot, and what goes there: patterns of files below the kit's folder."""
+"""Folders of the new bot, each with patterns of the kit's files that go there."""
 
 
 class Kit(Struct, forbid_unknown_fields=True):
-    """`new.toml`: what a new bot in one language is made of. `@game@` stands for the game in every path."""
+    """`new.toml`: the files of a new bot in one language. `@game@` stands for the game in every path."""
 
     name: str
-    """The language, as people write it."""
+    """The language's name."""
     needs: str
     """What must be installed to build a bot, in words."""
     comment: str
-    """Begins a line that is a comment."""
+    """The beginning of a comment line."""
     test: str
-    """The command that runs the bot's own tests, once it is built."""
+    """The command that runs the bot's tests after a build."""
     bot: Places
-    """The template: it becomes the bot's own."""
+    """The template, which the author changes."""
     kit: Places
-    """The library and the game's types. Each file gets a first line that says where it came from."""
+    """The library and the game's types. A first line in each file says where it comes from."""
     verbatim: Places = {}
-    """The same for files that can hold no such line."""
+    """Files of the kit that cannot have such a line."""
     also: dict[str, Places] = {}
-    """More of `kit` for single games."""
+    """Additional files of the kit for single games."""
     packages: list[str] = []
-    """Debian's packages that the bot needs and GitHub's machines lack."""
+    """Debian packages that the bot needs and GitHub's runners lack."""
 
 
 def kits() -> dict[str, Kit]:
-    """What there is for each language, by the name of its folder. RunError if the kits were not installed."""
+    """Returns the kits by the names of their folders. RunError if no kits are installed."""
     files = sorted(KITS.glob("*/new.toml"))
     if not files:
-        raise RunError(f"this installation of the referee has no starter kits: there is nothing like {KITS}/*/new.toml")
+        raise RunError(f"this installation of the referee has no starter kits: {KITS}/*/new.toml does not exist")
     return {file.parent.name: msgspec.convert(tomllib.loads(file.read_text("utf-8")), Kit) for file in files}
 
 
 def games(lang: str, kit: Kit) -> list[str]:
-    """The installed games that a kit has a template for."""
+    """Returns the installed games for which a kit has a template."""
     folder = KITS / lang
     patterns = list(chain.from_iterable(kit.bot.values()))
     return [
         name
         for name in registry.names()
-        if all(any(folder.glob(pattern.replace("@game@", name))) for pattern in patterns)
+        if _starter(registry.game(name), lang) is not None
+        or all(any(folder.glob(pattern.replace("@game@", name))) for pattern in patterns)
     ]
 
 
-def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bool:
-    """Writes a bot for `game` into `folder`, which is made if need be. False: without a workflow, since nobody knows
-    what that should install. `referee`: what pip takes for that; None: what this one was installed from.
+def _starter(game: Game, lang: str) -> Path | None:
+    """Returns the folder of the first bot in that language that the game's own package brings; None if it has none."""
+    folder = game_file(game, game.starters) / lang
+    return folder if game.starters and folder.is_dir() else None
 
-    UsageError for a language or a game that there is nothing for, and for a folder that holds something.
+
+def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bool:
+    """Writes a bot for `game` into `folder`, which need not exist.
+
+    Returns False if the bot has no workflow, because the source of the referee is unknown. `referee`: what the workflow
+    installs with pip; None: the source of this installation.
+
+    UsageError for an unknown language or game, and for a folder that is not empty.
     """
     known = kits()
     if lang not in known:
         raise UsageError(f"no starter kit for {lang!r}; there are {', '.join(known)}")
     kit = known[lang]
-    if game.name not in (there := games(lang, kit)):
-        raise UsageError(f"the {kit.name} kit has no bot to begin with for {game.name}; it has {', '.join(there)}")
+    if game.name not in (templates := games(lang, kit)):
+        raise UsageError(
+            f"the {kit.name} kit has no template for {game.name}; it has {', '.join(templates)}."
+            " docs/adding-a-game.md says how a package brings one"
+        )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already; nothing is written over")
+        raise UsageError(f"{folder} exists and is not an empty folder")
     if referee is not None and not re.fullmatch(r"[^'\s][^'\n]*", referee):
-        raise UsageError(f"--referee {referee}: wanted is what pip takes, such as git+https://…@COMMIT")
+        raise UsageError(f"--referee {referee}: expected a requirement for pip, such as git+https://…@COMMIT")
     source = requirement(installed()) if referee is None else referee
     files = dict(_files(game, lang, kit, source))
     if not source:
@@ -113,7 +126,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
 
 @contextmanager
 def _all_or_nothing(folder: Path) -> Iterator[None]:
-    """A folder that is not there or holds nothing is so again, if filling it fails."""
+    """Removes everything again if filling the folder fails."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         yield
@@ -127,35 +140,38 @@ def _all_or_nothing(folder: Path) -> Iterator[None]:
 
 
 def first_match(game: Game, bot: str) -> str:
-    """The command of a new bot's first match: random play at every other seat, and over soon."""
+    """Returns the command of a new bot's first match: a short one, with random play at every other seat."""
     options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in game.ending.items())
     return f"referee --game {game.name}{options} {bot}" + " @random" * (game.seats.start - 1)
 
 
 def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path, bytes]]:
-    """Every file of the new bot: where it goes, and what it holds."""
-    sources = list(_find(lang, kit.bot, game.name))
+    """Yields the path and the content of every file of the new bot."""
+    starter = _starter(game, lang)
+    if starter is None:
+        sources, places = list(_find(lang, kit.bot, game.name)), [kit.kit, kit.also.get(game.name, {})]
+    else:
+        files = sorted(path for path in starter.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        sources = sorted([(path, path.relative_to(starter)) for path in files], key=lambda each: len(each[1].parts))
+        places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
     for source, path in sources:
         yield path, source.read_bytes()
-    places = [kit.kit, kit.also.get(game.name, {})]
     for source, path in chain.from_iterable(_find(lang, each, game.name) for each in places):
         origin = source.relative_to(HOME).as_posix()
-        line = (
-            f"{kit.comment} From Referee {metadata.version('referee')}, {origin} (MIT licence). Better left as it is."
-        )
+        line = f"{kit.comment} From Referee {metadata.version('referee')}, {origin} (MIT licence). Better not changed."
         yield path, f"{line}\n\n".encode() + source.read_bytes()
     for source, path in _find(lang, kit.verbatim, game.name):
         yield path, source.read_bytes()
     markers = _markers(game, kit, referee, main=sources[0][1])
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
-            if source.is_file() and "__pycache__" not in source.parts:  # pip compiles what it installs
+            if source.is_file() and "__pycache__" not in source.parts:  # pip compiles Python files that it installs
                 yield source.relative_to(folder), _filled(source.read_text("utf-8"), markers).encode()
     yield FIRST_CALL, first_call(game)
 
 
 def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
-    """The files of a kit that go to those places, and where each goes."""
+    """Yields the files of a kit for those places, and the path of each in the new bot."""
     for target, patterns in places.items():
         for pattern in patterns:
             sources = sorted((KITS / lang).glob(pattern.replace("@game@", game)))
@@ -166,7 +182,7 @@ def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _markers(game: Game, kit: Kit, referee: str, main: Path) -> dict[str, str | None]:
-    """What stands for each marker. None: nothing does, and a line that needs it is left out."""
+    """Returns the value of each marker; lines with a marker that is None are left out."""
     return {
         "game": game.name,
         "title": game.title,
@@ -182,7 +198,7 @@ def _markers(game: Game, kit: Kit, referee: str, main: Path) -> dict[str, str | 
 
 
 def _filled(text: str, markers: dict[str, str | None]) -> str:
-    """The text with every marker filled in. Anything else between two @ stays."""
+    """Replaces the markers of a text. Any other text between two @ stays."""
     marker = re.compile(f"@({'|'.join(markers)})@")
     empty = {name for name, value in markers.items() if value is None}
     lines = [line for line in text.splitlines(keepends=True) if empty.isdisjoint(marker.findall(line))]
@@ -190,10 +206,10 @@ def _filled(text: str, markers: dict[str, str | None]) -> str:
 
 
 def requirement(record: metadata.Distribution) -> str:
-    """What pip takes to install the same elsewhere, pinned; of a checkout its commit at its origin. Empty if it was
-    installed from a folder or file of this machine that has no address.
+    """Returns the requirement that installs the same with pip elsewhere; for a checkout, the commit at its origin.
 
-    Source: PEP 610. What came from a package index leaves no record of where.
+    Empty if it was installed from a local file or folder without an origin. Source: PEP 610. A package from an index
+    has no `direct_url.json`.
     """
     address = record.read_text("direct_url.json")
     if address is None:
@@ -208,7 +224,7 @@ def requirement(record: metadata.Distribution) -> str:
 
 
 def checkout(folder: Path) -> str:
-    """`git+https://…@COMMIT` of a checkout whose commit its origin has; else empty."""
+    """Returns `git+https://…@COMMIT` for a checkout whose origin has the commit; else an empty text."""
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=20)
@@ -225,43 +241,40 @@ def checkout(folder: Path) -> str:
 
 
 def first_call(game: Game, seat: Player = 0) -> bytes:
-    """What the referee sends a bot in JSON from the greeting to its first call, and then `exit`.
-
-    The engine answers for whoever is asked before.
-    """
+    """Returns the frames in JSON from `initialize` to the bot's first call, and `exit`. The engine plays until then."""
     names = ("me", *(f"rival {number}" for number in range(1, game.seats.start)))
-    return trio.run(_conversation, Loop(game, Setup(1, names, game.options()), game.time), seat)
+    return trio.run(_conversation, Driver(game, Setup(1, names, game.options()), game.time), seat)
 
 
-async def _conversation(loop: Loop, seat: Player) -> bytes:
-    listener = _Listener(loop)
-    for player in range(len(loop.setup.names)):
-        loop.seats.append(listener if player == seat else EngineSeat())
-        await loop.greet(player, Limits(), (Encoding.JSON,), loop.setup.seed)
-    await loop.play()
-    return b"".join([*listener.frames, listener.wire.exit()])
+async def _conversation(driver: Driver, player: Player) -> bytes:
+    scribe = _Scribe(driver)
+    for other in range(len(driver.setup.names)):
+        driver.seats.append(scribe if other == player else EngineSeat())
+        await driver.greet(other, Limits(), (Encoding.JSON,), driver.setup.seed)
+    await driver.play()
+    return b"".join([*scribe.frames, scribe.wire.exit()])
 
 
-class _Listener(Seat):
-    """Writes down what it is told, and leaves the game when it is asked."""
+class _Scribe(Seat):
+    """Records its frames, and leaves the game at the first call."""
 
-    def __init__(self, loop: Loop) -> None:
+    def __init__(self, driver: Driver) -> None:
         super().__init__()
-        self.loop = loop
+        self.driver = driver
         self.wire = Connection()
         self.frames: list[bytes] = []
 
-    async def greet(self, match: Initialize, table: Table) -> Fault | None:
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         self.frames.append(self.wire.initialize(match))
         self.wire.receive(b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
-        self.wire.hello()
-        return None
+        self.wire.handshake()
+        return Reply(None)
 
-    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Any:
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         self.frames.append(self.wire.call(call.method.name, self.wire.encode(call.params), clock))
-        self.loop.over = True
-        return self.loop.state.sample(call.player, Dice(1))
+        self.driver.over = True
+        return Reply(self.driver.state.sample(call.player, Dice(1)))
 
-    def tell(self, notice: Notice) -> None:
-        if not self.loop.over:
+    def notify(self, notice: Notice) -> None:
+        if not self.driver.over:
             self.frames.append(self.wire.notify(notice.method, self.wire.encode(notice.params)))

@@ -1,34 +1,42 @@
-"""The built-in bots: ordinary programs over the same pipes, started as `python -m referee.harness.opponents.<module>`.
+"""The built-in opponents: ordinary programs, started as `python -m referee.harness.opponents.<module>`.
 
-Here stands what there is: the name of each, without the `@`, its program, and the games and seats that it plays. The
-names in capitals are those of the Arena's cases (tictactoe.md, quoridor.md and connectfour.md, B2): such a case has a
-seat of its own.
+`OPPONENTS` lists their names (without the `@`), programs, games and seats. The names in capitals are the Arena's cases
+(tictactoe.md, quoridor.md and connectfour.md, B2), each of which has a fixed seat.
 """
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
+from referee.games import registry
+
 
 class Opponent(Struct, frozen=True):
-    """A built-in bot."""
+    """A built-in opponent."""
 
     module: str
-    """Its program."""
+    """The name of its module in this package."""
     seats: Mapping[str, int | None]
-    """The games that it plays, each with the seat it takes there; None = any."""
+    """The games that it plays, each with its seat; None: any seat."""
     args: tuple[str, ...] = ()
-    """What the program is given on its command line."""
+    """The arguments of the program."""
     any_game: bool = False
-    """Games that its program does not know are played by the engine itself (`referee.harness.programs.spec`)."""
+    """The engine itself plays games that the program does not know (`referee.harness.programs.spec`)."""
+    package: str = __name__
+    """The package of the module; empty: `module` is a whole path."""
     injects: bool = False
-    """It acts out of turn: the referee asks it for that, as it asks no other bot (`referee.harness.match.play`)."""
+    """It acts out of turn: the referee calls `inject`, as for no other bot (`referee.harness.match.interventions`)."""
     thinks: tuple[str, ...] = ()
-    """The games in which it takes more than a fraction of a millisecond over an answer."""
+    """The games in which an answer takes it more than a fraction of a millisecond."""
+
+    @property
+    def path(self) -> str:
+        """The module that `python -m` runs."""
+        return f"{self.package}.{self.module}" if self.package else self.module
 
 
 def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
-    """The case of that name, with its seat in each game."""
+    """Describes a cheat, with its seat in each game."""
     return Opponent("cheat", seats, (name,), injects=injects, thinks=("quoridor",))
 
 
@@ -84,3 +92,11 @@ OPPONENTS: Mapping[str, Opponent] = {
     "C_AI_NIL": cheat("C_AI_NIL", connectfour=1),
     "C_AI_SURPRISE": cheat("C_AI_SURPRISE", connectfour=1),
 }
+
+
+def opponents(game: str | None) -> Mapping[str, Opponent]:
+    """Returns all built-in opponents, including those that the game's own package brings."""
+    if game is None:
+        return OPPONENTS
+    brought = registry.game(game).opponents
+    return {**OPPONENTS, **{name: Opponent(module, {game: None}, package="") for name, module in brought.items()}}

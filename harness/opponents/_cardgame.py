@@ -1,63 +1,32 @@
-"""What the opponents share at the card game: every call shows the state, but not whether the own power was used."""
+"""The search for a turn that kills the enemy hero, for the opponents of the card game."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
-
-import msgspec
 
 from referee.games.cardgame import (
     ARCANE_SHOT,
     ATTACK,
     COST,
-    END_TURN,
     FIREBALL,
     HERO_POWER,
     HERO_POWER_COST,
     HERO_POWER_DAMAGE,
     KILL_COMMAND,
-    METHODS,
     PLAY_SPELL,
     CardGame,
-    GameState,
     attack_of,
-    from_view,
     ready,
 )
 from referee.games.contract import Player
-from referee.games.dice import Dice
-from referee.harness.opponents._serve import Handler, UnknownMethod
-from referee.protocol.messages import Initialize
 
 Answer = list[Any]
 
-Choose = Callable[[CardGame, Player, Dice], Answer]
-"""Takes the position as far as it is known, the own seat and the own luck; gives the answer."""
-
-
-def follow(match: Initialize, choose: Choose) -> Handler:
-    """Plays a game by the states that are shown, and remembers the hero power from one to the next."""
-    dice = Dice(match.seed)
-    power_used = False
-
-    def handle(method: str, params: dict[str, Any]) -> Any:
-        nonlocal power_used
-        if method not in METHODS:
-            raise UnknownMethod(method)
-        if method != "play":
-            return None
-        view = msgspec.convert(params["state"], GameState)
-        answer = choose(from_view(view, match.seat, power_used, dice.bits()), match.seat, dice)
-        power_used = answer[0] == HERO_POWER or (power_used and answer[0] != END_TURN)
-        return answer
-
-    return handle
-
 
 def lethal(position: CardGame, player: Player) -> Answer | None:
-    """The next action of a turn that kills the enemy hero for certain; None if there is no such turn.
+    """Returns the next action of a turn that certainly kills the enemy hero; None if there is no such turn.
 
-    Counts the attacks of all minions that are ready, and of the spells and the power what the mana allows.
+    Counts the attacks of all ready minions, and the spells and the hero power that the mana allows.
     """
     side, rival = position.sides[player], position.sides[1 - player]
     attackers = [index for index in range(len(side.board)) if ready(side.board, index)]
@@ -72,7 +41,7 @@ def lethal(position: CardGame, player: Player) -> Answer | None:
 
 
 def _burn(position: CardGame, player: Player) -> Iterator[tuple[int, int, Answer]]:
-    """What damages the enemy hero for mana: cost, damage, action."""
+    """Yields the cost, the damage and the action of everything that damages the enemy hero for mana."""
     side = position.sides[player]
     if not side.power_used:
         yield HERO_POWER_COST, HERO_POWER_DAMAGE, [HERO_POWER, []]

@@ -1,6 +1,6 @@
-"""The search behind `@advanced` at Connect Four (connectfour.md B2): alpha-beta over sets of cells.
+"""The search of `@advanced` at Connect Four (connectfour.md B2): alpha-beta on bitboards.
 
-A position is worth something only if a win lies within the depth of the search: the sooner it comes, the more.
+A position has a value only if the search reaches a win: the sooner the win, the higher the value.
 """
 
 from typing import Any
@@ -23,16 +23,16 @@ from referee.games.dice import Dice
 
 DEPTH = 9
 ORDER = (3, 2, 4, 1, 5, 0, 6)
-"""The columns, from the middle outwards."""
+"""The columns, from the centre outwards."""
 IN_COLUMN = tuple((1 << ROWS) - 1 << STRIDE * column for column in ORDER)
 
 Known = dict[tuple[int, int], tuple[int, int]]
-"""By own and rival's tokens: between which values a position's is known to lie. All are of one search, so that a
-position is always looked at with the same depth."""
+"""The bounds of the values of positions, by the mover's and the rival's tokens. In one search, a position is always
+reached at the same depth."""
 
 
 def best(position: ConnectFour, player: Player, dice: Dice, depth: int = DEPTH) -> dict[str, Any]:
-    """The answer with the best outcome within `depth` plies; of equals the first in ORDER."""
+    """Returns the answer with the best result within `depth` plies, the first in ORDER of several."""
     own, rival = position.tokens[player], position.tokens[1 - player]
     known: Known = {}
     chosen, most = "", -depth - 1
@@ -49,10 +49,10 @@ def best(position: ConnectFour, player: Player, dice: Dice, depth: int = DEPTH) 
 
 
 def outlook(own: int, rival: int, depth: int, low: int, high: int, known: Known) -> int:
-    """What the player of `own`, who is to move, can reach within `depth` plies.
+    """Returns the value of a position for the player to move, who has the tokens `own`.
 
-    A win at once is worth `depth`, one with the next own token `depth` - 2, and so on; a loss likewise, below 0. Exact
-    between `low` and `high`; else a value on the same side of them.
+    An immediate win is worth `depth`, a win with the next own token `depth` - 2, and so on; losses are negative.
+    The value is exact between `low` and `high`, otherwise a bound.
     """
     taken = own | rival
     cells = taken + LOWEST & FULL
@@ -64,7 +64,7 @@ def outlook(own: int, rival: int, depth: int, low: int, high: int, known: Known)
         return 0
     if must := cells & completing(rival, taken):
         if must & must - 1:
-            return 1 - depth  # only one of the cells in which the rival wins can be taken
+            return 1 - depth  # the rival has two winning cells
         cells = must
     least, most = known.get((own, rival), (1 - depth, max(0, depth - 2)))
     low, high = max(low, least), min(high, most)
@@ -81,7 +81,7 @@ def outlook(own: int, rival: int, depth: int, low: int, high: int, known: Known)
 
 
 def completing(tokens: int, taken: int) -> int:
-    """The free cells in which one more of these tokens makes four in a line."""
+    """Returns the free cells in which one more token makes four in a row."""
     found = tokens << UP & tokens << 2 * UP & tokens << 3 * UP
     for step in (RIGHT, RISING, FALLING):
         two = tokens << step & tokens << 2 * step

@@ -1,54 +1,153 @@
-"""What the opponents share at the Arena's games: no call shows the position, so that each keeps its own engine."""
+"""Turns the calls of each game into positions, from which an opponent chooses its answers.
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+The calls of most games show the position. Those of the Arena's games do not: there each opponent keeps an engine, which
+follows the events.
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
-from referee.games import registry
-from referee.games.arena import Battle, without_opening
-from referee.games.contract import Player, Setup
+from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.harness.opponents._serve import Handler, UnknownMethod
+from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Initialize
 
-Position = TypeVar("Position", bound=Battle)
+# Each game is imported when it is played: importing all of them would take longer than the rest of the start.
 
-Choose = Callable[[Position, Player, Dice], Any]
-"""Takes the position, the own seat and the own luck; gives the answer. It is never asked when a flip is due."""
+Params = dict[str, Any]
 
-Inject = Callable[[Position, Player], list[dict[str, Any]]]
-"""Takes the position and the own seat; gives the answers to show out of turn, in order. None yet: []."""
+Choose = Callable[[Any, Player, Dice], Any]
+"""Takes the position as far as it is known, the opponent's seat and its dice; returns the answer."""
+
+Inject = Callable[[Any, Player], list[dict[str, Any]]]
+"""Takes the position and the opponent's seat; returns answers to play out of turn, or an empty list."""
+
+Functions = dict[str, Callable[[Params], Any]]
+"""For each method, a function that takes the params and returns the answer."""
 
 
-def follow(
-    match: Initialize, kind: type[Position], choose: Choose[Position], inject: Inject[Position] | None = None
-) -> Handler:
-    """Plays a match with an engine that is kept in step by the events, and flips the table when that is due."""
-    options: Any = msgspec.convert(match.options, registry.game(match.game).options)
-    position = kind(without_opening(Setup(0, match.names, options)))
+def follow(choose: Choose, inject: Inject | None = None) -> Start:
+    """Makes an opponent that answers with `choose`, in every game of `FOLLOWERS`. `inject` is for the Arena's games."""
+
+    def start(match: Initialize) -> Handler:
+        functions = FOLLOWERS[match.game](match, choose) if inject is None else _arena(match, choose, inject)
+
+        def handle(method: str, params: Params) -> Any:
+            if method not in functions:
+                raise UnknownMethod(method)
+            return functions[method](params)
+
+        return handle
+
+    return start
+
+
+def _arena(match: Initialize, choose: Choose, inject: Inject | None = None) -> Functions:
+    """Flips the table when the rules require it, without a call of `choose`."""
+    from referee.games import registry
+    from referee.games.arena import Battle, without_opening
+    from referee.games.contract import Setup
+
+    game = registry.game(match.game)
+    options: Any = msgspec.convert(match.options, game.options)
+    position: Any = game.new(without_opening(Setup(0, match.names, options)))
+    assert isinstance(position, Battle)
     dice = Dice(match.seed)
 
-    def handle(method: str, params: dict[str, Any]) -> Any:
-        if method == "play":
-            if position.pending is not None:
-                return next(position.legal(match.seat))  # the flip, and nothing else
-            return choose(position, match.seat, dice)
-        if method == "inject" and inject is not None:
-            return [] if position.pending is not None else inject(position, match.seat)
-        if method != "event":
-            raise UnknownMethod(method)
-        _hear(position, params)
-        return None
+    def play(params: Params) -> Any:
+        if position.pending is not None:
+            return next(position.legal(match.seat))  # the flip is the only legal answer
+        return choose(position, match.seat, dice)
 
-    return handle
-
-
-def _hear(position: Battle, event: Mapping[str, Any]) -> None:
-    if (side := event.get("player")) is not None:
+    def event(params: Params) -> None:
+        side = params.get("player")
+        if side is None:
+            return
         seat = position.SIDES.index(side)
-        answer = {name: value for name, value in event.items() if name != "player"}
+        answer = {name: value for name, value in params.items() if name != "player"}
         if seat in position.awaited:
             position.apply({seat: answer})
         elif position.result is None and position.pending is None:
-            position.inject(seat, [answer])  # a cheat out of turn; or the referee's flip, with which all is over
+            position.inject(seat, [answer])  # a cheat out of turn, or the referee's flip, which ends the battle
+
+    functions: Functions = {"play": play, "event": event}
+    if inject is not None:
+        functions["inject"] = lambda params: [] if position.pending is not None else inject(position, match.seat)
+    return functions
+
+
+def _aiarena21(match: Initialize, choose: Choose) -> Functions:
+    """The position is a `Turn` of AI Arena 21: the call, and what it shows."""
+    from referee.games.aiarena21 import METHODS, Options, ground_of
+    from referee.harness.opponents._aiarena21 import Turn
+
+    ground = ground_of(msgspec.convert(match.options, Options))
+    dice = Dice(match.seed)
+
+    def function(name: str) -> Callable[[Params], Any]:
+        return lambda params: choose(Turn(name, ground, params), match.seat, dice)
+
+    return {name: function(name) for name, method in METHODS.items() if method.result is not None}
+
+
+def _aibg5(match: Initialize, choose: Choose) -> Functions:
+    from referee.games.aibg5 import METHODS, DoAction, Options, from_view
+
+    options = msgspec.convert(match.options, Options)
+    dice = Dice(match.seed)
+
+    def do_action(params: Params) -> Any:
+        shown = msgspec.convert(params, DoAction)
+        player = shown.playerIdx - 1
+        return choose(from_view(shown.gameState, player, options), player, dice)
+
+    return dict.fromkeys(METHODS, _ignore) | {"doAction": do_action}
+
+
+def _cardgame(match: Initialize, choose: Choose) -> Functions:
+    """Remembers whether the hero power was used, which the state does not show."""
+    from referee.games.cardgame import END_TURN, HERO_POWER, METHODS, GameState, from_view
+
+    dice = Dice(match.seed)
+    power_used = False
+
+    def play(params: Params) -> Any:
+        nonlocal power_used
+        view = msgspec.convert(params["state"], GameState)
+        answer = choose(from_view(view, match.seat, power_used, dice.bits()), match.seat, dice)
+        power_used = answer[0] == HERO_POWER or (power_used and answer[0] != END_TURN)
+        return answer
+
+    return dict.fromkeys(METHODS, _ignore) | {"play": play}
+
+
+def _reantics(match: Initialize, choose: Choose) -> Functions:
+    from referee.games.reantics import METHODS, Ant, GameState, Options, from_view
+
+    options = msgspec.convert(match.options, Options)
+    dice = Dice(match.seed)
+
+    def answer(params: Params) -> Any:
+        view = msgspec.convert(params["currentState"], GameState)
+        attacking = msgspec.convert(params.get("attackingAnt"), Ant | None)
+        return choose(from_view(view, options, attacking), match.seat, dice)
+
+    functions: Functions = dict.fromkeys(METHODS, answer)
+    return functions | {"registerWin": _ignore}
+
+
+def _ignore(params: Params) -> None:
+    """Handles what needs no answer."""
+
+
+FOLLOWERS: dict[str, Callable[[Initialize, Choose], Functions]] = {
+    "aiarena21": _aiarena21,
+    "aibg5": _aibg5,
+    "cardgame": _cardgame,
+    "connectfour": _arena,
+    "quoridor": _arena,
+    "reantics": _reantics,
+    "tictactoe": _arena,
+}

@@ -1,8 +1,8 @@
-"""The search behind `@advanced` at Quoridor (quoridor.md B2): an own answer, the rival's reply, the ways then left.
+"""The search of `@advanced` at Quoridor (quoridor.md B2), two plies deep.
 
-A position is worth the rival's shortest way less the own one, in steps. Ways are counted as the path rule counts
-them, without pawns (the original counts them with the rival's pawn in place): so a wall that crosses neither of two
-shortest ways changes nothing, which is what makes the search cheap.
+A position is worth the rival's shortest path minus the own one, in steps. Paths ignore pawns, as in the path rule; the
+original counts the rival's pawn. A wall that crosses neither shortest path therefore changes nothing, which makes the
+search cheap.
 """
 
 from typing import Any
@@ -16,9 +16,9 @@ WALL_BY_BIT = {wall.bit: wall for wall in WALLS}
 
 
 def best(position: Quoridor, player: Player, dice: Dice, walls_first: bool = False) -> dict[str, Any]:
-    """The answer with the best outcome after the rival's best reply; of equals the first.
+    """Returns the answer with the best value after the rival's best reply, the first of several.
 
-    The pawn's moves stand before the walls, unless `walls_first`; the walls are in random order.
+    The moves of the pawn come before the walls, unless `walls_first`. The walls are in random order.
     """
     pawn = [(_move(square), _moved(position, player, square)) for square in position.targets(player)]
     for answer, after in pawn:
@@ -34,7 +34,7 @@ def best(position: Quoridor, player: Player, dice: Dice, walls_first: bool = Fal
 
 
 def reply(position: Quoridor, player: Player, enough: int) -> int:
-    """What `player`, who is to answer, can make of the position with one answer; or any that is `enough` or more."""
+    """Returns the best value for `player`, who is to move, after one answer; any value of `enough` or more will do."""
     up, right = position.up, position.right
     own_square, rival_square = position.pawns[player], position.pawns[1 - player]
     own_goal, rival_goal = GOALS[player], GOALS[1 - player]
@@ -47,7 +47,7 @@ def reply(position: Quoridor, player: Player, enough: int) -> int:
     if value >= enough or not position.walls_left[player]:
         return value
     own_way, in_own_way = way(own_square, own_goal, up, right)
-    value = max(value, rival_way - own_way)  # a wall in nobody's way
+    value = max(value, rival_way - own_way)  # a wall that blocks no shortest path
     left = position.free & in_rivals_way
     while left and value < enough:
         bit = left & -left
@@ -60,13 +60,13 @@ def reply(position: Quoridor, player: Player, enough: int) -> int:
     return value
 
 
-# Ways. `up` and `right` are the open steps, as `Quoridor` keeps them.
+# Paths. `up` and `right` are the open steps, as in `Quoridor`.
 
 NO_WAY = 81
 
 
 def distance(square: int, goal: int, up: int, right: int) -> int:
-    """The number of steps from `square` to the nearest of the `goal` squares; NO_WAY if there is no way."""
+    """Returns the number of steps from `square` to the nearest `goal` square; NO_WAY if there is no path."""
     steps, seen = 0, 1 << square
     while not seen & goal:
         before = seen
@@ -78,9 +78,9 @@ def distance(square: int, goal: int, up: int, right: int) -> int:
 
 
 def way(square: int, goal: int, up: int, right: int) -> tuple[int, int]:
-    """The same, and the walls, as bits of `Quoridor.free`, that would cross one of the shortest ways.
+    """Returns the same and the walls, as bits of `Quoridor.free`, that cross one of the shortest paths.
 
-    There must be a way.
+    There must be a path.
     """
     layers = [1 << square]
     while not (seen := layers[-1]) & goal:
@@ -104,11 +104,11 @@ def way(square: int, goal: int, up: int, right: int) -> tuple[int, int]:
     return len(layers), ups | ups >> 1 | (rights | rights >> 9) << 81
 
 
-# Answers and where they lead.
+# Answers and their positions.
 
 
 def _placeable(position: Quoridor, player: Player, dice: Dice) -> list[Wall]:
-    """The walls that may be placed, in random order."""
+    """Returns the walls that may be placed, in random order."""
     if not position.walls_left[player]:
         return []
     in_the_way = 0

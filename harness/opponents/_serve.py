@@ -1,4 +1,4 @@
-"""The loop that every built-in opponent runs in."""
+"""The program that every built-in opponent runs in."""
 
 import gc
 import os
@@ -13,41 +13,32 @@ from referee.protocol.connection import BotConnection, NeedData, Notification, R
 from referee.protocol.messages import Initialize
 
 Handler = Callable[[str, dict[str, Any]], Any]
-"""Takes the name and the params of a call or a notification; what it returns for a call is the answer."""
+"""Takes the method and the params of a call or a notification; returns the answer to a call."""
 
 Start = Callable[[Initialize], Handler]
-"""Gives the handler for one match."""
+"""Returns the handler for one match."""
 
 BOT_FAILED = -32000
 METHOD_NOT_FOUND = -32601
 
 
 class UnknownMethod(Exception):
-    """A handler has no such function."""
+    """The opponent does not handle this method."""
 
     def __init__(self, method: str) -> None:
         super().__init__(f"unknown method {method}")
 
 
 def serve(name: str, games: Mapping[str, Start]) -> None:
-    """Plays match after match, each with a handler of its own from its game's entry, until `exit` or the end of input.
-
-    A game that has no entry is refused.
-    """
-
-    def start(match: Initialize) -> Handler:
-        if match.game not in games:
-            raise ValueError(f"@{name} plays {', '.join(sorted(games))}, not {match.game}")
-        return games[match.game](match)
-
-    _Server(name, start).serve()
-    gc.freeze()  # Python would look for garbage in all that was loaded before it ends: a sixth of a short match
+    """Plays match after match until `exit` or the end of input. Each match gets a new handler from `games`."""
+    _Server(name, games).serve()
+    gc.freeze()  # otherwise Python looks for garbage before it exits, which takes a sixth of a short match
 
 
 class _Server:
-    def __init__(self, name: str, start: Start) -> None:
+    def __init__(self, name: str, games: Mapping[str, Start]) -> None:
         self.name = name
-        self.start = start
+        self.games = games
         self.wire = BotConnection()
         self.handle: Handler = _not_started
 
@@ -58,7 +49,7 @@ class _Server:
             elif message.method == "exit":
                 return
             else:
-                self._hear(message)
+                self._handle_notification(message)
 
     def _next(self) -> Request | Notification | None:
         """Waits for a message; None at the end of input."""
@@ -70,7 +61,7 @@ class _Server:
         return message
 
     def _answer(self, request: Request) -> bytes:
-        """The frame of the result, or of the error that the handler raised: the program serves on."""
+        """Returns the frame of the result or the error. The program goes on after an error."""
         try:
             if request.method == "initialize":
                 result: Any = self._initialize(msgspec.convert(request.params, Initialize))
@@ -84,14 +75,16 @@ class _Server:
         return self.wire.respond(request.id, result)
 
     def _initialize(self, match: Initialize) -> dict[str, Any]:
-        self.handle = self.start(match)
+        if match.game not in self.games:
+            raise ValueError(f"@{self.name} plays {', '.join(sorted(self.games))}, not {match.game}")
+        self.handle = self.games[match.game](match)
         return {"name": self.name, "encoding": self.wire.choose_encoding(match.encodings), "reuse": True}
 
-    def _hear(self, notification: Notification) -> None:
+    def _handle_notification(self, notification: Notification) -> None:
         try:
             self.handle(notification.method, notification.params)
         except UnknownMethod:
-            pass  # that is how the protocol grows
+            pass  # a later version of the protocol may have it
         except Exception:
             traceback.print_exc()
 

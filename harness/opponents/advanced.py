@@ -3,10 +3,8 @@
 from functools import cache
 from typing import Any
 
-from referee.games.connectfour import ConnectFour
 from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.games.quoridor import Quoridor
 from referee.games.tictactoe import CELLS, LINES, SYMBOLS, TicTacToe
 from referee.harness.opponents._connectfour import best as best_nine_plies
 from referee.harness.opponents._follow import follow
@@ -15,16 +13,16 @@ from referee.harness.opponents._serve import Start, serve
 
 
 def perfect_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
-    """Tic-tac-toe: the quickest win, else a draw, else the slowest loss; of equals the first from NW to SE."""
-    board, mine, theirs = "".join(position.board), SYMBOLS[player], SYMBOLS[1 - player]
+    """Tic-tac-toe: the quickest win, else a draw, else the slowest loss; the first of equal cells from NW to SE."""
+    board, symbol, rival = "".join(position.board), SYMBOLS[player], SYMBOLS[1 - player]
     empty = [index for index in range(9) if board[index] == "."]
-    best = max(empty, key=lambda index: -outlook(_put(board, index, mine), theirs, mine))
+    best = max(empty, key=lambda index: -outlook(_put(board, index, symbol), rival, symbol))
     return {"action": "putSymbol", "position": CELLS[best]}
 
 
 @cache
 def outlook(board: str, mover: str, rival: str) -> int:
-    """What `mover` can reach: above 0 a win, the higher the sooner; 0 a draw; below 0 a loss, the lower the sooner.
+    """Returns the best result for `mover`: positive for a win, higher if sooner; 0 for a draw; negative for a loss.
 
     `board` is nine characters, row by row from the top left.
     """
@@ -40,9 +38,9 @@ def _put(board: str, index: int, symbol: str) -> str:
 
 
 GAMES: dict[str, Start] = {
-    "connectfour": lambda match: follow(match, ConnectFour, best_nine_plies),
-    "quoridor": lambda match: follow(match, Quoridor, best_two_plies),
-    "tictactoe": lambda match: follow(match, TicTacToe, perfect_cell),
+    "connectfour": follow(best_nine_plies),
+    "quoridor": follow(best_two_plies),
+    "tictactoe": follow(perfect_cell),
 }
 
 

@@ -1,18 +1,19 @@
-"""`@aggressive`: all damage goes to the enemy hero, and all mana is spent."""
+"""`@aggressive`: spends all mana, and directs all damage at the enemy hero."""
 
 from referee.games.cardgame import ATTACK, COST, END_TURN, HERO_POWER, PLACE_MINION, PLAY_SPELL, CardGame
 from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.harness.opponents._cardgame import Answer, follow, lethal
+from referee.harness.opponents._cardgame import Answer, lethal
+from referee.harness.opponents._follow import follow
 from referee.harness.opponents._serve import Start, serve
 
 
 def charge(position: CardGame, player: Player, dice: Dice) -> Answer:
-    """The dearest minion first, since auras and charge help at once; then spells, then attacks, then the power."""
+    """Plays the most expensive minion first, since auras and charge help at once; then spells, attacks, hero power."""
     if (answer := lethal(position, player)) is not None:
         return answer
     hand = position.sides[player].hand
-    # Without a target, or with the enemy hero as the target.
+    # Actions without a target, or with the enemy hero as the target.
     answers: list[Answer] = [answer for answer in position.legal(player) if answer[1][1:] in ([], [0])]
     placed = [answer for answer in answers if answer[0] == PLACE_MINION]
     if placed:
@@ -24,7 +25,7 @@ def charge(position: CardGame, player: Player, dice: Dice) -> Answer:
     return [END_TURN, []]
 
 
-GAMES: dict[str, Start] = {"cardgame": lambda match: follow(match, charge)}
+GAMES: dict[str, Start] = {"cardgame": follow(charge)}
 
 
 if __name__ == "__main__":

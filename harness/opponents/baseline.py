@@ -12,24 +12,24 @@ from referee.harness.opponents._serve import Start, serve
 
 
 def first_empty_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
-    """Tic-tac-toe: the first empty cell in the order NW N NE W C E SW S SE."""
+    """Tic-tac-toe: takes the first empty cell in the order NW N NE W C E SW S SE."""
     return next(position.legal(player))
 
 
 def first_free_column(position: ConnectFour, player: Player, dice: Dice) -> Any:
-    """Connect Four: the first column from the left that is not full."""
+    """Connect Four: takes the first column from the left that is not full."""
     return next(position.legal(player))
 
 
 def any_answer(position: Quoridor, player: Player, dice: Dice) -> Any:
-    """Quoridor: any legal answer, each as likely, so that it is nearly always a wall while walls last."""
+    """Quoridor: draws a legal answer. All are equally likely, so it is nearly always a wall while there are walls."""
     return position.sample(player, dice)
 
 
 GAMES: dict[str, Start] = {
-    "connectfour": lambda match: follow(match, ConnectFour, first_free_column),
-    "quoridor": lambda match: follow(match, Quoridor, any_answer),
-    "tictactoe": lambda match: follow(match, TicTacToe, first_empty_cell),
+    "connectfour": follow(first_free_column),
+    "quoridor": follow(any_answer),
+    "tictactoe": follow(first_empty_cell),
 }
 
 

@@ -1,20 +1,21 @@
-"""`@trader`: kills when it can; else it takes the action after which the boards stand best for it, while one helps."""
+"""`@trader`: kills the enemy hero if it can, and otherwise takes the action that improves its position most."""
 
 from referee.games.cardgame import COST, END_TURN, CardGame, Side, attack_of
 from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.harness.opponents._cardgame import Answer, follow, lethal
+from referee.harness.opponents._cardgame import Answer, lethal
+from referee.harness.opponents._follow import follow
 from referee.harness.opponents._serve import Start, serve
 
-# Measured in attack and health of minions: what one mana's worth of a card in the hand, a point of the enemy hero's
-# health, and the mere presence of a minion count.
+# In points of attack and health: the worth of one mana of a card in the hand, of one health point of the enemy hero,
+# and of each minion in addition.
 CARD_COST = 0.7
 HERO_HEALTH = 0.4
 PRESENCE = 0.5
 
 
 def trade(position: CardGame, player: Player, dice: Dice) -> Answer:
-    """The action that gains most, by the engine's own reckoning of what it does."""
+    """Returns the action that gains most, according to the engine; END_TURN if none gains anything."""
     if (answer := lethal(position, player)) is not None:
         return answer
     best, best_worth = [END_TURN, []], worth(position, player)
@@ -29,19 +30,19 @@ def trade(position: CardGame, player: Player, dice: Dice) -> Answer:
 
 
 def worth(position: CardGame, player: Player) -> float:
-    """How good a position is for `player`, in attack and health of minions."""
+    """Returns the worth of a position for `player`, in points of attack and health."""
     side, rival = position.sides[player], position.sides[1 - player]
     hand = CARD_COST * sum([COST[card] for card in side.hand])
     return army(side) - army(rival) + hand - HERO_HEALTH * rival.health
 
 
 def army(side: Side) -> float:
-    """Attack with auras, and health, of all minions of a side."""
+    """Returns the worth of all minions of a side."""
     board = side.board
     return sum([attack_of(board, i) + m.max_health - m.damage + PRESENCE for i, m in enumerate(board)], 0.0)
 
 
-GAMES: dict[str, Start] = {"cardgame": lambda match: follow(match, trade)}
+GAMES: dict[str, Start] = {"cardgame": follow(trade)}
 
 
 if __name__ == "__main__":

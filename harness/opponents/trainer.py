@@ -1,4 +1,4 @@
-"""`@trainer`: hunts the nearest player and shoots; neither items nor the boss interest it (aibg5.md, 13.4)."""
+"""`@trainer`: hunts the nearest player and shoots; it ignores items and the boss (aibg5.md, 13.4)."""
 
 from heapq import heappop, heappush
 from typing import Any
@@ -7,19 +7,16 @@ from referee.games.aibg5 import AIBG5, ASTEROID, BLACKHOLE, BOSS, CELLS, NEIGHBO
 from referee.games.contract import Player
 from referee.games.dice import Dice
 from referee.games.hexgrid import NOWHERE, distance
-from referee.harness.opponents._aibg5 import follow
+from referee.harness.opponents._follow import follow
 from referee.harness.opponents._serve import Start, serve
 
 HOLE_COST = 2
-"""What a black hole adds to the step into it."""
+"""The additional cost of a step into a black hole."""
 
 
 def hunt(position: AIBG5, player: Player, dice: Dice) -> Any:
-    """Shoots at the nearest player, or takes a step towards it; an asteroid that is in the way is shot.
-
-    Where neither can be done, any legal action.
-    """
-    target = position.ships[nearest(position, player)].at
+    """Shoots at the nearest player, or moves towards it and shoots at asteroids in its way; else any legal action."""
+    target = position.ships[nearest(position, player)].cell
     shot = _named("attack", target)
     if shot in position.legal(player):
         return shot
@@ -30,16 +27,16 @@ def hunt(position: AIBG5, player: Player, dice: Dice) -> Any:
 
 
 def nearest(position: AIBG5, player: Player) -> Player:
-    """The other player that is least far away, of several the first."""
-    here = CELLS[position.ships[player].at]
-    others = [seat for seat in position.on.values() if seat != player]
-    return min(others, key=lambda seat: (distance(here, CELLS[position.ships[seat].at]), seat))
+    """Returns the nearest other player, the first of several."""
+    place = CELLS[position.ships[player].cell]
+    others = [seat for seat in position.seat_at.values() if seat != player]
+    return min(others, key=lambda seat: (distance(place, CELLS[position.ships[seat].cell]), seat))
 
 
 def first_step(position: AIBG5, player: Player, target: Cell) -> Cell | None:
-    """The first cell of the cheapest way; None if there is no way."""
-    start = position.ships[player].at
-    edge: list[tuple[int, Cell, Cell]] = [(0, start, start)]  # cost, cell, first cell of the way there
+    """Returns the first cell of the cheapest path (Dijkstra); None if there is no path."""
+    start = position.ships[player].cell
+    edge: list[tuple[int, Cell, Cell]] = [(0, start, start)]  # cost, cell, first cell of the path
     done = set()
     while edge:
         cost, cell, first = heappop(edge)
@@ -48,15 +45,15 @@ def first_step(position: AIBG5, player: Player, target: Cell) -> Cell | None:
         if cell in done:
             continue
         done.add(cell)
-        for beside in NEIGHBOURS[cell]:
-            if beside != NOWHERE and (beside == target or _may_enter(position, beside)):
-                there = cost + step_cost(position, player, beside)
-                heappush(edge, (there, beside, beside if cell == start else first))
+        for neighbour in NEIGHBOURS[cell]:
+            if neighbour != NOWHERE and (neighbour == target or _may_enter(position, neighbour)):
+                total = cost + step_cost(position, player, neighbour)
+                heappush(edge, (total, neighbour, neighbour if cell == start else first))
     return None
 
 
 def step_cost(position: AIBG5, player: Player, cell: Cell) -> int:
-    """1, and what a black hole adds, or the shots that an asteroid takes."""
+    """Returns 1 plus the cost of a black hole or the number of shots at an asteroid."""
     kind = position.kinds[cell]
     if kind == ASTEROID:
         return 1 + -(-position.asteroids[cell] // position.ships[player].power)
@@ -64,7 +61,7 @@ def step_cost(position: AIBG5, player: Player, cell: Cell) -> int:
 
 
 def _may_enter(position: AIBG5, cell: Cell) -> bool:
-    return cell not in position.on and position.kinds[cell] not in (BOSS, WORMHOLE)
+    return cell not in position.seat_at and position.kinds[cell] not in (BOSS, WORMHOLE)
 
 
 def _named(word: str, cell: Cell) -> dict[str, str]:
@@ -72,7 +69,7 @@ def _named(word: str, cell: Cell) -> dict[str, str]:
     return {"action": f"{word},{q},{r}"}
 
 
-GAMES: dict[str, Start] = {"aibg5": lambda match: follow(match, hunt)}
+GAMES: dict[str, Start] = {"aibg5": follow(hunt)}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Finds the Python modules that an agent of an original competition imports, without running it."""
+"""Finds the Python modules that a bot of an original competition imports, without running it."""
 
 import ast
 import sys
@@ -7,23 +7,23 @@ from pathlib import Path
 
 from referee.harness.paths import RUNNER
 
-OURS = {
+PROVIDED = {
     "aiarena21": {"aiarena21"},
     "reantics": {path.stem for path in (RUNNER.parent / "modules").glob("*.py")},
 }
-"""Modules that the runner provides, whatever the agent's folders hold."""
+"""Modules that the runner provides."""
 IMPORTERS = ("import_module", "__import__")
 
 
 def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
-    """Python files of the agent's folder and of the folder above that it imports, with what those import; sorted.
+    """Returns the Python files that an agent imports, directly or indirectly, from its folder or the one above.
 
-    `agent` is a real path. A link that leads out of the agent's folder is no module: the file behind it may be
-    somebody else's.
+    The result is sorted. `agent` is a real path. A link that leads out of the agent's folder does not count: its
+    target may belong to another person.
     """
     own, above = agent.parent, agent.parent.parent
-    skipped = {*sys.stdlib_module_names, *OURS.get(game, ())}
-    found: set[Path] = set()
+    skipped = {*sys.stdlib_module_names, *PROVIDED.get(game, ())}
+    modules: set[Path] = set()
     waiting = [agent]
     while waiting:
         file = waiting.pop()
@@ -32,21 +32,21 @@ def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
                 continue
             for folder in (own, above) if start is None else (start,):
                 files = _files(folder, parts, own, above)
-                waiting += [path for path in files if path not in found]
-                found.update(files)
+                waiting += [path for path in files if path not in modules]
+                modules.update(files)
                 if files:
                     break
-    return tuple(sorted(found - {agent}))
+    return tuple(sorted(modules - {agent}))
 
 
-def above(agent: Path, game: str) -> tuple[Path, ...]:
-    """Those of `imported_by` that are not in the agent's own folder."""
+def modules_above(agent: Path, game: str) -> tuple[Path, ...]:
+    """Returns the imported modules in the folder above the agent's."""
     return tuple(file for file in imported_by(agent, game) if agent.parent not in file.parents)
 
 
 def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
-    """Every module that a file may import: the folder where the search starts (None = the import path) and the parts
-    of the name. Of `from a import b`, both `a` and `a.b`: `b` may be a module."""
+    """Yields every module that a file may import: the folder where the search starts (None: the import path), and the
+    parts of the name. `from a import b` yields `a.b`, since `b` may be a module."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -71,23 +71,25 @@ def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
 
 
 def _files(folder: Path, parts: tuple[str, ...], own: Path, above: Path) -> list[Path]:
-    """The files that Python runs to import a name from a folder, as far as they exist: of a package its `__init__.py`
-    too. Folders without one count inside the agent's own folder only."""
-    found = []
+    """Returns the existing files that Python runs to import a name from a folder, including `__init__.py` of packages.
+
+    Packages without `__init__.py` count only inside the agent's own folder.
+    """
+    files = []
     for part in parts:
         package, module = folder / part, folder / f"{part}.py"
         if _is_module(package / "__init__.py", own, above):
-            found.append(package / "__init__.py")
+            files.append(package / "__init__.py")
         elif _is_module(module, own, above):
-            return [*found, module]
+            return [*files, module]
         elif not (package == own or own in package.parents):
-            return found
+            return files
         folder = package
-    return found
+    return files
 
 
 def _is_module(file: Path, own: Path, above: Path) -> bool:
-    """Whether there is such a file that the agent may read."""
+    """Whether the file exists and the agent may read it."""
     try:
         real = file.resolve()
         return above in file.parents and file.is_file() and (real == file or own in real.parents)

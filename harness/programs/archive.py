@@ -1,4 +1,4 @@
-"""What a bot consists of: the files of its folder, without what is made of them, and one name for their content."""
+"""The files of a bot's folder, without build results, and a hash of their content."""
 
 import fnmatch
 import hashlib
@@ -10,26 +10,26 @@ from pathlib import Path
 from msgspec import Struct
 
 LEFT_OUT = frozenset({".git", "build", "target", "node_modules", "__pycache__", ".venv"})
-"""Folders that tools make or keep beside a source, at any depth."""
+"""Folders of build tools, which are left out at any depth."""
 
 
 class File(Struct, frozen=True, order=True):
-    """One file of a bundle."""
+    """One file of a bot."""
 
     path: str
-    """From the bundle's folder, with slashes."""
+    """Relative to the bot's folder, with slashes."""
     executable: bool
     sha256: str
-    """Of the content, in hexadecimal; of a link to a folder, of its target's name."""
+    """The hash of the content, in hexadecimal; for a link to a folder, the hash of its target's path."""
 
     @property
     def line(self) -> str:
-        """What stands for the file in the identity."""
+        """The file's line in the identity."""
         return f"{self.path} {'x' if self.executable else '-'} {self.sha256}"
 
 
-class Bundle(Struct, frozen=True):
-    """A folder's files at one moment."""
+class BotArchive(Struct, frozen=True):
+    """The files of a bot's folder at one moment."""
 
     folder: Path
     files: tuple[File, ...]
@@ -37,22 +37,22 @@ class Bundle(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """Names the content: the same files give the same, wherever they lie, whoever owns them, however packed."""
+        """The hash of the content. It does not depend on the files' place, owner or packing."""
         return identity(self.files)
 
 
 def identity(files: Iterable[File]) -> str:
-    """SHA-256, in hexadecimal, over the sorted lines of path, executable bit and SHA-256 of the content."""
+    """Returns the SHA-256, in hexadecimal, of the sorted lines of path, executable bit and SHA-256 of the content."""
     return hashlib.sha256("\n".join(sorted(file.line for file in files)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def read(folder: Path, exclude: Iterable[str] = ()) -> Bundle:
-    """The bundle that a folder holds. OSError for a file that cannot be read.
+def read(folder: Path, exclude: Iterable[str] = ()) -> BotArchive:
+    """Reads the files of a folder. OSError for a file that cannot be read.
 
-    `exclude` are patterns of paths from the folder, as in `data/*.bin`; one that matches a folder leaves all of it out.
+    `exclude`: patterns of relative paths, such as `data/*.bin`. A pattern that matches a folder excludes all of it.
     """
     patterns = tuple(pattern.rstrip("/") for pattern in exclude)
-    return Bundle(folder, tuple(sorted(_files(folder, "", patterns))))
+    return BotArchive(folder, tuple(sorted(_files(folder, "", patterns))))
 
 
 def _files(folder: Path, inside: str, patterns: tuple[str, ...]) -> Iterator[File]:
@@ -71,6 +71,6 @@ def _files(folder: Path, inside: str, patterns: tuple[str, ...]) -> Iterator[Fil
 
 
 def sha256(file: Path) -> str:
-    """Of a file's content, in hexadecimal."""
+    """Returns the SHA-256 of a file's content, in hexadecimal."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,9 +1,9 @@
-"""Where builds are kept: `$XDG_CACHE_HOME/referee`, or `~/.cache/referee`.
+"""The cache of builds: the folder `builds` in the user's cache.
 
-Each has a folder of its own, named by a hash of all that it is made of; so it never goes stale and is never changed
-once it is complete. Beside it stand two locks: who builds holds `.lock`, and every process that uses what was built
-holds a share of `.used` for as long as it lives, which keeps it from being removed. The locks are removed with it: a
-process that waited for a lock looks whether the file is still there, and otherwise waits for the new one.
+Each build has its own folder, which is named by a hash of everything that the build depends on. A finished build never
+changes. Two lock files stand next to each folder. A process that builds holds `.lock`. Every process that uses a build
+holds a shared lock on `.used` until it ends, so that no other process removes the build. The lock files are removed
+with the folder: a process that has waited for a lock checks that the file still exists, and otherwise tries again.
 """
 
 import fcntl
@@ -17,62 +17,63 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from referee.harness.errors import RunError
-from referee.harness.isolation.supervisor import remove
+from referee.harness.isolation.removal import remove
+from referee.harness.paths import cache_folder
 
 ORIGIN = "origin"
-"""A file in each build's folder: the path of the source that it was made of."""
+"""A file in each build's folder: the path of the source."""
 MADE_IN = "made_in"
-"""A file in the folder of a build that was made elsewhere and copied: where."""
+"""A file in the folder of a copied build: the path of the folder where it was made."""
 KEPT_S = 30 * 24 * 3600.0
-"""A build that nobody has used for so long is removed."""
+"""Builds that were not used for this long are removed."""
 DRAFT_S = 24 * 3600.0
-"""So is what somebody began who was killed."""
+"""Unfinished folders of this age are removed: the process that made them was killed."""
 
 _used_locks: dict[Path, int] = {}
-"""The open `.used` of the builds that this process uses."""
+"""The `.used` files of the builds that this process uses, with their descriptors."""
 
 
 def root() -> Path:
-    """The folder of all builds."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "referee" / "builds"
+    """Returns the folder of all builds."""
+    return cache_folder() / "builds"
 
 
 def builds_in(words: Iterable[str]) -> tuple[str, ...]:
-    """The folders of the builds that a command line names, what they link to as packages of theirs, and where they were
-    made: an optimiser may have cut that path into pieces, which nobody can replace."""
-    builds = f"{root()}/"
-    found = named_in(words)
-    found |= {work for build in found if (work := _read(Path(build, MADE_IN)))}
-    packages = {str(link.resolve()) for build in found for link in Path(build, "node_modules").glob("*")}
-    found |= {package if builds not in package else _build_of(package, builds) for package in packages}
-    return tuple(sorted(found))
+    """Returns the folders that a bot needs from the cache: the builds in its command line, the packages that they link
+    to, and their work folders. An optimiser may have split the path of a work folder, so that it could not be replaced.
+    """
+    prefix = f"{root()}/"
+    folders = builds_named_in(words)
+    folders |= {work for build in folders if (work := _read(Path(build, MADE_IN)))}
+    packages = {str(link.resolve()) for build in folders for link in Path(build, "node_modules").glob("*")}
+    folders |= {package if prefix not in package else _build_of(package, prefix) for package in packages}
+    return tuple(sorted(folders))
 
 
-def named_in(words: Iterable[str]) -> set[str]:
-    """The folders of the builds whose paths are in the words of a command line. A class path is a word of several."""
+def builds_named_in(words: Iterable[str]) -> set[str]:
+    """Returns the folders of the builds in the words of a command line. A class path holds several in one word."""
     return {build for word in words for build in re.findall(rf"{re.escape(str(root()))}/[^/:]+", word)}
 
 
-def _build_of(path: str, builds: str) -> str:
-    return builds + path.removeprefix(builds).partition("/")[0]
+def _build_of(path: str, prefix: str) -> str:
+    return prefix + path.removeprefix(prefix).partition("/")[0]
 
 
 def key(parts: Iterable[str]) -> str:
-    """A name for what is made of these parts."""
+    """Returns the hash of everything that a build depends on."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
-def named(parts: Iterable[str]) -> Path:
-    """The folder of what is made of these parts, there or not."""
+def folder_for(parts: Iterable[str]) -> Path:
+    """Returns the folder for a build that depends on these parts. It need not exist."""
     return root() / key(parts)
 
 
 @contextmanager
 def locked(home: Path) -> Iterator[None]:
-    """Nobody else makes or removes it meanwhile. RunError without a cache."""
+    """Keeps other processes from making or removing the folder `home`. RunError if the cache cannot be written."""
     try:
-        lock = _locked_file(_beside(home, ".lock"), fcntl.LOCK_EX)
+        lock = _locked_file(_lock_path(home, ".lock"), fcntl.LOCK_EX)
     except OSError as error:
         raise unwritable("nothing can be built", root(), error) from error
     try:
@@ -82,7 +83,7 @@ def locked(home: Path) -> Iterator[None]:
 
 
 def _locked_file(path: Path, how: int) -> int:
-    """An open file that is locked and still has this name. BlockingIOError if `how` forbids to wait for it."""
+    """Opens and locks a file. BlockingIOError if `how` has LOCK_NB and another process holds the lock."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -93,7 +94,7 @@ def _locked_file(path: Path, how: int) -> int:
             raise
         if _has_name(file, path):
             return file
-        os.close(file)  # it was removed while this process waited
+        os.close(file)  # the file was removed while this process waited
 
 
 def _has_name(file: int, path: Path) -> bool:
@@ -103,14 +104,14 @@ def _has_name(file: int, path: Path) -> bool:
         return False
 
 
-def unwritable(hence: str, folder: Path, error: OSError) -> RunError:
-    """A folder of the cache cannot be written, `hence` what."""
-    return RunError(f"{hence}: the cache {folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME")
+def unwritable(failure: str, folder: Path, error: OSError) -> RunError:
+    """Returns the error for a cache folder that cannot be written; `failure` says what failed because of that."""
+    return RunError(f"{failure}: the cache {folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME")
 
 
 @contextmanager
 def draft() -> Iterator[Path]:
-    """A new folder among the builds, to be `put` in its place when it is complete; else it is removed."""
+    """Makes a temporary folder, to be moved to its place with `put`. It is removed if that does not happen."""
     folder = Path(mkdtemp(suffix=".new", dir=root()))
     try:
         yield folder
@@ -120,7 +121,7 @@ def draft() -> Iterator[Path]:
 
 
 def make(home: Path, origin: Path, made_in: Path | None = None) -> None:
-    """Makes the folder `home` for builds of the source `origin`, unless it is there. To be used under its lock."""
+    """Makes the folder `home` for builds of the source `origin`, unless it exists. Needs its lock."""
     if (home / ORIGIN).exists():
         return
     home.mkdir(exist_ok=True)
@@ -130,20 +131,20 @@ def make(home: Path, origin: Path, made_in: Path | None = None) -> None:
 
 
 def discard(home: Path) -> None:
-    """Removes a build, all at once: a process that is killed meanwhile leaves no half of it under its name."""
-    aside = Path(mkdtemp(suffix=".new", dir=root()))
-    home.rename(aside)
-    remove(aside)
+    """Removes a build. It is renamed first: a process that is killed meanwhile leaves no half-removed build."""
+    trash = Path(mkdtemp(suffix=".new", dir=root()))
+    home.rename(trash)
+    remove(trash)
 
 
 def made_in(home: Path) -> Path | None:
-    """The folder where a build was made that was copied to `home`; None if there is no such build."""
+    """Returns the work folder of the build that was copied to `home`; None if there is no such build."""
     text = _read(home / MADE_IN)
     return Path(text) if text else None
 
 
 def put(folder: Path, home: Path, origin: Path) -> None:
-    """Makes a draft what was made of the source `origin`. To be used under the lock of `home`."""
+    """Moves a draft to its place `home`. Needs the lock of `home`."""
     (folder / ORIGIN).write_text(str(origin), "utf-8", "surrogateescape")
     if home.exists():
         discard(home)
@@ -152,27 +153,27 @@ def put(folder: Path, home: Path, origin: Path) -> None:
 
 
 def use(home: Path) -> None:
-    """From now on, until this process ends, it is in use. To be used under its lock."""
-    path = _beside(home, ".used")
-    held = _used_locks.get(path)
-    if held is None or not _has_name(held, path):  # somebody may have deleted the cache
+    """Marks a build as used until this process ends. Needs its lock."""
+    path = _lock_path(home, ".used")
+    file = _used_locks.get(path)
+    if file is None or not _has_name(file, path):  # the user may have deleted the cache
         _used_locks[path] = _locked_file(path, fcntl.LOCK_SH)
-        if held is not None:
-            os.close(held)
+        if file is not None:
+            os.close(file)
     os.utime(path)
 
 
 def in_use(home: Path) -> bool:
-    """Whether this process or another one uses it."""
+    """Whether any process uses a build."""
     try:
-        os.close(_locked_file(_beside(home, ".used"), fcntl.LOCK_EX | fcntl.LOCK_NB))
+        os.close(_locked_file(_lock_path(home, ".used"), fcntl.LOCK_EX | fcntl.LOCK_NB))
     except BlockingIOError:
         return True
     return False
 
 
-def listed(listing: Path) -> list[Path] | None:
-    """The files that a list of inputs names, or None without one; it counts as used now. To be used under its lock."""
+def read_inputs(listing: Path) -> list[Path] | None:
+    """Reads a list of inputs and marks it as used; None if it does not exist. Needs its lock."""
     text = _read(listing)
     if not text:
         return None
@@ -181,14 +182,16 @@ def listed(listing: Path) -> list[Path] | None:
     return [Path(path) for path in inputs]
 
 
-def list_inputs(listing: Path, origin: Path, inputs: Iterable[Path]) -> None:
-    """Writes what a build of the source `origin` has read. To be used under the lock of `listing`."""
+def write_inputs(listing: Path, origin: Path, inputs: Iterable[Path]) -> None:
+    """Writes the list of files that a build of the source `origin` has read. Needs the lock of `listing`."""
     listing.write_text("\0".join(map(str, [origin, *inputs])), "utf-8", "surrogateescape")
 
 
 def prune(origin: Path, keep: Collection[Path]) -> None:
-    """Removes what nobody uses and nobody will: older builds of the same source, those whose source is gone, and
-    those that were not used for long. Where a build was made stays for as long as the build."""
+    """Removes unused builds: older ones of the same source, those without a source, and those not used for `KEPT_S`.
+
+    The work folder of a build stays as long as the build.
+    """
     for home in _homes():
         source = _read(home / ORIGIN)
         if home not in keep and (source == str(origin) or not os.path.exists(source) or _old(home)):
@@ -197,14 +200,14 @@ def prune(origin: Path, keep: Collection[Path]) -> None:
                     _remove_unused(home)
     _prune_lists(origin, keep)
     _prune_locks()
-    for left in root().glob("*.new"):
+    for folder in root().glob("*.new"):
         with suppress(OSError):
-            if time.time() - left.stat().st_mtime > DRAFT_S:
-                remove(left)
+            if time.time() - folder.stat().st_mtime > DRAFT_S:
+                remove(folder)
 
 
 def _prune_lists(origin: Path, keep: Collection[Path]) -> None:
-    """Removes the lists of inputs of what is no longer built, as `prune` does with the builds."""
+    """Removes lists of inputs by the same rules."""
     for listing in root().glob("*.inputs"):
         source = _read(listing).partition("\0")[0]
         if listing not in keep and (source == str(origin) or not os.path.exists(source) or _unchanged(listing)):
@@ -213,7 +216,7 @@ def _prune_lists(origin: Path, keep: Collection[Path]) -> None:
 
 
 def _prune_locks() -> None:
-    """Removes locks whose build or list is gone."""
+    """Removes the locks of builds and lists that are gone."""
     for suffix in (".lock", ".used"):
         for lock in root().glob(f"*{suffix}"):
             home = lock.with_name(lock.name.removesuffix(suffix))
@@ -223,8 +226,8 @@ def _prune_locks() -> None:
 
 
 def _remove_unused(home: Path) -> None:
-    """Removes a build or a list of inputs with its locks. BlockingIOError if a process uses it or builds it."""
-    lock = _locked_file(_beside(home, ".lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    """Removes a build or a list of inputs, and its locks. BlockingIOError if a process makes it."""
+    lock = _locked_file(_lock_path(home, ".lock"), fcntl.LOCK_EX | fcntl.LOCK_NB)
     try:
         if in_use(home):
             return
@@ -232,14 +235,14 @@ def _remove_unused(home: Path) -> None:
             discard(home)
         else:
             home.unlink(missing_ok=True)
-        _beside(home, ".used").unlink(missing_ok=True)
+        _lock_path(home, ".used").unlink(missing_ok=True)
         if not home.exists():
-            _beside(home, ".lock").unlink(missing_ok=True)
+            _lock_path(home, ".lock").unlink(missing_ok=True)
     finally:
         os.close(lock)
 
 
-def _beside(home: Path, suffix: str) -> Path:
+def _lock_path(home: Path, suffix: str) -> Path:
     return home.parent / f"{home.name}{suffix}"
 
 
@@ -248,7 +251,7 @@ def _homes() -> list[Path]:
 
 
 def _read(file: Path) -> str:
-    """The text of a file; empty if there is none."""
+    """Returns the text of a file; empty if it cannot be read."""
     try:
         return file.read_text("utf-8", "surrogateescape")
     except OSError:
@@ -256,11 +259,11 @@ def _read(file: Path) -> str:
 
 
 def _old(home: Path) -> bool:
-    return _unchanged(_beside(home, ".used"))
+    return _unchanged(_lock_path(home, ".used"))
 
 
 def _unchanged(file: Path) -> bool:
-    """Whether a file is gone, or was not changed for so long that nobody needs what it belongs to."""
+    """Whether a file is gone, or has not changed for `KEPT_S`."""
     try:
         return time.time() - file.stat().st_mtime > KEPT_S
     except OSError:

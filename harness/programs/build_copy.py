@@ -1,4 +1,4 @@
-"""Copies a bot's files into the folder where it is built, and the result into the folder where it plays."""
+"""Copies a bot's files to its work folder, and a finished build to the folder where the bot plays."""
 
 import mmap
 import os
@@ -7,30 +7,30 @@ import stat
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from referee.harness.isolation.supervisor import remove
+from referee.harness.isolation.removal import remove
 from referee.harness.programs import archive
-from referee.harness.programs.archive import Bundle, File
+from referee.harness.programs.archive import BotArchive, File
 
 NEW = "new"
-"""Each file is written under this name, next to the tree, before it gets its own name."""
-SIGNED = b"\xcf\xfa\xed\xfe"
-"""The first bytes of a program of macOS. Its signature covers every byte, so no path in it can be replaced."""
+"""Each file is written under this name next to the tree, and then renamed."""
+MACHO = b"\xcf\xfa\xed\xfe"
+"""The first bytes of a program of macOS, which is signed: no byte of it may change."""
 
 
-def sync(found: Bundle, tree: Path, listing: Path) -> None:
-    """Makes the sources in `tree` equal to the bundle, and leaves what builds have made there.
+def sync(bot: BotArchive, tree: Path, listing: Path) -> None:
+    """Makes the sources in `tree` equal to the bot's, and keeps the other files: earlier builds have made them.
 
     A file with the same content keeps its time, because build tools compare times. The file `listing` names the
-    sources, so that a source which the author removes vanishes here too. OSError if a file changes meanwhile.
+    sources, so that a source that the author has removed is removed here too. OSError if a file changes meanwhile.
     """
-    files = {file.path for file in found.files}
+    files = {file.path for file in bot.files}
     before = set(listing.read_text("utf-8", "surrogateescape").split("\0")) if listing.exists() else set()
-    _write(listing, before | files)  # complete also if a copy fails half-way
+    _write(listing, before | files)  # complete even if a copy fails
     tree.mkdir(exist_ok=True)
     for path in before - files:
-        _drop(tree, path)
-    for file in found.files:
-        _bring(found.folder / file.path, tree, file)
+        _remove_source(tree, path)
+    for file in bot.files:
+        _copy_source(bot.folder / file.path, tree, file)
     _write(listing, files)
 
 
@@ -38,18 +38,18 @@ def _write(listing: Path, paths: set[str]) -> None:
     listing.write_text("\0".join(sorted(paths)), "utf-8", "surrogateescape")
 
 
-def _drop(tree: Path, path: str) -> None:
-    """Removes a source, and the folders that are empty without it."""
+def _remove_source(tree: Path, path: str) -> None:
+    """Removes a source and the folders that become empty."""
     folders = [tree / parent for parent in PurePosixPath(path).parents][:-1]
     if any(map(os.path.islink, folders)):
-        return  # a build has put a link here, which may lead out of the tree
+        return  # a build has made a link, which may lead out of the tree
     with suppress(OSError):
         (tree / path).unlink()
         for folder in folders:
             folder.rmdir()
 
 
-def _bring(source: Path, tree: Path, file: File) -> None:
+def _copy_source(source: Path, tree: Path, file: File) -> None:
     target = tree / file.path
     for parent in reversed([tree / parent for parent in PurePosixPath(file.path).parents][:-1]):
         if parent.is_symlink() or parent.is_file():
@@ -77,47 +77,47 @@ def _bring(source: Path, tree: Path, file: File) -> None:
         raise OSError(f"{source} changed while it was copied; start again")
 
 
-def publish(work: Path, made: Path) -> None:
-    """Copies the tree `work` to `made`, where it plays. The two paths are equally long.
+def publish(work: Path, home: Path) -> None:
+    """Copies the tree `work` to `home`, from which the bot plays. The two paths have the same length.
 
-    Compilers write the path of the folder in which they run into scripts, links and programs. In the copy, each of
-    these paths names the copy. A file that exists is only ever replaced as a whole, since a bot may play from it.
+    Compilers write the path of their working folder into scripts, links and programs. The copy has its own path there.
+    An existing file is replaced as a whole, since a bot may be playing from it.
     """
-    before, after = os.fsencode(work), os.fsencode(made)
+    before, after = os.fsencode(work), os.fsencode(home)
     assert len(before) == len(after)
     places: dict[Path, os.stat_result] = {}
     for folder, folders, names in os.walk(work):
-        place = made / os.path.relpath(folder, work)
+        place = home / os.path.relpath(folder, work)
         place.mkdir(parents=True, exist_ok=True)
         places[place] = os.stat(folder)
         for name in (*folders, *names):
             path = os.path.join(folder, name)
             status = os.lstat(path)
             if stat.S_ISLNK(status.st_mode):
-                _publish_link(os.readlink(os.fsencode(path)).replace(before, after), place / name, made)
+                _publish_link(os.readlink(os.fsencode(path)).replace(before, after), place / name, home)
             elif stat.S_ISREG(status.st_mode):
-                with suppress(PermissionError):  # what our account cannot read here, the bot cannot read there
-                    _publish_file(path, status, place / name, made, (before, after))
-    for place, status in places.items():  # build tools look at the times of folders, too
+                with suppress(PermissionError):  # the bot could not read such a file either
+                    _publish_file(path, status, place / name, home, (before, after))
+    for place, status in places.items():  # build tools compare the times of folders too
         os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _publish_link(to: bytes, target: Path, made: Path) -> None:
+def _publish_link(to: bytes, target: Path, home: Path) -> None:
     if target.is_symlink() and os.readlink(os.fsencode(target)) == to:
         return
-    new = os.fsencode(made.with_name(NEW))
+    new = os.fsencode(home.with_name(NEW))
     with suppress(FileNotFoundError):
         os.unlink(new)
     os.symlink(to, new)
     os.replace(new, target)
 
 
-def _publish_file(path: str, status: os.stat_result, target: Path, made: Path, paths: tuple[bytes, bytes]) -> None:
+def _publish_file(path: str, status: os.stat_result, target: Path, home: Path, paths: tuple[bytes, bytes]) -> None:
     with suppress(FileNotFoundError):
-        there = target.lstat()
-        if (there.st_size, there.st_mtime_ns) == (status.st_size, status.st_mtime_ns) and stat.S_ISREG(there.st_mode):
+        old = target.lstat()
+        if (old.st_size, old.st_mtime_ns) == (status.st_size, status.st_mtime_ns) and stat.S_ISREG(old.st_mode):
             return
-    new = made.with_name(NEW)
+    new = home.with_name(NEW)
     new.unlink(missing_ok=True)
     shutil.copyfile(path, new)
     _replace(new, *paths)
@@ -132,7 +132,7 @@ def _replace(file: Path, before: bytes, after: bytes) -> None:
         if os.fstat(opened.fileno()).st_size < len(before):
             return  # an empty file cannot be mapped
         with mmap.mmap(opened.fileno(), 0) as content:
-            if content[: len(SIGNED)] == SIGNED:
+            if content[: len(MACHO)] == MACHO:
                 return
             at = content.find(before)
             while at >= 0:

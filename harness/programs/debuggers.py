@@ -1,4 +1,4 @@
-"""How a debugger is attached to a bot that runs, by the language that it is written in."""
+"""The commands that attach a debugger to a running bot, by the bot's language."""
 
 import shutil
 import socket
@@ -9,11 +9,10 @@ import msgspec
 import psutil
 
 from referee.harness.programs.spec import Entrant
-from referee.harness.seats.seat import Seat
 
 RUNTIMES = {"python": "python", "pypy": "python", "node": "node", "java": "java", "dlv": "go"}
-"""By how the program's name begins, what runs the bot."""
-AGENT = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:"
+"""The beginnings of program names, and the language that each runs."""
+JAVA_AGENT = "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,quiet=y,address=127.0.0.1:"
 COMMANDS = {
     "python": "python -m debugpy --listen 5678 --pid {pid}   (pip install debugpy; then attach an editor to port 5678)",
     "node": "kill -USR1 {pid} && node inspect -p {pid}",
@@ -23,9 +22,8 @@ COMMANDS = {
 }
 
 
-def process_of(seat: Seat) -> int | None:
-    """The process that a bot is; None: it has none. Of a shell that waits for the bot, the bot."""
-    pid = seat.pid
+def process_of(pid: int | None) -> int | None:
+    """Returns the process of a bot that was started as `pid`: the only child of a shell, or else `pid` itself."""
     while pid is not None:
         try:
             process = psutil.Process(pid)
@@ -39,35 +37,35 @@ def process_of(seat: Seat) -> int | None:
 
 
 def listening(entrant: Entrant) -> Entrant:
-    """The program such that a debugger can reach it: a Java machine has to be told so at its start."""
+    """Lets a debugger reach the program: a Java machine needs an option for that at its start."""
     if Path(entrant.argv[0]).name != "java":
         return entrant
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    return msgspec.structs.replace(entrant, argv=(entrant.argv[0], f"{AGENT}{port}", *entrant.argv[1:]))
+    return msgspec.structs.replace(entrant, argv=(entrant.argv[0], f"{JAVA_AGENT}{port}", *entrant.argv[1:]))
 
 
 def attach_command(pid: int, entrant: Entrant) -> str:
-    """The command that attaches the language's debugger."""
-    port = next((word.removeprefix(AGENT) for word in entrant.argv if word.startswith(AGENT)), "PORT")
+    """Returns the command that attaches the debugger of the bot's language."""
+    port = next((word.removeprefix(JAVA_AGENT) for word in entrant.argv if word.startswith(JAVA_AGENT)), "PORT")
     return COMMANDS[language(pid, entrant.argv)].format(pid=pid, port=port)
 
 
 def language(pid: int, argv: Sequence[str]) -> str:
-    """What the program is written in, as far as its runtime or its binary tells: a key of `COMMANDS`."""
+    """Returns the language of a program, by its runtime or its binary: a key of `COMMANDS`."""
     try:
         program = psutil.Process(pid).exe()
     except psutil.Error:
         program = shutil.which(argv[0]) or argv[0]
     name = Path(program).name
-    for start, found in RUNTIMES.items():
-        if name.startswith(start):
-            return found
+    for prefix, language in RUNTIMES.items():
+        if name.startswith(prefix):
+            return language
     return "go" if _made_by_go(Path(program)) else "native"
 
 
 def _made_by_go(program: Path) -> bool:
-    """Go's linker leaves its own mark in a program."""
+    """Looks for the mark of Go's linker."""
     try:
         with program.open("rb") as binary:
             return b"Go build ID:" in binary.read(1 << 16) or b"Go buildinf:" in program.read_bytes()

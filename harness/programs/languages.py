@@ -1,4 +1,4 @@
-"""Bots of one source file, by suffix: each gives the command that runs it with the language's starter kit at hand."""
+"""Bots of one source file: for each suffix, a function that builds the file and returns the command that runs it."""
 
 import os
 import re
@@ -10,61 +10,65 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
-from referee.harness.programs import archive, build, toolchains
+from referee.harness.programs import archive, toolchains
+from referee.harness.programs.build import SourceBuild, build_folder, build_source
+from referee.harness.programs.build_process import BuildContext
+
+Argv = tuple[str, ...]
 
 
-def _python(path: Path) -> tuple[str, ...]:
+def _python(path: Path, context: BuildContext) -> Argv:
     return (sys.executable, str(path))
 
 
-def _javascript(path: Path) -> tuple[str, ...]:
-    """A file that imports the kit finds it wherever the file lies; any other needs nothing but node."""
+def _javascript(path: Path, context: BuildContext) -> Argv:
+    """A file that imports the kit finds it from every folder; other files need only node."""
     node = _need("node", path)
     if b"referee-kit" not in path.read_bytes():
         return (node, str(path))
-    return (node, "--import", str(_built("javascript", path) / "resolve.js"), str(path))
+    return (node, "--import", str(_build_kit("javascript", path, context) / "resolve.js"), str(path))
 
 
-def _typescript(path: Path) -> tuple[str, ...]:
-    """With whatever it imports from beside it."""
+def _typescript(path: Path, context: BuildContext) -> Argv:
     node = _need("node", path)
-    kit = _built("javascript", path)
-    made = build.program(path, ("node",), lambda into: (str(kit / "compile.sh"), str(path), str(into)), str(kit))
-    return (node, "--enable-source-maps", str(made / f"{path.stem}.js"))
+    kit = _build_kit("javascript", path, context)
+    compiler = str(kit / "compile.sh")
+    build = SourceBuild(path, lambda folder: (compiler, str(path), str(folder)), ("node",), str(kit))
+    return (node, "--enable-source-maps", str(build_source(build, context) / f"{path.stem}.js"))
 
 
-def _interpreted(program: str) -> Callable[[Path], tuple[str, ...]]:
-    return lambda path: (_find(program, path), str(path))
+def _interpreted(program: str) -> Callable[[Path, BuildContext], Argv]:
+    return lambda path, context: (_find(program, path), str(path))
 
 
-def _java(path: Path) -> tuple[str, ...]:
-    """Runs the first class of the file, whatever the file is called, as `java FILE` does."""
+def _java(path: Path, context: BuildContext) -> Argv:
+    """Runs the first class of the file as `java FILE` does, whatever the file's name."""
     java, javac = _need("java", path), _need("javac", path)
-    kit = _built("java", path)
+    kit = _build_kit("java", path, context)
     jar = str(kit / "target" / "referee-kit.jar")
     package, first, public = _java_classes(path.read_text("utf-8", "replace"))
-    called = f"{public}.java" if public not in ("", path.stem) else ""
+    link_name = f"{public}.java" if public not in ("", path.stem) else ""
 
-    def compile(into: Path) -> tuple[str, ...]:
-        options = ("-g", "-proc:none", "-encoding", "UTF-8", "-cp", jar, "-d", str(into))
-        return (javac, *options, str(into / called if called else path))
+    def command(folder: Path) -> Argv:
+        options = ("-g", "-proc:none", "-encoding", "UTF-8", "-cp", jar, "-d", str(folder))
+        return (javac, *options, str(folder / link_name if link_name else path))
 
-    made = build.program(path, ("java", "javac"), compile, str(kit), called)
-    name = first if (made / package.replace(".", "/") / f"{first}.class").is_file() else path.stem
-    return (java, f"@{kit / 'java.args'}", "-cp", f"{made}:{jar}", f"{package}.{name}".lstrip("."))
+    classes = build_source(SourceBuild(path, command, ("java", "javac"), str(kit), link_name), context)
+    name = first if (classes / package.replace(".", "/") / f"{first}.class").is_file() else path.stem
+    return (java, f"@{kit / 'java.args'}", "-cp", f"{classes}:{jar}", f"{package}.{name}".lstrip("."))
 
 
 _JAVA_IGNORED = re.compile(
     r'//[^\n]*|/\*.*?\*/|"""(?:\\.|.)*?"""|"(?:\\.|[^"\\\n])*"|' + r"'(?:\\.|[^'\\\n])*'", re.DOTALL
 )
-"""Comments and texts."""
+"""Comments and string literals."""
 _JAVA_WORD = re.compile(r"[{}]|\bpublic\b|\b(?:class|interface|enum|record)\s+(\w+)")
 
 
 def _java_classes(text: str) -> tuple[str, str, str]:
-    """The package of a source, its first class, and its public one, after which javac wants the file to be named.
+    """Returns the package of a source, its first class and its public class, each empty if there is none.
 
-    Each is empty if there is none.
+    javac requires a file to have the name of its public class.
     """
     code = _JAVA_IGNORED.sub(" ", text)
     package = re.search(r"^\s*package\s+([\w.]+)\s*;", code, re.MULTILINE)
@@ -79,23 +83,23 @@ def _java_classes(text: str) -> tuple[str, str, str]:
     return package[1] if package else "", first, public
 
 
-def _c_plus_plus(path: Path) -> tuple[str, ...]:
-    """With the parts of the kit that the file includes, which are compiled once for all bots."""
+def _c_plus_plus(path: Path, context: BuildContext) -> Argv:
+    """Links the parts of the kit that the file includes; these are compiled once for all bots."""
     command = [_need("g++", path), "-std=c++17", "-O2"]
     parts = sorted(_kit_headers(path) & {source.stem for source in (KITS / "cpp" / "src").glob("*.cpp")})
     if not parts:
-        return _compiled(command, path)
+        return _compile(command, path, context)
     parts += ["frames"]
-    kit = _built("cpp", path, " ".join(["./library.sh", *parts]))
+    kit = _build_kit("cpp", path, context, " ".join(["./library.sh", *parts]))
     objects = [str(kit / "library" / f"{part}.o") for part in parts]
-    return _compiled([*command, "-I", str(kit / "include")], path, *objects)
+    return _compile([*command, "-I", str(kit / "include")], path, context, *objects)
 
 
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"]+)[>"]', re.MULTILINE)
 
 
 def _kit_headers(path: Path) -> set[str]:
-    """The names of the C++ kit's headers that a file includes, itself or by way of others."""
+    """Returns the names of the C++ kit's headers that a file includes, directly or indirectly."""
     include = KITS / "cpp" / "include"
     seen, waiting = set(), [path]
     while waiting:
@@ -108,74 +112,76 @@ def _kit_headers(path: Path) -> set[str]:
     return {file.stem for file in seen if file.is_relative_to(include)}
 
 
-def _c(path: Path) -> tuple[str, ...]:
-    """With the kit for a file that includes it, which then needs the kit's libraries."""
+def _c(path: Path, context: BuildContext) -> Argv:
+    """Links the kit, and the libraries that it needs, if the file includes it."""
     gcc = _need("gcc", path)
     if b"<referee/" not in path.read_bytes():
-        return _compiled([gcc, "-O2"], path)
+        return _compile([gcc, "-O2"], path, context)
     _need("make", path)
-    kit = _built("c", path)
+    kit = _build_kit("c", path, context)
     libraries = (str(kit / "build" / "libreferee.a"), "-ljson-c", "-lm")
-    return _compiled([gcc, "-std=c11", "-O2", "-I", str(kit / "include")], path, *libraries)
+    return _compile([gcc, "-std=c11", "-O2", "-I", str(kit / "include")], path, context, *libraries)
 
 
-def _rust(path: Path) -> tuple[str, ...]:
-    """Compiled by `rustc` alone against the kit's library, so it needs no `Cargo.toml` and has no other crates."""
+def _rust(path: Path, context: BuildContext) -> Argv:
+    """Compiles with `rustc` against the kit's library. There is no `Cargo.toml`, hence no other crates."""
     rustc = _need("rustc", path)
     _need("cargo", path)
-    made = _built("rust", path) / "target" / "release"
-    command = (rustc, "--edition=2021", "--crate-name=bot", "-O", "--extern", f"referee_kit={made}/libreferee_kit.rlib")
-    search = ("-L", f"dependency={made / 'deps'}")
+    kit = _build_kit("rust", path, context) / "target" / "release"
+    options = ("--edition=2021", "--crate-name=bot", "-O", "--extern", f"referee_kit={kit}/libreferee_kit.rlib")
+    search = ("-L", f"dependency={kit / 'deps'}")
 
-    def compile(into: Path) -> tuple[str, ...]:
-        return (*command, *search, f"--emit=link={into / 'bot'},dep-info={into / 'inputs.d'}", str(path))
+    def command(folder: Path) -> Argv:
+        outputs = f"--emit=link={folder / 'bot'},dep-info={folder / 'inputs.d'}"
+        return (rustc, *options, *search, outputs, str(path))
 
-    return (str(build.program(path, ("rustc",), compile) / "bot"),)
+    return (str(build_source(SourceBuild(path, command, ("rustc",)), context) / "bot"),)
 
 
-def _go(path: Path) -> tuple[str, ...]:
-    """Compiled as if it lay in the kit's module."""
+def _go(path: Path, context: BuildContext) -> Argv:
+    """Compiles the file as a part of the kit's module."""
     command = (_need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
-    made = build.program(path, ("go",), lambda into: (*command, str(into / "bot"), str(path)), bundled("go").identity)
-    return (str(made / "bot"),)
+    kit = kit_archive("go").identity
+    build = SourceBuild(path, lambda folder: (*command, str(folder / "bot"), str(path)), ("go",), kit)
+    return (str(build_source(build, context) / "bot"),)
 
 
-def _compiled(command: list[str], path: Path, *libraries: str) -> tuple[str, ...]:
-    """By gcc or g++."""
+def _compile(compiler: list[str], path: Path, context: BuildContext, *libraries: str) -> Argv:
+    """Compiles a file with gcc or g++."""
 
-    def compile(into: Path) -> tuple[str, ...]:
-        return (*command, "-MD", "-MF", str(into / "inputs.d"), "-o", str(into / "bot"), str(path), *libraries)
+    def command(folder: Path) -> Argv:
+        return (*compiler, "-MD", "-MF", str(folder / "inputs.d"), "-o", str(folder / "bot"), str(path), *libraries)
 
-    return (str(build.program(path, (Path(command[0]).name,), compile) / "bot"),)
+    return (str(build_source(SourceBuild(path, command, (Path(compiler[0]).name,)), context) / "bot"),)
 
 
-NOT_BUILT = ("dist", "new", "*.md")
-"""What does not matter to a build of a kit; the example bots exclude the same."""
+KIT_EXCLUDES = ("dist", "new", "*.md")
+"""Files of a kit that do not matter to a build. The example bots exclude the same."""
 LIBRARIES = {
     "c": "make -s build/libreferee.a",
     "java": "./build.sh",
     "javascript": "./build.sh",
     "rust": "cargo build --quiet --release --lib --target-dir target",
 }
-"""How the kits are built of which bots of one file need more than the sources."""
+"""The commands that build the kits' libraries, where a bot of one file needs more than the sources."""
 
 
 @cache
-def bundled(kit: str) -> archive.Bundle:
-    """The files of a kit, as its example bots have them too."""
-    return archive.read(KITS / kit, NOT_BUILT)
+def kit_archive(kit: str) -> archive.BotArchive:
+    """Returns the files of a kit, which its example bots share."""
+    return archive.read(KITS / kit, KIT_EXCLUDES)
 
 
-def _built(kit: str, path: Path, command: str = "") -> Path:
-    """A copy of the kit, built."""
-    return build.folder(bundled(kit), ["/bin/sh", "-c", command or LIBRARIES[kit]], ".", str(path))
+def _build_kit(kit: str, path: Path, context: BuildContext, command: str = "") -> Path:
+    """Returns a copy of the kit with its library built."""
+    return build_folder(kit_archive(kit), command or LIBRARIES[kit], ".", str(path), path.name, context)
 
 
 def _find(program: str, path: Path) -> str:
-    found = shutil.which(program)
-    if found is None:
+    executable = shutil.which(program)
+    if executable is None:
         raise RunError(f"{path.name} needs {program}, which is not on this machine")
-    return found
+    return executable
 
 
 @cache
@@ -184,16 +190,14 @@ def _works(path: str) -> bool:
 
 
 def _need(program: str, path: Path) -> str:
-    """The first program of that name on PATH that works. RunError if there is none."""
-    found = toolchains.find(program) or _find(program, path)
-    if not _works(found):
-        raise RunError(
-            f"{path.name} needs {program}; {found} is there, but does not tell its version, so it cannot work"
-        )
-    return found
+    """Returns the first program of that name on PATH that works. RunError if there is none."""
+    executable = toolchains.find(program) or _find(program, path)
+    if not _works(executable):
+        raise RunError(f"{path.name} needs {program}, but {executable} does not work: it does not print its version")
+    return executable
 
 
-SOURCES: dict[str, Callable[[Path], tuple[str, ...]]] = {
+SOURCES: dict[str, Callable[[Path, BuildContext], Argv]] = {
     ".py": _python,
     ".js": _javascript,
     ".mjs": _javascript,

@@ -1,7 +1,7 @@
-"""Bots that were written for the original competitions: how they are named, recognised and run.
+"""Bots of the original competitions: how the user names them, and how they are recognised and run.
 
-`original:[--python PATH] [--seed N] [--folder DIR] [--original-ids] FILE_OR_FOLDER`. What runs them is an ordinary
-program, `harness/adapters/originals/run.py`.
+`original:[--python PATH] [--seed N] [--folder DIR] [--original-ids] FILE_OR_FOLDER`. An ordinary program runs them,
+`harness/adapters/originals/run.py`.
 """
 
 import ast
@@ -25,71 +25,71 @@ FUNCTIONS = {
     "aiarena21": {"play_powerup", "play_turn", "play_auction", "play_transport"},
     "cardgame": {"start", "play", "end"},
 }
-"""What an original's file defines, where it has functions."""
+"""The functions that a bot of each game must have; a bot of ReAntics has a class instead."""
 OPTIONS = ("--python", "--seed", "--folder", "--original-ids")
 _OPTION = re.compile(r"\s*--(python|seed|folder|original-ids)\b(?:=|\s+|$)")
 
 
 class Original(Struct, frozen=True):
-    """How one of them is to be run."""
+    """How to run one of them."""
 
     path: Path
     """A file, or the folder of a card game's agent."""
     python: str = sys.executable
     seed: int | None = None
-    """Of its luck; None = what the match gives its seat."""
+    """The seed of its random numbers; None: the match's seed for its seat."""
     folder: Path | None = None
-    """Its working folder; None = what its competition had."""
+    """Its working folder; None: as in its competition."""
     original_ids: bool = False
     root: Path | None = None
-    """The bot's folder, all of which the agent may read; None for a file that was named by itself."""
+    """The bot's folder, all of which the agent may read; None if the user named a single file."""
 
-    def found(self, game: str) -> "Original":
-        """With the bot in the place of a folder that it lies in. UsageError where that has none, or several."""
+    def located(self, game: str) -> "Original":
+        """Replaces a folder by the bot in it. UsageError if it has none, or several."""
         if game not in GAMES or not self.path.is_dir():
             return self
-        path = _only_one(self.path, game)
+        path = _only_bot(self.path, game)
         if path is None:
             raise UsageError(f"original:{self.path}: there is no bot of {game} in that folder; name its file")
         return msgspec.structs.replace(self, path=path, root=self.root or self.path)
 
     def argv(self, game: str) -> tuple[str, ...]:
-        """The command that runs it. UsageError for a game whose originals had no bots in Python."""
+        """Returns the command that runs it. UsageError for a game whose competition had no bots in Python."""
         if game not in GAMES:
-            raise UsageError(f"original:{self.path}: {game} has no bots of that kind; {', '.join(GAMES)} have")
-        options = list(self._visible(game))
+            raise UsageError(f"original:{self.path}: {game} has no original bots; {', '.join(GAMES)} have")
+        options = list(self._visible_paths(game))
         options += [] if self.seed is None else ["--seed", str(self.seed)]
         options += [] if self.folder is None else ["--folder", str(self.folder)]
         options += ["--original-ids"] if self.original_ids else []
         return (self.python, str(RUNNER), game, *options, str(self.path))
 
-    def _visible(self, game: str) -> Iterator[str]:
-        """Options that name what the agent may read outside its own folder; see `readable.of_original`."""
-        own = self.path if self.path.is_dir() else self.path.parent
-        if self.root is not None and self.root != own:
+    def _visible_paths(self, game: str) -> Iterator[str]:
+        """Options with the paths outside its own folder that the agent may read."""
+        own_folder = self.path if self.path.is_dir() else self.path.parent
+        if self.root is not None and self.root != own_folder:
             yield f"{ROOT}{self.root}"
         elif self.root is None and self.path.is_file():
-            yield from (f"{MODULE}{file}" for file in agent_imports.above(self.path, game))
+            yield from (f"{MODULE}{file}" for file in agent_imports.modules_above(self.path, game))
 
 
 def working_in_a_copy(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The command of one of them, so that what it writes never comes into its folder; another command as it is."""
+    """Makes the command of an original bot work in a copy of its folder. Returns any other command unchanged."""
     return (*argv[:-1], "--copy", argv[-1]) if argv[1:2] == (str(RUNNER),) else argv
 
 
 def read(text: str, base: Path) -> Original:
-    """What stands behind `original:`; paths begin at `base`. UsageError for whatever is wrong with it."""
+    """Parses the text after `original:`; paths are relative to `base`. UsageError if anything is wrong with it."""
     options: dict[str, str] = {}
     rest = text
-    while found := _OPTION.match(rest):
-        rest = rest[found.end() :]
-        options[found[1]] = ""
-        if found[1] != "original-ids":
-            options[found[1]], rest = _word(rest, f"original:{text}: --{found[1]}")
+    while match := _OPTION.match(rest):
+        rest = rest[match.end() :]
+        options[match[1]] = ""
+        if match[1] != "original-ids":
+            options[match[1]], rest = _word(rest, f"original:{text}: --{match[1]}")
     path = _path(rest.strip(), base, text)
     seed, folder = options.get("seed"), options.get("folder")
     if seed is not None and not re.fullmatch(r"-?\d+", seed):
-        raise UsageError(f"original:{text}: --seed {seed}: wanted is a whole number")
+        raise UsageError(f"original:{text}: --seed {seed}: expected a whole number")
     if folder is not None and not (base / folder).expanduser().is_dir():
         raise UsageError(f"original:{text}: --folder {folder}: there is no such folder")
     return Original(
@@ -102,7 +102,7 @@ def read(text: str, base: Path) -> Original:
 
 
 def recognised(path: Path, game: str) -> bool:
-    """Whether a file or folder without a word on how to run it is a bot of that game's original."""
+    """Whether a file or folder looks like a bot of the game's original competition."""
     if game == "cardgame" and path.is_dir():
         return (path / "agent.py").is_file()
     if game not in GAMES or path.suffix != ".py" or not path.is_file():
@@ -121,13 +121,15 @@ def recognised(path: Path, game: str) -> bool:
 
 
 def bot_in(path: Path, game: str) -> Path | None:
-    """The bot of that game's original that a file or folder is: itself, or the only one that lies in the folder. None
-    if it is none, as is whatever has a bot.toml. UsageError for a folder with several."""
-    return None if (path / "bot.toml").exists() else _only_one(path, game)
+    """Returns the original bot that a path is or contains; None if there is none, or if it has a bot.toml.
+
+    UsageError for a folder with several.
+    """
+    return None if (path / "bot.toml").exists() else _only_bot(path, game)
 
 
-def _only_one(path: Path, game: str) -> Path | None:
-    """As `bot_in`, whatever bot.toml says."""
+def _only_bot(path: Path, game: str) -> Path | None:
+    """Does the same, whether or not there is a bot.toml."""
     if recognised(path, game):
         return path
     if game not in GAMES or not path.is_dir():
@@ -140,7 +142,7 @@ def _only_one(path: Path, game: str) -> Path | None:
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """What is run when a module or class is made, also under an `if` or in a `try`."""
+    """Yields the statements that run when a module or class is made, including those in an `if`, `try` or `with`."""
     for node in body:
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With):
@@ -150,20 +152,20 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _names(body: Iterable[ast.stmt]) -> set[str]:
-    """What a module or class has by name: what it defines, what it gives a name to, what it imports by name."""
-    found: set[str] = set()
+    """Returns the names that a module or class defines, assigns or imports."""
+    names: set[str] = set()
     for node in _statements(body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Assign):
-            found.update(target.id for target in node.targets if isinstance(target, ast.Name))
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.ImportFrom):
-            found.update(name.asname or name.name for name in node.names)
-    return found
+            names.update(name.asname or name.name for name in node.names)
+    return names
 
 
 def _imports(body: Iterable[ast.stmt], package: str) -> bool:
-    """Whether a file imports its competition's package, so that it is a bot of it even where a function is missing."""
+    """Whether a file imports its competition's package; then it is a bot even if a function is missing."""
     statements = list(_statements(body))
     modules = [node.module or "" for node in statements if isinstance(node, ast.ImportFrom)]
     modules += [name.name for node in statements if isinstance(node, ast.Import) for name in node.names]
@@ -171,31 +173,31 @@ def _imports(body: Iterable[ast.stmt], package: str) -> bool:
 
 
 def _word(text: str, where: str) -> tuple[str, str]:
-    """The first word, which may be quoted, and the rest."""
-    found = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
-    if found is None:
+    """Splits off the first word, which may be quoted."""
+    match = re.match(r"('[^']*'|\"[^\"]*\"|\S+)\s*", text)
+    if match is None:
         raise UsageError(f"{where}: its value is missing")
-    return "".join(shlex.split(found[1])), text[found.end() :]
+    return "".join(shlex.split(match[1])), text[match.end() :]
 
 
 def _path(text: str, base: Path, whole: str) -> Path:
-    """A file or folder. Names with blanks need no quotes: it is the last thing that is said."""
+    """Finds the file or folder. Names with spaces need no quotes, because the path comes last."""
     if not text:
-        raise UsageError(f"original:{whole}: wanted is a file, as in original:'My Agent.py'")
+        raise UsageError(f"original:{whole}: expected a file, as in original:'My Agent.py'")
     for name in (text, text.strip("'\""), _unescaped(text)):
         path = (base / Path(name).expanduser()).resolve()
         if name and path.exists():
             return path
     if text.startswith("-"):
         raise UsageError(f"original:{whole}: there is no option {text.split()[0]}; there are {', '.join(OPTIONS)}")
-    behind = next((option for option in OPTIONS if f" {option}" in text), None)
-    if behind is not None:
-        raise UsageError(f"original:{whole}: {behind} stands behind the file; options stand before it")
+    misplaced = next((option for option in OPTIONS if f" {option}" in text), None)
+    if misplaced is not None:
+        raise UsageError(f"original:{whole}: {misplaced} must come before the file")
     raise UsageError(f"original:{whole}: there is no such file or folder: {text}")
 
 
 def _unescaped(text: str) -> str:
-    """As a shell would read it, with a backslash before a blank; empty if it would not."""
+    """Reads a text as a shell does, with backslashes before spaces; empty if that fails."""
     try:
         return " ".join(shlex.split(text))
     except ValueError:
@@ -203,7 +205,7 @@ def _unescaped(text: str) -> str:
 
 
 def _interpreter(name: str, base: Path, whole: str) -> str:
-    found = shutil.which(name) if "/" not in name else str((base / Path(name).expanduser()).absolute())
-    if found is None or not Path(found).is_file():
+    program = shutil.which(name) if "/" not in name else str((base / Path(name).expanduser()).absolute())
+    if program is None or not Path(program).is_file():
         raise UsageError(f"original:{whole}: --python {name}: there is no such program")
-    return found
+    return program

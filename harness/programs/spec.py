@@ -1,17 +1,24 @@
-"""What a bot is named by, turned into a program that can be started.
+"""Turns a bot spec, which is what the user types, into a program that can be started.
 
-`PATH` (an executable; a folder with `bot.toml`; a source file, run by its suffix), `@NAME` (built in),
-`cmd:COMMAND LINE`, `original:[OPTIONS] PATH` (a bot of the game's original competition, which a path may also be
-without that word) or `http://ADDRESS` (a team's web service, for the Arena's games); `NAME=` in front gives it a name.
+A bot spec is one of:
+
+- `PATH`: an executable, a folder with `bot.toml`, a source file, or a bot of the game's original competition
+- `@NAME`: a built-in opponent
+- `cmd:COMMAND LINE`
+- `original:[OPTIONS] PATH`: a bot of the game's original competition
+- `http://ADDRESS`: a team's web service, for the Arena's games
+- `human` and `script:FILE`: a person or a prepared list of answers, in single matches only
+
+`NAME=` before any of these names the bot.
 """
 
 import os
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from importlib.util import find_spec
 from itertools import chain, count
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,61 +28,47 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.games.arena import Battle
-from referee.harness.errors import RunError, UsageError
-from referee.harness.opponents import OPPONENTS, Opponent
+from referee.harness.errors import UsageError
+from referee.harness.opponents import OPPONENTS, Opponent, opponents
 from referee.harness.paths import HOME, KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build, original_spec, toolchains
+from referee.harness.programs import original_spec
+from referee.harness.programs.bot_file import build_bot, read_bot_file
+from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
-from referee.harness.seats.person import WORD
-from referee.harness.seats.script import PREFIX, lines_of
-from referee.protocol.errors import printable
+from referee.harness.programs.script_file import PREFIX, read_script
+from referee.protocol.text import printable
 
 DEFAULT_LIMITS = Limits()
+WORD = "human"
+"""Names a person on the command line, and stands for the command in replays."""
 NAME_CHARACTERS = 100
-"""Of a longer name the rest is cut off."""
+"""Longer names are cut off."""
 PREFIXES = ("@", "cmd:", PREFIX, "original:", "http:", "https:")
-"""What begins so names a bot that is no path."""
+"""The beginnings of bot specs that are not paths."""
 
 
 class Entrant(Struct, frozen=True):
-    """A program that takes part."""
+    """A program that takes part in a match."""
 
     name: str
     argv: tuple[str, ...]
     cwd: Path
     """Where it runs: the bot's own folder, so that it finds its files by relative names."""
     injects: bool = False
-    """A cheat of ours, which the referee asks for what it does out of turn. No other bot is trusted with that."""
+    """A built-in cheat that may act out of turn."""
     engine: bool = False
-    """No program: the engine's own answers are played (`referee.harness.seats.seat.EngineSeat`)."""
+    """Not a program: the engine's own answers are played (`referee.harness.seats.engine.EngineSeat`)."""
     human: bool = False
-    """No program: a person (`referee.harness.seats.person.Person`), on no clock."""
+    """Not a program: a person (`referee.harness.seats.person.Person`), without a clock."""
     script: bool = False
-    """No program: lines of a file are played (`referee.harness.seats.script`)."""
+    """Not a program: the answers of a file are played (`referee.harness.seats.script`)."""
     remote: bool = False
-    """No program: a client over HTTP, which may speak at any time. `argv` is the URL of its service, if it has one."""
+    """Not a program: an HTTP client, which may speak at any time. `argv` is the URL of its service, if it has one."""
 
 
-Ready = Callable[[], Entrant]
-"""Builds what has to be built and gives the program. Whatever can be wrong with the name itself was found before."""
-
-
-class BotFile(Struct, forbid_unknown_fields=True):
-    """`bot.toml`: how to build and run the bot in a folder. Commands run in that folder."""
-
-    run: list[str] = []
-    name: str | None = None
-    build: str | None = None
-    """A shell command. It and the bot run in a copy of the folder, which is kept for as long as nothing changes."""
-    bundle: str = "."
-    """The folder that is copied, from this one: `..` for a bot that is built of what lies beside its own folder."""
-    exclude: list[str] = []
-    """Patterns of paths from that folder: what does not belong to the bot, beside what tools make there."""
-    original: str | None = None
-    """In place of `run`: a bot of the game's original competition, written as behind `original:`."""
-    game: str | None = None
-    """What it plays: `--game` is not needed then."""
+Build = Callable[[BuildContext], Entrant]
+"""Builds a bot whose spec has been checked already."""
 
 
 def entrants(
@@ -83,128 +76,110 @@ def entrants(
     game: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
     people: bool = False,
-    progress: build.Progress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Entrant, ...]:
-    """The programs that are named, built if they say how; of those of one name the later ones get a number, as in
-    `@random 2`. UsageError for a wrong name before anything is built; RunError for a failed build.
+    """Returns the programs for bot specs, built and with unique names.
 
-    `game`: what they are to play, without which bots of its original competition are not recognised. `limits`: those
-    that builds are held to. `people`: a person may sit there, `human`; whatever is counted or ranked has none.
-    `progress`: hears how long a build takes.
+    UsageError for a wrong spec, before anything is built. RunError for a failed build.
+
+    `game`: what they play; without it, bots of original competitions are not recognised. `limits`: those of the builds.
+    `people`: allow `human` and `script:`. `progress`: receives the progress of builds.
     """
-    found = [_find(spec, game, people) for spec in specs]
-    with build.under(limits, progress):
-        return tuple(told_apart([ready() for ready in found]))
+    builds = [_parse(spec, game, people) for spec in specs]
+    context = BuildContext(limits, progress)
+    return tuple(with_unique_names([build(context) for build in builds]))
 
 
 def entrant(
-    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: build.Progress | None = None
+    spec: str, game: str | None = None, limits: Limits = DEFAULT_LIMITS, progress: Progress | None = None
 ) -> Entrant:
-    """The program that `spec` names; see `entrants`."""
+    """Returns the program for one bot spec; see `entrants`."""
     return entrants([spec], game, limits, progress=progress)[0]
 
 
-def told_apart(found: Iterable[Entrant]) -> Iterator[Entrant]:
-    """The same programs; of those of one name the later ones get a number."""
+def with_unique_names(bots: Iterable[Entrant]) -> Iterator[Entrant]:
+    """Numbers bots of the same name, as in `@random 2`."""
     taken: set[str] = set()
-    for entrant in found:
-        shown = shown_name(entrant.name)
-        numbers = (f"{shown} {number}" for number in count(2))
-        name = next(name for name in chain([shown], numbers) if name not in taken)
+    for bot in bots:
+        first = shown_name(bot.name)
+        numbered = (f"{first} {number}" for number in count(2))
+        name = next(name for name in chain([first], numbered) if name not in taken)
         taken.add(name)
-        yield msgspec.structs.replace(entrant, name=name)
+        yield msgspec.structs.replace(bot, name=name)
 
 
 def shown_name(name: str) -> str:
-    """A bot's name as it may stand on terminals, in records and on pages: a submission says it of itself."""
+    """Returns a bot's name as terminals, replays and pages can show it: a submission chooses its own name."""
     return printable(name, NAME_CHARACTERS)
 
 
-def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
-    """UsageError if a built-in opponent does not play that game, or not at the seat where it is named.
-
-    `every_seat`: each will take all seats in turn.
-    """
-    for player, spec in enumerate(specs):
-        name = split_name(spec)[1]
-        opponent = OPPONENTS.get(name.removeprefix("@")) if name.startswith("@") else None
-        if opponent is None:
-            continue
-        if game not in opponent.seats:
-            if opponent.any_game:
-                continue
-            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
-        seat = opponent.seats[game]
-        if seat is not None and (seat != player or every_seat):
-            why = "here it would take every seat" if every_seat else f"it was named for seat {player}"
-            raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")
-
-
-def refuse_people(spec: str) -> None:
-    """UsageError for a person, and for the script of one, whose seat is in single matches alone."""
-    if spec == WORD:
-        _person(False)
-    if spec.startswith(PREFIX):
-        _script(spec.removeprefix(PREFIX), False)
-
-
-def _find(spec: str, game: str | None, people: bool = False) -> Ready:
+def _parse(spec: str, game: str | None, people: bool) -> Build:
     name, rest = split_name(spec)
     if rest == WORD:
-        ready = _person(people)
+        build = _person(people)
     elif rest.startswith(PREFIX):
-        ready = _script(rest.removeprefix(PREFIX), people)
+        build = _script(rest.removeprefix(PREFIX), people)
     elif rest.startswith("cmd:"):
-        ready = _command(rest.removeprefix("cmd:"))
+        build = _command(rest.removeprefix("cmd:"))
     elif rest.startswith("@"):
-        ready = _built_in(rest)
+        build = _built_in(rest, game)
     elif rest.startswith(("http://", "https://")):
-        ready = _service(rest, game)
+        build = _service(rest, game)
     elif rest.startswith("original:"):
-        ready = _original(original_spec.read(rest.removeprefix("original:"), Path.cwd()), game)
+        build = _original(original_spec.read(rest.removeprefix("original:"), Path.cwd()), game)
     else:
-        ready = _path(rest, game)
-    return ready if name is None else lambda: _renamed(ready, name)
-
-
-def _renamed(ready: Ready, name: str) -> Entrant:
-    with build.named(name):
-        return msgspec.structs.replace(ready(), name=name)
+        build = _path(rest, game)
+    return build if name is None else _named(name, build)
 
 
 def split_name(spec: str) -> tuple[str | None, str]:
-    """`NAME=` in front, unless the whole is the path of something that is there, or names a bot otherwise."""
+    """Splits `NAME=` from a bot spec, unless all of it is an existing path or has another meaning."""
     name, equals, rest = spec.partition("=")
-    if not equals or not name or "/" in name or name.startswith(PREFIXES) or _is_there(Path(spec)):
+    if not equals or not name or "/" in name or name.startswith(PREFIXES) or _exists(Path(spec)):
         return None, spec
     return name, rest
 
 
-def _is_there(path: Path) -> bool:
-    """Whether there is such a file or folder; also for a text that is too long for any."""
+def _named(name: str, build: Build) -> Build:
+    return lambda context: msgspec.structs.replace(build(msgspec.structs.replace(context, name=name)), name=name)
+
+
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:
+    except OSError:  # the text is too long for a path
         return False
 
 
-def _person(allowed: bool) -> Ready:
+# People and scripts.
+
+
+def refuse_people(spec: str) -> None:
+    """UsageError for a person or a script, which take part in single matches only."""
+    if spec == WORD or spec.startswith(PREFIX):
+        _parse(spec, None, people=False)
+
+
+def _person(allowed: bool) -> Build:
     if not allowed:
-        raise UsageError(f"{WORD}: people play single matches only; nothing that is ranked or checked has any")
-    return lambda: Entrant(WORD, (WORD,), Path.cwd(), human=True)
+        raise UsageError(f"{WORD}: people play single matches only; they cannot be ranked or checked")
+    return lambda context: Entrant(WORD, (WORD,), Path.cwd(), human=True)
 
 
-def _script(path: str, allowed: bool) -> Ready:
+def _script(path: str, allowed: bool) -> Build:
     if not path:
-        raise UsageError(f"{PREFIX} needs a file with an answer a line, as in {PREFIX}moves.txt")
+        raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
     if not allowed:
-        raise UsageError(f"{PREFIX}{path}: scripts play single matches only; nothing that is ranked or checked has any")
-    lines_of(Path(path).expanduser())
+        raise UsageError(f"{PREFIX}{path}: scripts play single matches only; they cannot be ranked or checked")
+    read_script(Path(path).expanduser())
     file = Path(path).expanduser().resolve()
-    return lambda: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
+    return lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
 
 
-def _command(line: str) -> Ready:
+# Command lines and web services.
+
+
+def _command(line: str) -> Build:
     try:
         argv = shlex.split(line)
     except ValueError as error:
@@ -214,81 +189,96 @@ def _command(line: str) -> Ready:
     program = shutil.which(argv[0])
     if program is None:
         raise UsageError(f"cmd:{line}: there is no program {argv[0]!r}")
-    scripts = [Path(word).stem for word in argv[1:] if _is_there(Path(word))]
+    scripts = [Path(word).stem for word in argv[1:] if _exists(Path(word))]
     name = scripts[0] if scripts else Path(argv[0]).stem
-    return lambda: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
+    return lambda context: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
 
 
-def built_in_names() -> list[str]:
-    """The names of the built-in opponents, `@` apart."""
-    return list(OPPONENTS)
-
-
-def _built_in(spec: str) -> Ready:
-    name = spec.removeprefix("@")
-    if name not in OPPONENTS:
-        near = get_close_matches(name, built_in_names(), 1)
-        known = ", ".join("@" + known for known in built_in_names())
-        raise UsageError(
-            f"unknown opponent {spec!r}; " + (f"did you mean @{near[0]}?" if near else f"there are {known}")
-        )
-    opponent = OPPONENTS[name]
-    return lambda: Entrant(spec, _opponent_argv(opponent), HOME, opponent.injects)
-
-
-def player_of(entrant: Entrant, game: str) -> Entrant:
-    """Who plays that game under the entrant's name: `@random` has programs for some, and the engine for all others."""
-    if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
-        return msgspec.structs.replace(entrant, argv=("@random",), engine=True)
-    return entrant
-
-
-def built_in_of(argv: Sequence[str]) -> Entrant | None:
-    """The built-in opponent that a record's command is, whatever interpreter ran it; None: it is another program."""
-    if tuple(argv) == ("@random",):
-        return _built_in("@random")()
-    for name, opponent in OPPONENTS.items():
-        if tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
-            return _built_in(f"@{name}")()
-    return None
-
-
-def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
-    return (sys.executable, "-m", f"referee.harness.opponents.{opponent.module}", *opponent.args)
-
-
-def _service(url: str, game: str | None) -> Ready:
-    """A team's web service; only the Arena's games are played with one."""
+def _service(url: str, game: str | None) -> Build:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise UsageError(f"{url}: {error}") from error
     if not host or parts.query or parts.fragment or parts.username is not None:
-        raise UsageError(f"{url}: wanted is the address of a service such as http://127.0.0.1:5000")
+        raise UsageError(f"{url}: expected the address of a service, such as http://127.0.0.1:5000")
     kind = None if game is None else registry.game(game).new
     if not (isinstance(kind, type) and issubclass(kind, Battle)):
-        raise UsageError(
-            f"{url}: a web service plays the Arena's games only" + ("" if game is None else f", not {game}")
-        )
-    return lambda: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
+        which = "" if game is None else f", not {game}"
+        raise UsageError(f"{url}: a web service plays the Arena's games only{which}")
+    return lambda context: Entrant(parts.netloc, (url,), Path.cwd(), remote=True)
 
 
-def _original(bot: original_spec.Original, game: str | None) -> Ready:
-    if game is None:
-        raise UsageError(f"original:{bot.path}: a game must be named with it")
-    bot = bot.found(game)
-    folder = bot.path if bot.path.is_dir() else bot.path.parent
-    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
-    argv = bot.argv(game)
-    return lambda: Entrant(name, argv, folder)
+# Built-in opponents.
 
 
-def _path(spec: str, game: str | None) -> Ready:
+def _built_in(spec: str, game: str | None) -> Build:
+    name, known = spec.removeprefix("@"), opponents(game)
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean @{near[0]}?" if near else f"there are {', '.join(f'@{each}' for each in known)}"
+        raise UsageError(f"unknown opponent {spec!r}; {hint}")
+    opponent = known[name]
+    return lambda context: Entrant(spec, _opponent_argv(opponent), _opponent_folder(opponent), opponent.injects)
+
+
+def _opponent_argv(opponent: Opponent) -> tuple[str, ...]:
+    return (sys.executable, "-m", opponent.path, *opponent.args)
+
+
+def _opponent_folder(opponent: Opponent) -> Path:
+    """Returns the folder that the program needs. UsageError if a game's package names a module that is missing."""
+    if opponent.package:
+        return HOME
+    module = find_spec(opponent.module)
+    if module is None or module.origin is None:
+        raise UsageError(f"there is no module {opponent.module}, which the game's package names as an opponent")
+    return Path(module.origin).parents[opponent.module.count(".")]
+
+
+def entrant_in_game(entrant: Entrant, game: str) -> Entrant:
+    """Replaces `@random` by the engine in games for which it has no program; returns any other entrant unchanged."""
+    if game not in OPPONENTS["random"].seats and entrant.argv == _opponent_argv(OPPONENTS["random"]):
+        return msgspec.structs.replace(entrant, argv=("@random",), engine=True)
+    return entrant
+
+
+def built_in_entrant(argv: Sequence[str], game: str) -> Entrant | None:
+    """Returns the built-in opponent with this command, which any Python may have run; None for another program."""
+    if tuple(argv) == ("@random",):
+        return entrant("@random", game)
+    for name, opponent in opponents(game).items():
+        if tuple(argv[1:]) == _opponent_argv(opponent)[1:]:
+            return entrant(f"@{name}", game)
+    return None
+
+
+def check_seats(specs: Sequence[str], game: str, every_seat: bool = False) -> None:
+    """UsageError if a built-in opponent does not play the game, or not at its place in `specs`.
+
+    `every_seat`: each bot will take every seat.
+    """
+    for player, spec in enumerate(specs):
+        name = split_name(spec)[1]
+        opponent = opponents(game).get(name.removeprefix("@")) if name.startswith("@") else None
+        if opponent is None or (opponent.any_game and game not in opponent.seats):
+            continue
+        if game not in opponent.seats:
+            raise UsageError(f"{name} plays {', '.join(sorted(opponent.seats))}, not {game}")
+        seat = opponent.seats[game]
+        if seat is not None and (seat != player or every_seat):
+            why = "here it would take every seat" if every_seat else f"it was named for seat {player}"
+            raise UsageError(f"{name} plays {game} at seat {seat} only; {why}")
+
+
+# Files and folders.
+
+
+def _path(spec: str, game: str | None) -> Build:
     if not spec:
-        raise UsageError("no bot is named: wanted is a path, @NAME or cmd:COMMAND LINE")
+        raise UsageError("no bot is named; expected a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
-    if not _is_there(path):
+    if not _exists(path):
         hint = "; a name in front of = is not empty and has no /" if "=" in spec else ""
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
@@ -297,104 +287,66 @@ def _path(spec: str, game: str | None) -> Ready:
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix in SOURCES:
-        return lambda: Entrant(path.stem, SOURCES[path.suffix](path), path.parent)
+        return lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
         known = " ".join(sorted(SOURCES))
         raise UsageError(f"{spec} is neither executable nor a source file that can be run by its suffix ({known})")
     name = path.stem if path.suffix[1:].isalpha() else path.name  # `mybot.exe`, but `mybot-1.0`
-    return lambda: Entrant(name, (str(path),), path.parent)
+    return lambda context: Entrant(name, (str(path),), path.parent)
 
 
-def bot_file(folder: Path, spec: str) -> BotFile:
-    """What a bot's folder says of it. UsageError if that is nothing that can be run."""
-    file = folder / "bot.toml"
-    if not file.is_file():
-        raise UsageError(f"{spec} is a folder without a bot.toml, which says how to build and run the bot")
-    try:
-        bot: BotFile = msgspec.convert(tomllib.loads(file.read_text("utf-8-sig")), BotFile)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{spec}/bot.toml: {error}") from error
-    if bool(bot.run) is (bot.original is not None):
-        what = "run and original are both there; one of them says" if bot.run else "run is empty; it takes the program"
-        raise UsageError(f"{spec}/bot.toml: {what} {'how to run it' if bot.run else 'and its arguments'}")
-    if not folder.is_relative_to(_bundled(bot, folder)):
-        raise UsageError(f"{spec}/bot.toml: bundle is {bot.bundle!r}; it takes this folder or one that holds it")
-    return bot
-
-
-def _folder(folder: Path, spec: str, game: str | None) -> Ready:
-    bot = bot_file(folder, spec)
+def _folder(folder: Path, spec: str, game: str | None) -> Build:
+    bot = read_bot_file(folder, spec)
     if bot.original is not None:
         agent = original_spec.read(bot.original, folder)
-        if not agent.path.is_relative_to(_bundled(bot, folder)):
+        if not agent.path.is_relative_to(bot.copied_folder(folder)):
             raise UsageError(f"{spec}/bot.toml: original names {agent.path}, which lies outside the bot's folder")
-        ready = _original(msgspec.structs.replace(agent, root=folder), game)
-        return ready if bot.name is None else lambda: msgspec.structs.replace(ready(), name=bot.name)
-    return lambda: _built(bot, folder, spec)
+        build = _original(msgspec.structs.replace(agent, root=folder), game)
+        return build if bot.name is None else _named(bot.name, build)
+    return lambda context: Entrant(bot.name or folder.name, *build_bot(bot, folder, spec, context))
 
 
-def _bundled(bot: BotFile, folder: Path) -> Path:
-    return (folder / bot.bundle).resolve()
+def _original(bot: original_spec.Original, game: str | None) -> Build:
+    if game is None:
+        raise UsageError(f"original:{bot.path}: needs the game that it plays")
+    bot = bot.located(game)
+    folder = bot.path if bot.path.is_dir() else bot.path.parent
+    name = folder.name if bot.path.name in (folder.name, "agent.py") else bot.path.stem
+    argv = bot.argv(game)
+    return lambda context: Entrant(name, argv, folder)
 
 
-def _built(bot: BotFile, folder: Path, spec: str) -> Entrant:
-    """Runs where it was built; a bot that is not built runs where it is."""
-    name = bot.name or folder.name
-    if bot.build is not None:
-        whole = _bundled(bot, folder)
-        inside = folder.relative_to(whole)
-        try:
-            found = archive.read(whole, bot.exclude)
-        except OSError as error:
-            raise RunError(f"{spec} cannot be read: {error}") from error
-        with build.named(name):
-            folder = build.folder(found, ["/bin/sh", "-c", bot.build], inside.as_posix(), spec) / inside
-    return Entrant(name, (_program(bot.run[0], folder, spec), *bot.run[1:]), folder)
+# Starting the program.
+
+VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
-def _program(word: str, folder: Path, spec: str) -> str:
-    """The program of a bot.toml: a path from the folder when it has a slash, else one on the PATH. RunError; of the
-    first kind, which is the bot's own, BuildError."""
-    program = str(folder / word) if "/" in word else _on_path(word)
-    kind = build.BuildError if "/" in word else RunError
-    if program is None or not os.path.isfile(program):
-        raise kind(f"{spec}/bot.toml: run names {word!r}, which is no program here")
-    if not os.access(program, os.X_OK):
-        raise kind(f"{spec}/bot.toml: run names {word!r}, which is not executable; chmod +x makes it so")
-    return program
+def environment(scratch: Path) -> dict[str, str]:
+    """Returns a bot's environment variables; its home and its temporary folder are `scratch`."""
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    return variables | {
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "PYTHONPATH": str(KITS / "python"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
+        "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
+    }
 
 
-def _on_path(word: str) -> str | None:
-    return toolchains.find(word) if word in toolchains.KNOWN else shutil.which(word)
+def start_hint(program: str) -> str:
+    """Explains in brackets why the system cannot start an existing file; empty if the reason is not known.
 
-
-def obstacle(program: str) -> str:
-    """Why the system does not start a file that is there, in brackets: it says no more than `No such file` of a script
-    whose interpreter is missing. Nothing, where that is not plain."""
+    The system says only `No such file` if the interpreter of a script is missing.
+    """
     try:
         with open(program, "rb") as file:
             first = file.readline(256)
     except OSError:
         return ""
     if not first.startswith(b"#!"):
-        known = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
-        return "" if known else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
+        is_binary = first.startswith((b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"))
+        return "" if is_binary else " (its first line names no interpreter, as #!/usr/bin/env python3 does)"
     interpreter = os.fsdecode(first[2:].removesuffix(b"\n").strip(b" \t").partition(b" ")[0])
-    there = os.path.isfile(interpreter)
-    return "" if there else f" (its first line names {interpreter!r}, which is not there)"
-
-
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
-
-
-def environment(scratch: Path) -> dict[str, str]:
-    """The variables that a bot sees: where programs are, the language, and a scratch folder for the rest."""
-    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    return kept | {
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        "PYTHONPATH": str(KITS / "python"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # a set of texts has one order in every process: the same seed gives the same answers
-        "REFEREE_BOT": "1",  # a kit that sees it keeps prints off the wire from the start, not from run() on
-    }
+    exists = os.path.isfile(interpreter)
+    return "" if exists else f" (its first line names {interpreter!r}, which does not exist)"

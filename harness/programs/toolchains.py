@@ -1,45 +1,37 @@
-"""The programs that build and run bots: whether they are here and work, and which ones they are."""
+"""The programs that build and run bots: which ones are installed, whether they work, and their identities."""
 
 import os
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-TOOLS: dict[str, tuple[str, ...]] = {
-    ".c": ("gcc", "cc", "make"),
-    ".cpp": ("g++", "c++", "cmake", "make"),
-    ".cc": ("g++", "c++", "cmake", "make"),
-    ".go": ("go",),
-    ".java": ("java", "javac", "mvn"),
-    ".js": ("node", "npm"),
-    ".mjs": ("node", "npm"),
-    ".ts": ("node", "npm"),
-    ".rs": ("cargo", "rustc"),
+LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
+    ".c": ("C", ("gcc", "cc", "make")),
+    ".cpp": ("C++", ("g++", "c++", "cmake", "make")),
+    ".cc": ("C++", ("g++", "c++", "cmake", "make")),
+    ".go": ("Go", ("go",)),
+    ".java": ("Java", ("java", "javac", "mvn")),
+    ".js": ("JavaScript", ("node", "npm")),
+    ".mjs": ("JavaScript", ("node", "npm")),
+    ".py": ("Python", ()),
+    ".rs": ("Rust", ("cargo", "rustc")),
+    ".ts": ("TypeScript", ("node", "npm")),
 }
-"""What builds sources of each suffix: another one of these builds them again."""
-KNOWN = tuple(sorted({program for programs in TOOLS.values() for program in programs}))
-"""All of them."""
-
-LANGUAGES = {".c": "C", ".cpp": "C++", ".cc": "C++", ".go": "Go", ".java": "Java", ".rs": "Rust", ".py": "Python"} | {
-    ".js": "JavaScript",
-    ".mjs": "JavaScript",
-    ".ts": "TypeScript",
-}
-"""The language of a source file, by its suffix."""
+"""The language of a source file by its suffix, and the programs that build it: if one changes, so does the build."""
+KNOWN = frozenset(program for _, programs in LANGUAGES.values() for program in programs)
 
 SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS", "RUSTFLAGS", "RUSTUP_TOOLCHAIN")
-"""Environment variables that compilers and build tools take for options."""
+"""Environment variables that change what compilers and build tools do."""
 
 VERSION_TIMEOUT_S = 60
 
 
 def version(path: str) -> str | None:
-    """What a program prints of its version; None for one that does not work, such as rustup's `cargo` without a
-    toolchain. Each language has its own manner of asking."""
-    for option in ("--version", "version"):
+    """Returns a program's version; None if the program does not work, such as rustup's `cargo` without a toolchain."""
+    for option in ("--version", "version"):  # Go knows only the second
         try:
             done = subprocess.run(
                 [path, option], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S
@@ -52,35 +44,36 @@ def version(path: str) -> str | None:
 
 
 def find(program: str) -> str | None:
-    """The first program of that name on PATH that works. The first one at all if none works, or if there is only one:
-    only a choice is worth the time that it takes to ask for versions."""
+    """Returns the first program of that name on PATH that works; if none works, the first one.
+
+    A program without an alternative is not asked for its version, because that takes time.
+    """
     return _find(program, os.environ.get("PATH", os.defpath))
 
 
 @cache
 def _find(program: str, path: str) -> str | None:
-    found: dict[str, str] = {}
+    candidates: dict[str, str] = {}
     for folder in path.split(os.pathsep):
         if (candidate := shutil.which(program, path=folder)) is not None:
-            found.setdefault(os.path.realpath(candidate), candidate)
-    first = next(iter(found.values()), None)
-    if len(found) < 2:
+            candidates.setdefault(os.path.realpath(candidate), candidate)
+    first = next(iter(candidates.values()), None)
+    if len(candidates) < 2:
         return first
-    return next((candidate for candidate in found.values() if version(candidate) is not None), first)
+    return next((candidate for candidate in candidates.values() if version(candidate) is not None), first)
 
 
 def search_path(programs: Iterable[str]) -> str:
-    """PATH, on which each of these programs that works comes before those of its name that do not: the folders of
-    such go to the end."""
+    """Returns PATH, with the folders of programs that do not work moved to the end."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     for program in programs:
-        found = find(program)
-        if found is None:
+        working = find(program)
+        if working is None:
             continue
         broken = []
         for folder in folders:
             candidate = shutil.which(program, path=folder)
-            if candidate is not None and os.path.realpath(candidate) == os.path.realpath(found):
+            if candidate is not None and os.path.realpath(candidate) == os.path.realpath(working):
                 break
             if candidate is not None:
                 broken.append(folder)
@@ -89,9 +82,9 @@ def search_path(programs: Iterable[str]) -> str:
 
 
 def identity(program: str) -> str:
-    """Tells a program from every other of its name, and from other versions of it; empty if it is not on PATH.
+    """Returns a text that changes with the program or its version; empty if it is not on PATH.
 
-    Its file says so without being run, except where it stands for one of several toolchains.
+    The program's file is enough, unless it is rustup, which stands for several toolchains.
     """
     path = find(program)
     if path is None:
@@ -111,19 +104,23 @@ def _identities(programs: tuple[str, ...], path: str | None, settings: tuple[str
 
 
 def identities(programs: Iterable[str]) -> tuple[str, ...]:
-    """What a build with these programs depends on, beside its source."""
+    """Returns everything that a build with these programs depends on, except its source."""
     settings = tuple(f"{name}={os.environ.get(name, '')}" for name in SETTINGS)
     return _identities(tuple(programs), os.environ.get("PATH"), settings)
 
 
 def builders(files: Iterable[str]) -> tuple[str, ...]:
-    """The programs that build these files, by their suffixes."""
-    suffixes = {os.path.splitext(file)[1] for file in files}
-    return tuple(sorted({tool for suffix in suffixes for tool in TOOLS.get(suffix, ())}))
+    """Returns the programs that build these files, by their suffixes."""
+    return tuple(sorted({tool for _, tools in _languages(files) for tool in tools}))
 
 
 def language(files: Iterable[str]) -> str:
-    """The language that most of these files are written in; empty if none is known."""
-    counts = Counter(LANGUAGES.get(os.path.splitext(file)[1], "") for file in files)
-    del counts[""]
+    """Returns the language of most of these files; empty if none is known."""
+    counts = Counter(name for name, _ in _languages(files))
     return counts.most_common(1)[0][0] if counts else ""
+
+
+def _languages(files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for file in files:
+        if (language := LANGUAGES.get(os.path.splitext(file)[1])) is not None:
+            yield language

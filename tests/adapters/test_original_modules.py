@@ -1,4 +1,4 @@
-"""Modules of the folder above an agent's (reantics.md 11.1, cardgame.md 13.1), and nothing else of that folder."""
+"""Agents import modules of the folder above, and see nothing else of it (reantics.md 11.1, cardgame.md 13.1)."""
 
 import os
 import sys
@@ -11,8 +11,8 @@ from contests import games, tournament
 from scripted import Arena
 
 from referee.harness.errors import UsageError
-from referee.harness.isolation import plan
 from referee.harness.isolation.plan import OFF, Isolation
+from referee.harness.isolation.probe import probe
 from referee.harness.match.series import Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -102,7 +102,7 @@ print([name for name in {sorted(OTHERS)} for folder in ('..', {str(project)!r}) 
 
 
 @pytest.mark.trio
-async def test_the_same_modules_are_imported_without_isolation_and_from_another_working_folder(arena: Arena) -> None:
+async def test_modules_are_also_imported_without_isolation_and_from_another_working_folder(arena: Arena) -> None:
     project = written(arena.folder / "project", PROJECT)
     agent, den = project / "AI" / "Prunity.py", arena.folder / "den"
     den.mkdir()
@@ -127,7 +127,7 @@ async def test_the_whole_bot_folder_is_visible_to_an_agent_deeper_in_it(
 
 
 @pytest.mark.parametrize("form", ["file", "folder", "zip"])
-def test_the_modules_travel_with_an_agent_into_a_tournament(tmp_path: Path, form: str) -> None:
+def test_a_tournament_keeps_the_modules_of_an_agent(tmp_path: Path, form: str) -> None:
     folder = written(tmp_path / "bot", PROJECT)
     spec = folder / "AI" / "Prunity.py"
     if form != "file":
@@ -143,7 +143,7 @@ def test_the_modules_travel_with_an_agent_into_a_tournament(tmp_path: Path, form
     assert [line.f for line in games(tmp_path / "contest").values()] == [(), ()]
 
 
-def test_a_file_travels_with_the_modules_that_it_imports_and_an_agent_without_any_travels_alone(tmp_path: Path) -> None:
+def test_only_the_imported_modules_belong_to_an_agent(tmp_path: Path) -> None:
     project = written(tmp_path / "project", PROJECT | OTHERS)
     written(tmp_path / "alone", {"AI/Thinker.py": "import json\nclass AIPlayer: pass\n", "json.py": "", "AI/re.py": ""})
     with finding(
@@ -207,14 +207,12 @@ def test_imports_of_every_kind_are_found(tmp_path: Path, statement: str, found: 
 
 @pytest.mark.trio
 @pytest.mark.parametrize("form", ["file", "folder", "deeper", "off", "higher"])
-async def test_a_missing_module_is_told_with_the_folder_to_name(arena: Arena, form: str) -> None:
+async def test_a_missing_module_is_explained_with_the_option_that_shows_it(arena: Arena, form: str) -> None:
     hides = AGENT.replace("import SearchTree", "SearchTree = __import__('Search' + 'Tree')")
     project = written(arena.folder / "project", PROJECT | {"AI/Prunity.py": hides})
     agent = project / "AI" / "Prunity.py"
     spec, isolation = str(agent), Isolation()
-    line = (
-        f"module 'SearchTree' is not in {project}/AI, and of {project} isolation shows only the modules that an agent"
-    )
+    line = f"module 'SearchTree' is not in {project}/AI, and isolation shows only those modules of {project} that"
     if form == "folder":
         written(project / "AI", {"bot.toml": "original = 'Prunity.py'\n"})
         spec = str(project / "AI")
@@ -228,7 +226,9 @@ async def test_a_missing_module_is_told_with_the_folder_to_name(arena: Arena, fo
         (project / "SearchTree.py").rename((arena.folder if form == "higher" else project / "tools") / "SearchTree.py")
         line = f"module 'SearchTree' is not in {project}/AI, the agent's folder, nor in a folder above; "
         if form == "higher":
-            line = f"module 'SearchTree' is in {arena.folder}; original:'--folder {arena.folder} …' has the agent work"
+            line = (
+                f"module 'SearchTree' is in {arena.folder}; original:'--folder {arena.folder} …' makes the agent work"
+            )
     verdict = await played(arena, entrant(spec, "reantics"), isolation)
     assert [fault.kind for fault in verdict.faults] == ["crash"]
     assert stderr(verdict).splitlines()[-1].startswith(line)
@@ -236,7 +236,7 @@ async def test_a_missing_module_is_told_with_the_folder_to_name(arena: Arena, fo
 
 @pytest.mark.trio
 @pytest.mark.parametrize("isolation", [OFF, Isolation()])
-async def test_the_folder_that_a_hint_names_has_the_module(arena: Arena, isolation: Isolation) -> None:
+async def test_the_advised_option_shows_the_module(arena: Arena, isolation: Isolation) -> None:
     hides = AGENT.replace("import SearchTree", "SearchTree = __import__('Search' + 'Tree')")
     project = written(arena.folder / "project", PROJECT | {"AI/Prunity.py": hides})
     spec = f"original:--folder {project} {project}/AI/Prunity.py"
@@ -267,14 +267,14 @@ def end(victory): pass
         ("os.chdir('training_jsons')", "'training_jsons'"),
     ],
 )
-async def test_an_agent_that_goes_on_without_a_hidden_folder_is_told_which_one(
+async def test_a_hidden_folder_is_explained_even_if_the_agent_goes_on_without_it(
     arena: Arena, layers_without: None, look: str, name: str
 ) -> None:
     looks = f"try:\n    {look}\n    print('found')\nexcept Exception:\n    print('at random')\n"
     files = {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}", "other/agent.py": ""}
     den = written(arena.folder / "den", files)
-    shown = f"original:'--folder {den} …' shows all of it, as does --readable {den}\n"
-    line = f"{name} is looked for in {den}, of which isolation shows the agent's own folder alone; {shown}"
+    advice = f"original:'--folder {den} …' or --readable {den} shows all of it\n"
+    line = f"{name} in {den} is hidden, because isolation shows only the agent's own folder there; {advice}"
     verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
     assert stderr(verdict) == f"{line}at random\n" and verdict.faults == ()
     readable = Isolation(readable=(str(den),))
@@ -285,7 +285,7 @@ async def test_an_agent_that_goes_on_without_a_hidden_folder_is_told_which_one(
 
 
 @pytest.mark.trio
-async def test_an_agent_that_needs_nothing_hidden_is_told_nothing(arena: Arena) -> None:
+async def test_an_agent_that_needs_nothing_hidden_gets_no_explanation(arena: Arena) -> None:
     source = LOOKS + "os.path.exists(os.path.dirname(__file__) + '/weights.txt')\nprint(os.listdir('mine'))\n"
     den = written(arena.folder / "den", {"mine/agent.py": source, "training_jsons/1.json": "{}"})
     verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
@@ -294,8 +294,8 @@ async def test_an_agent_that_needs_nothing_hidden_is_told_nothing(arena: Arena) 
 
 @pytest.mark.trio
 async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(arena: Arena) -> None:
-    """Where the file system of the copy has an order of its own, as that of a namespace has, agents count on it."""
-    if plan.found().namespaces is None:
+    """Agents depend on the order, which another file system may not keep."""
+    if probe().namespaces is None:
         pytest.skip("the copy lies on a file system that sorts by hashes")
     data = {f"data/{number * 37 % 101}.json": "{}" for number in range(101)}
     folder = written(arena.folder / "AI", {"sample.py": AGENT, **data, "SearchTree.py": "", "helper.py": ""})
@@ -305,7 +305,7 @@ async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(
     assert [line.split() for line in listed] == [os.listdir(folder / "data"), os.listdir(folder)]
 
 
-def test_a_tournament_says_that_a_folder_was_not_handed_in(tmp_path: Path) -> None:
+def test_a_tournament_reports_a_folder_that_was_not_handed_in(tmp_path: Path) -> None:
     looks = "import sys\nif not os.path.isdir('training_jsons'):\n    def start(): sys.exit('nothing to train from')\n"
     den = written(tmp_path / "den", {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}"})
     game = ["--game", "cardgame", den / "mine", "@random", "--games", "1", "--replays", "all"]
@@ -313,5 +313,8 @@ def test_a_tournament_says_that_a_folder_was_not_handed_in(tmp_path: Path) -> No
     (key,) = games(tmp_path / "contest")
     tournament(tmp_path, "replay", tmp_path / "contest", key, tmp_path / "game.jsonl")
     record = (tmp_path / "game.jsonl").read_text()
-    assert "'training_jsons' is looked for in" in record
-    assert "hand in a folder with a bot.toml that holds both" in record
+    assert "'training_jsons' in " in record
+    assert (
+        "was not handed in, only the agent's own folder was; hand in a folder with a bot.toml that contains both"
+        in record
+    )

@@ -1,4 +1,4 @@
-"""Bots written for the original competitions play as they are (reantics.md 11, aiarena21.md 12, cardgame.md 13)."""
+"""Unmodified bots of the original competitions can play (reantics.md 11, aiarena21.md 12, cardgame.md 13)."""
 
 import shutil
 import subprocess
@@ -31,17 +31,17 @@ Run = Callable[[str, str], Entrant]
 
 @pytest.fixture
 def agents(arena: Arena) -> Path:
-    """A copy of the sample agents, which write files beside themselves."""
+    """Returns a copy of the sample agents, which write files into their folder."""
     return Path(shutil.copytree(AGENTS, arena.folder / "AI"))
 
 
 def original(game: str, spec: str, folder: Path = Path()) -> Entrant:
-    found = original_spec.read(spec, folder)
-    return Entrant(found.path.stem, found.argv(game), found.path.parent)
+    bot = original_spec.read(spec, folder)
+    return Entrant(bot.path.stem, bot.argv(game), bot.path.parent)
 
 
 def agent(folder: Path, **methods: str) -> str:
-    """A ReAntics agent that places its anthill, ends its turns, and does what `methods` say; its file's name."""
+    """Writes a ReAntics agent that places its anthill, ends its turns, and has these `methods`; returns its file."""
     bodies = ANTS | methods
     arguments = {"getAttack": "state, ant, enemies", "registerWin": "won", "__init__": "number"}
     lines = ["from Player import *", "from AIPlayerUtils import *", "class AIPlayer(Player):"]
@@ -52,7 +52,7 @@ def agent(folder: Path, **methods: str) -> str:
     return str(folder / "sample.py")
 
 
-def said(verdict: Verdict, player: int) -> str:
+def stderr(verdict: Verdict, player: int) -> str:
     log = verdict.seats[player].stderr
     return "" if log is None else Path(log).read_text()
 
@@ -61,30 +61,28 @@ def said(verdict: Verdict, player: int) -> str:
 
 
 @pytest.mark.trio
-async def test_a_walker_and_a_searcher_play_a_whole_game_and_print_as_they_like(arena: Arena, agents: Path) -> None:
+async def test_two_agents_play_a_whole_game_and_may_print(arena: Arena, agents: Path) -> None:
     bots = [original("reantics", name, agents) for name in (WALKER, SEARCHER)]
     verdict = await arena.play(arena.match(*bots, game="reantics", seed=7), granted_s=20)
     assert verdict.faults == ()
     assert [seat.program for seat in verdict.seats] == ["Random Walker original", "Searcher original"]
     assert verdict.result.reason == "food_goal"
-    assert said(verdict, 0).startswith("loading with prints\npicked <Move: ")
+    assert stderr(verdict, 0).startswith("loading with prints\npicked <Move: ")
     assert (agents / "walker_memory.txt").read_text() == "0 False\n"
 
 
 @pytest.mark.trio
-async def test_the_seed_of_the_match_gives_the_same_game_again_and_a_seed_of_ones_own_another(
-    arena: Arena, agents: Path
-) -> None:
+async def test_the_game_depends_on_the_seed_of_the_match_or_of_the_spec(arena: Arena, agents: Path) -> None:
     async def played(spec: str) -> str:
         match = arena.match(original("reantics", spec, agents), entrant("@random"), game="reantics", draw_after=40)
-        return said(await arena.play(match, granted_s=20), 0)
+        return stderr(await arena.play(match, granted_s=20), 0)
 
     first, again, other = [await played(spec) for spec in (WALKER, WALKER, f"--seed 5 {WALKER}")]
     assert first == again != other
 
 
 @pytest.mark.trio
-async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_board_and_in_its_inventory(
+async def test_an_agent_gets_tuples_its_seat_and_pieces_shared_by_board_and_inventory(
     arena: Arena,
 ) -> None:
     body = """
@@ -109,7 +107,7 @@ async def test_an_agent_sees_tuples_its_own_seat_and_the_same_pieces_on_the_boar
 
 
 @pytest.mark.trio
-async def test_the_board_is_that_of_the_call_however_late_an_agent_looks_at_it(arena: Arena) -> None:
+async def test_the_board_is_that_of_the_call_even_if_it_is_made_late(arena: Arena) -> None:
     body = """
         own = state.inventories[state.whoseTurn]
         (x, y), own.ants[0].coords = own.ants[0].coords, (5, 5)
@@ -134,8 +132,8 @@ PLACES = (
 @pytest.mark.parametrize(
     ("move", "kind", "detail"),
     [
-        ("raise ValueError('lost my way')", "crash", "ended by itself, exit code 1"),
-        ("import sys; sys.exit(3)", "crash", "ended by itself, exit code 1"),
+        ("raise ValueError('lost my way')", "crash", "exited with code 1 before answering"),
+        ("import sys; sys.exit(3)", "crash", "exited with code 1 before answering"),
         ("return None", "illegal", "null"),
         ("return 'END'", "illegal", "got `str`"),
         ("return (END, None, None)", "illegal", "got `array`"),
@@ -144,7 +142,7 @@ PLACES = (
         ("return Move(UNDO)", "illegal", "3"),
     ],
 )
-async def test_a_wrong_answer_is_judged_by_the_rules_and_an_exception_ends_the_agent(
+async def test_a_wrong_answer_is_illegal_and_an_exception_ends_the_agent(
     arena: Arena, move: str, kind: str, detail: str
 ) -> None:
     init = "Player.__init__(self, number, None)"
@@ -154,11 +152,11 @@ async def test_a_wrong_answer_is_judged_by_the_rules_and_an_exception_ends_the_a
     (fault,) = verdict.faults
     assert (fault.player, fault.kind) == (0, kind)
     assert detail in fault.detail
-    assert kind != "crash" or "Error" in said(verdict, 0) or "SystemExit" in said(verdict, 0)
+    assert kind != "crash" or "Error" in stderr(verdict, 0) or "SystemExit" in stderr(verdict, 0)
 
 
 @pytest.mark.trio
-async def test_an_agent_works_in_its_own_folder_or_in_the_one_that_is_named(arena: Arena, agents: Path) -> None:
+async def test_an_agent_works_in_its_own_folder_or_in_the_given_one(arena: Arena, agents: Path) -> None:
     den = arena.folder / "den"
     den.mkdir()
     match = arena.match(
@@ -171,7 +169,7 @@ async def test_an_agent_works_in_its_own_folder_or_in_the_one_that_is_named(aren
 
 @pytest.mark.trio
 async def test_one_agent_object_plays_all_matches_of_its_process(arena: Arena) -> None:
-    """Learning agents keep what they know from game to game."""
+    """Learning agents keep their knowledge from game to game."""
     spec = agent(
         arena.folder,
         __init__="Player.__init__(self, number, 'Sample'); self.games = 0",
@@ -180,12 +178,12 @@ async def test_one_agent_object_plays_all_matches_of_its_process(arena: Arena) -
     )
     match = arena.match(original("reantics", spec), entrant("@random"), game="reantics", draw_after=4)
     outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
-    assert [said(verdict, 0) for verdict in outcome.matches] == ["games 1\n", "games 2\n"]
+    assert [stderr(verdict, 0) for verdict in outcome.matches] == ["games 1\n", "games 2\n"]
 
 
 @pytest.mark.trio
-async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exchanged_seats(arena: Arena) -> None:
-    """reantics.md 10: two instances, which keep what they know apart from each other."""
+async def test_an_agent_that_plays_itself_has_two_processes_even_with_swapped_seats(arena: Arena) -> None:
+    """reantics.md 10: two instances with separate knowledge."""
     spec = agent(
         arena.folder,
         __init__="Player.__init__(self, number, 'Sample'); self.games = 0",
@@ -195,8 +193,8 @@ async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exch
     both = (f"one={spec}", f"two={spec}")
     match = arena.match(*entrants(both, "reantics"), game="reantics", draw_after=4)
     outcome = await play_series(Series(match, games=3, swap=True), Limits(isolation=OFF))
-    told = [[said(verdict, seat).split() for seat in (0, 1)] for verdict in outcome.matches]
-    one, two = [told[0][0], told[1][1], told[2][0]], [told[0][1], told[1][0], told[2][1]]
+    printed = [[stderr(verdict, seat).split() for seat in (0, 1)] for verdict in outcome.matches]
+    one, two = [printed[0][0], printed[1][1], printed[2][0]], [printed[0][1], printed[1][0], printed[2][1]]
     assert [games for _, _, games in one] == [games for _, _, games in two] == ["1", "2", "3"]
     assert [seat for _, seat, _ in one] == ["0", "1", "0"], "the player's number is its seat in this game"
     assert len({pid for pid, _, _ in one}) == len({pid for pid, _, _ in two}) == 1
@@ -206,11 +204,8 @@ async def test_an_agent_that_plays_itself_learns_in_two_processes_also_with_exch
 @pytest.mark.trio
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
 @pytest.mark.parametrize("layers_without", ["", "namespaces,bwrap"], indirect=True)
-async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolation(
-    arena: Arena, layers_without: None
-) -> None:
-    """By relative names or beside its own file: in a copy of its folder, from which it is loaded and which stays for a
-    series; at the end it is told what has gone."""
+async def test_an_agent_can_write_files_under_isolation(arena: Arena, layers_without: None) -> None:
+    """It works in a copy of its folder, which lasts for a series. At the end it is told which files are lost."""
     folder = arena.folder / "AI"
     (folder / "data").mkdir(parents=True)
     (folder / "seen.txt").write_text("1")
@@ -227,9 +222,10 @@ async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolati
     match = arena.match(original("reantics", spec), entrant("@random"), game="reantics", draw_after=4)
     outcome = await play_series(Series(match, games=2), Limits(isolation=Isolation()))
     assert [fault for verdict in outcome.matches for fault in verdict.faults] == []
-    first, last = (said(verdict, 0) for verdict in outcome.matches)
-    gone = "written into a copy of the folder, and gone now: new.txt, sample.log, seen.txt; --isolation off keeps it\n"
-    assert (first, last) == ("games 2\n", f"games 3\n{gone}")
+    first, last = (stderr(verdict, 0) for verdict in outcome.matches)
+    files = "new.txt, sample.log, seen.txt"
+    lost = f"lost, because the agent worked in a copy of its folder: {files}; --isolation off keeps them\n"
+    assert (first, last) == ("games 2\n", f"games 3\n{lost}")
     assert sorted(path.name for path in folder.iterdir()) == ["data", "sample.py", "seen.txt"]
     assert (folder / "seen.txt").read_text() == "1"
 
@@ -242,23 +238,23 @@ async def test_an_agent_that_keeps_what_it_learns_in_files_does_so_under_isolati
         (
             "'AI/weights.txt'",
             OFF,
-            "'AI/weights.txt' is not in {0}/AI, the agent's working folder; {1} has it work where",
+            "'AI/weights.txt' is not in {0}/AI, the agent's working folder; {1} sets another",
         ),
         ("'AI/gone.txt'", OFF, "'AI/gone.txt' is not in {0}/AI, the agent's working folder; original:'--folder DIR …'"),
         (
             "__file__ + '/../../w.txt'",
             Isolation(),
-            "'w.txt' is looked for beside {0}/AI, of which isolation gives the ",
+            "'w.txt' is outside {0}/AI, and isolation gives the agent only a copy of that folder; ",
         ),
         (
             "'../w.txt'",
             Isolation(),
-            "'../w.txt' is looked for beside {0}/AI, of which isolation gives the agent a copy; ",
+            "'../w.txt' is outside {0}/AI, and isolation gives the agent only a copy of that folder; ",
         ),
         ("__file__ + '.txt'", OFF, "FileNotFoundError: "),
     ],
 )
-async def test_a_file_that_another_working_folder_has_is_told_in_the_last_line(
+async def test_a_missing_file_is_explained_in_the_last_line(
     arena: Arena, file: str, isolation: Isolation, line: str
 ) -> None:
     folder = arena.folder / "AI"
@@ -270,14 +266,14 @@ async def test_a_file_that_another_working_folder_has_is_told_in_the_last_line(
         original("reantics", agent(folder, __init__=init)), entrant("@random"), game="reantics", draw_after=4
     )
     (verdict,) = (await play_series(Series(match, games=1), Limits(isolation=isolation))).matches
-    last = said(verdict, 0).splitlines()[-1]
+    last = stderr(verdict, 0).splitlines()[-1]
     assert last.startswith(line.format(arena.folder, f"original:'--folder {arena.folder} …'")), last
 
 
 @pytest.mark.trio
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
-async def test_a_file_of_the_working_folder_that_isolation_hides_is_told_with_the_folder_to_name(arena: Arena) -> None:
-    """At the card game the folder above the agent's is the working one, with everybody else's beside it."""
+async def test_a_file_that_isolation_hides_is_explained_with_the_option_that_shows_it(arena: Arena) -> None:
+    """In the card game, the working folder is the one above the agent's, which also has the other agents."""
     den = arena.folder / "den" / "mine"
     den.mkdir(parents=True)
     (den.parent / "data.txt").write_text("1")
@@ -288,11 +284,11 @@ async def test_a_file_of_the_working_folder_that_isolation_hides_is_told_with_th
         match = arena.match(entrant(f"original:{spec}", "cardgame"), entrant("@random"), game="cardgame")
         (verdict,) = (await play_series(Series(match, games=1), Limits(isolation=Isolation()))).matches
         assert (not verdict.faults) == plays
-        hidden = f"of which isolation shows the agent's own folder alone; original:'--folder {den.parent} …' shows all"
-        assert (hidden in said(verdict, 0)) != plays
+        hidden = f"because isolation shows only the agent's own folder there; original:'--folder {den.parent} …' or"
+        assert (hidden in stderr(verdict, 0)) != plays
 
 
-def test_a_file_that_is_missing_in_a_call_is_told_in_the_fault(arena: Arena) -> None:
+def test_a_file_that_is_missing_in_a_call_is_explained_in_the_fault(arena: Arena) -> None:
     (arena.folder / "late.py").write_text(
         "def play_powerup(*a): return ''\ndef play_turn(*a): return open('AI/w').read()\n"
         "def play_auction(*a): return 0\ndef play_transport(*a): return ''\n"
@@ -314,12 +310,12 @@ async def test_the_ant_that_attacks_is_a_clone_of_the_one_in_the_state(arena: Ar
     match = arena.match(original("reantics", spec), original("reantics", spec), game="reantics", seed=3, draw_after=80)
     verdict = await arena.play(match, granted_s=20)
     assert verdict.faults == ()
-    assert set(said(verdict, 0).splitlines() + said(verdict, 1).splitlines()) == {"attack"}
+    assert set(stderr(verdict, 0).splitlines() + stderr(verdict, 1).splitlines()) == {"attack"}
 
 
 @pytest.mark.trio
-async def test_lists_for_tuples_and_players_that_do_not_exist_are_no_crash(arena: Arena) -> None:
-    """reantics.md 11.3: a list equals no tile, and nobody's ants are none."""
+async def test_lists_as_coordinates_and_unknown_players_do_not_crash(arena: Arena) -> None:
+    """reantics.md 11.3: a list equals no tile, and an unknown player has no ants."""
     body = """
         assert getAntList(state, -2) == getAntList(state, 7) == getConstrList(state, -1) == []
         own = state.inventories[state.whoseTurn]
@@ -333,7 +329,7 @@ async def test_lists_for_tuples_and_players_that_do_not_exist_are_no_crash(arena
 
 
 @pytest.mark.trio
-async def test_what_is_told_of_an_answer_and_the_order_of_sets_are_the_same_in_every_process(arena: Arena) -> None:
+async def test_the_text_of_an_answer_and_the_order_of_sets_are_the_same_in_every_process(arena: Arena) -> None:
     placement = "print(*{'ant' + str(number) for number in range(20)}); return zip((1, 2), (3, 4))"
     spec = agent(arena.folder, getPlacement=placement)
     verdicts = [
@@ -343,41 +339,41 @@ async def test_what_is_told_of_an_answer_and_the_order_of_sets_are_the_same_in_e
     assert [verdict.faults[0].answer for verdict in verdicts] == [
         '{"jsonrpc":"2.0","id":1,"result":"<zip object>"}'
     ] * 2
-    assert said(verdicts[0], 0) == said(verdicts[1], 0) != ""
+    assert stderr(verdicts[0], 0) == stderr(verdicts[1], 0) != ""
 
 
 @pytest.mark.trio
-async def test_a_file_without_the_class_says_so(arena: Arena) -> None:
+async def test_a_file_without_the_class_is_reported(arena: Arena) -> None:
     (arena.folder / "none.py").write_text("from AIPlayerUtils import *\n")
     match = arena.match(original("reantics", "none.py", arena.folder), entrant("@random"), game="reantics")
     verdict = await arena.play(match, granted_s=10)
-    assert "none.py has no class AIPlayer, which is an agent of ReAntics" in said(verdict, 0)
+    assert "none.py has no class AIPlayer, which every agent of ReAntics has" in stderr(verdict, 0)
 
 
 # AI Arena 21.
 
 
 @pytest.mark.trio
-async def test_four_functions_are_a_bot_and_an_exception_is_that_calls_fault_alone(arena: Arena, agents: Path) -> None:
+async def test_four_functions_are_a_bot_and_an_exception_is_a_fault_of_one_call(arena: Arena, agents: Path) -> None:
     match = arena.match(original("aiarena21", "fruit_walker.py", agents), entrant("@greedy"), game="aiarena21", turns=8)
     verdict = await arena.play(match, granted_s=20)
     faults = {(fault.method, fault.kind) for fault in verdict.faults}
-    assert faults == {("play_powerup", "illegal"), ("play_turn", "error")}  # None is no word for "nothing"
+    assert faults == {("play_powerup", "illegal"), ("play_turn", "error")}  # None is not an empty answer
     assert sum(fault.method == "play_turn" for fault in verdict.faults) == 1
     assert verdict.seats[0].calls == 16
 
 
 @pytest.mark.trio
-async def test_a_file_without_one_of_the_four_functions_says_which(arena: Arena) -> None:
+async def test_missing_functions_are_named(arena: Arena) -> None:
     (arena.folder / "half.py").write_text("def play_turn(*args): return '0,0'\ndef play_powerup(*args): return ''\n")
     match = arena.match(original("aiarena21", "half.py", arena.folder), entrant("@random"), game="aiarena21", turns=2)
     verdict = await arena.play(match, granted_s=10)
-    assert "half.py has no play_auction, play_transport; a bot of AI Arena 21 has play_powerup" in said(verdict, 0)
+    assert "half.py has no play_auction, play_transport; a bot of AI Arena 21 has play_powerup" in stderr(verdict, 0)
 
 
 @pytest.mark.trio
-async def test_each_game_of_a_series_begins_with_the_files_globals_as_they_were(arena: Arena) -> None:
-    """There was one process a game; bots count turns and keep paths in globals."""
+async def test_each_game_of_a_series_starts_with_new_globals(arena: Arena) -> None:
+    """The original had one process per game; bots keep counters and paths in globals."""
     (arena.folder / "counter.py").write_text(
         "import aiarena21.client.classes\nfrom aiarena21.client import classes\nturns = 0\n"
         "def play_powerup(game_map: aiarena21.client.classes.Map, me: classes.Player, *rest):\n"
@@ -390,7 +386,7 @@ async def test_each_game_of_a_series_begins_with_the_files_globals_as_they_were(
         entrant(str(arena.folder / "counter.py"), "aiarena21"), entrant("@random"), game="aiarena21", turns=3
     )
     outcome = await play_series(Series(match, games=2), Limits(isolation=OFF))
-    assert [said(verdict, 0) for verdict in outcome.matches] == ["1\n2\n3\n"] * 2
+    assert [stderr(verdict, 0) for verdict in outcome.matches] == ["1\n2\n3\n"] * 2
 
 
 # The card game.
@@ -398,7 +394,7 @@ async def test_each_game_of_a_series_begins_with_the_files_globals_as_they_were(
 
 @pytest.mark.trio
 @pytest.mark.parametrize("name", ["agent", "random", "my.deck v2", "json"])
-async def test_the_folder_may_have_any_name(arena: Arena, agents: Path, name: str) -> None:
+async def test_the_folder_can_have_any_name(arena: Arena, agents: Path, name: str) -> None:
     shutil.copytree(agents / "rusher", arena.folder / name)
     bot = entrant(str(arena.folder / name), "cardgame")
     assert (bot.name, bot.cwd) == (name, arena.folder / name)
@@ -409,18 +405,16 @@ async def test_the_folder_may_have_any_name(arena: Arena, agents: Path, name: st
 
 @pytest.mark.trio
 @pytest.mark.parametrize("spec", ["rusher", "rusher/agent.py"])
-async def test_a_folder_with_an_agent_is_a_package_and_its_tuples_are_answers(
-    arena: Arena, agents: Path, spec: str
-) -> None:
+async def test_a_folder_with_an_agent_is_a_package_and_may_answer_tuples(arena: Arena, agents: Path, spec: str) -> None:
     match = arena.match(original("cardgame", spec, agents), entrant("@random"), game="cardgame", seed=3)
     verdict = await arena.play(match, granted_s=10)
     assert verdict.seats[0].program == "rusher original"
     assert [fault for fault in verdict.faults if fault.player == 0] == []
-    assert said(verdict, 0) == "hello\nend True\n"
+    assert stderr(verdict, 0) == "hello\nend True\n"
 
 
 @pytest.mark.trio
-async def test_an_exception_in_play_ends_the_turn_and_one_class_with_the_functions_will_do(arena: Arena) -> None:
+async def test_an_exception_in_play_ends_the_turn_and_the_functions_can_be_methods(arena: Arena) -> None:
     den = arena.folder / "my-deck"
     den.mkdir()
     (den / "agent.py").write_text(
@@ -436,8 +430,8 @@ async def test_an_exception_in_play_ends_the_turn_and_one_class_with_the_functio
     match = arena.match(original("cardgame", "my-deck", arena.folder), entrant("@trader"), game="cardgame")
     verdict = await arena.play(match, Limits(), granted_s=10)
     assert [fault.kind for fault in verdict.faults] == ["illegal"]
-    assert "no idea" in said(verdict, 0)
-    assert f"asked {verdict.seats[0].calls - 2}" in said(verdict, 0)  # start and end apart
+    assert "no idea" in stderr(verdict, 0)
+    assert f"asked {verdict.seats[0].calls - 2}" in stderr(verdict, 0)  # without start and end
 
 
 @pytest.mark.trio
@@ -455,7 +449,7 @@ async def test_an_exception_in_play_ends_the_turn_and_one_class_with_the_functio
     ],
 )
 async def test_a_fault_shows_the_value_that_the_agent_returned(arena: Arena, answer: str, sent: str) -> None:
-    """cardgame.md 13.5: null stands only for a value that JSON cannot hold."""
+    """cardgame.md 13.5: null replaces only values that JSON cannot hold."""
     den = arena.folder / "deck"
     den.mkdir()
     functions = f"def start(): pass\ndef play(state): return {answer}\ndef end(victory): pass\n"
@@ -467,10 +461,10 @@ async def test_a_fault_shows_the_value_that_the_agent_returned(arena: Arena, ans
     assert fault.answer is not None and f'"result":{sent}}}' in fault.answer
 
 
-# How they are named.
+# How they are named and recognised.
 
 
-def test_a_file_is_recognised_by_what_it_defines() -> None:
+def test_a_file_is_recognised_by_its_definitions() -> None:
     assert original_spec.recognised(AGENTS / WALKER, "reantics")
     assert original_spec.recognised(AGENTS / "fruit_walker.py", "aiarena21")
     assert original_spec.recognised(AGENTS / "rusher", "cardgame")
@@ -480,7 +474,7 @@ def test_a_file_is_recognised_by_what_it_defines() -> None:
     assert not original_spec.recognised(AGENTS / WALKER, "quoridor")
 
 
-def test_a_folder_may_hold_one_of_them_and_others_that_it_needs(tmp_path: Path) -> None:
+def test_a_folder_may_have_one_bot_and_other_files(tmp_path: Path) -> None:
     den = tmp_path / "Team 7"
     den.mkdir()
     (den / "helper.py").write_text("from AIPlayerUtils import *")
@@ -493,7 +487,7 @@ def test_a_folder_may_hold_one_of_them_and_others_that_it_needs(tmp_path: Path) 
         entrant(str(den), "reantics")
 
 
-def test_a_folder_behind_the_word_is_the_only_bot_in_it(tmp_path: Path) -> None:
+def test_original_with_a_folder_means_the_only_bot_in_it(tmp_path: Path) -> None:
     den = tmp_path / "Team 7"
     den.mkdir()
     with pytest.raises(UsageError, match=r"there is no bot of reantics in that folder; name its file"):
@@ -506,17 +500,17 @@ def test_a_folder_behind_the_word_is_the_only_bot_in_it(tmp_path: Path) -> None:
         entrant(f"original:{den}", "reantics")
 
 
-def test_a_zip_file_of_one_is_checked_as_it_plays(tmp_path: Path) -> None:
+def test_a_zip_file_can_have_an_original_bot(tmp_path: Path) -> None:
     (tmp_path / "Team 7").mkdir()
     (tmp_path / "Team 7" / "Thinker.py").write_text("class AIPlayer: pass")
     spec = shutil.make_archive(str(tmp_path / "team"), "zip", tmp_path / "Team 7")
     (tmp_path / "scratch").mkdir()
     assert entrant(bot_in(spec, tmp_path / "scratch", "reantics"), "reantics").argv[-1].endswith("team/Thinker.py")
-    with pytest.raises(UsageError, match=r"team\.zip: holds no bot\.toml"):
+    with pytest.raises(UsageError, match=r"team\.zip: has no bot\.toml"):
         bot_in(spec, Path(tempfile.mkdtemp(dir=tmp_path)), "quoridor")
 
 
-def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> None:
+def test_a_zip_file_keeps_the_other_files_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "Team 7" / "AI").mkdir(parents=True)
     (tmp_path / "Team 7" / "AI" / "Thinker 2.py").write_text("class AIPlayer: pass")
     (tmp_path / "Team 7" / "AI" / "weights.txt").write_text("0.5")
@@ -540,12 +534,12 @@ def test_a_zip_file_of_one_travels_with_what_lies_beside_it(tmp_path: Path) -> N
         ("cardgame", "from brain import start, play\ndef end(victory): pass"),
     ],
 )
-def test_what_a_file_imports_or_assigns_counts_too(tmp_path: Path, game: str, source: str) -> None:
+def test_imports_and_assignments_count_as_definitions(tmp_path: Path, game: str, source: str) -> None:
     (tmp_path / "bot.py").write_text(source)
     assert original_spec.recognised(tmp_path / "bot.py", game)
 
 
-def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_path: Path, agents: Path) -> None:
+def test_a_recognised_bot_needs_no_prefix_and_bot_toml_can_name_one(tmp_path: Path, agents: Path) -> None:
     named = entrant(f"original:{agents / WALKER}", "reantics")
     assert named == entrant(str(agents / WALKER), "reantics")
     assert (named.name, named.cwd) == ("2 Random Walker", agents)
@@ -553,11 +547,11 @@ def test_it_needs_no_word_where_it_is_recognised_and_bot_toml_may_have_one(tmp_p
     (agents / "bot.toml").write_text(f"name = 'Walker'\noriginal = '--seed 5 {WALKER}'\n")
     assert entrant(str(agents), "reantics").argv[-3:] == ("--seed", "5", str(agents / WALKER))
     assert entrant(str(agents), "reantics").name == "Walker"
-    with pytest.raises(UsageError, match="a game must be named with it"):
+    with pytest.raises(UsageError, match="needs the game that it plays"):
         entrant(f"original:{agents / WALKER}")
 
 
-def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_quotes(tmp_path: Path) -> None:
+def test_options_come_before_a_path_that_needs_no_quotes(tmp_path: Path) -> None:
     (tmp_path / "My Agent.py").touch()
     read = original_spec.read("--python python3 --seed=7 --original-ids --folder . My Agent.py", tmp_path)
     assert read.path == tmp_path / "My Agent.py"
@@ -580,23 +574,23 @@ def test_options_are_read_like_a_command_line_and_a_name_with_blanks_needs_no_qu
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "wanted is a file"),
+        ("", "expected a file"),
         ("no.py", "there is no such file or folder: no.py"),
         ("--bogus x.py", "there is no option --bogus; there are --python, --seed, --folder, --original-ids"),
-        ("no.py --seed 3", "--seed stands behind the file; options stand before it"),
-        ("--seed x here.py", "--seed x: wanted is a whole number"),
+        ("no.py --seed 3", "--seed must come before the file"),
+        ("--seed x here.py", "--seed x: expected a whole number"),
         ("--folder nowhere here.py", "--folder nowhere: there is no such folder"),
         ("--python nothing-like-it here.py", "--python nothing-like-it: there is no such program"),
         ("--seed", "--seed: its value is missing"),
     ],
 )
-def test_what_is_wrong_with_a_name_is_told(tmp_path: Path, text: str, message: str) -> None:
+def test_a_wrong_spec_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "here.py").touch()
     with pytest.raises(UsageError, match=message):
         original_spec.read(text, tmp_path)
 
 
-def test_a_game_without_originals_in_python_says_so(tmp_path: Path) -> None:
+def test_a_game_without_original_bots_is_refused(tmp_path: Path) -> None:
     (tmp_path / "here.py").touch()
-    with pytest.raises(UsageError, match="quoridor has no bots of that kind; aiarena21, cardgame, reantics have"):
+    with pytest.raises(UsageError, match="quoridor has no original bots; aiarena21, cardgame, reantics have"):
         original_spec.read("here.py", tmp_path).argv("quoridor")

@@ -1,4 +1,4 @@
-"""The gate for submissions: correct bots pass, and a defect is refused by its name."""
+"""`referee check`: correct bots pass, and each defect is refused under the name of its rule."""
 
 import json
 import os
@@ -23,10 +23,12 @@ from defects import DEFECTS, bot
 from scripted import Arena
 
 from referee.games import registry
-from referee.games.contract import TimeControl
-from referee.harness.check.checks import Check, best_opponent, check
+from referee.games.game import TimeControl
+from referee.harness.check.checks import check
 from referee.harness.check.findings import RULES, CheckReport, Finding, Level, Status
 from referee.harness.check.output import annotations, junit, sarif
+from referee.harness.check.request import Check
+from referee.harness.check.rules import best_opponent
 from referee.harness.check.unpack import unpack
 from referee.harness.cli.main import main
 from referee.harness.errors import UsageError
@@ -79,7 +81,7 @@ async def test_a_correct_bot_passes_every_rule_that_applies(arena: Arena) -> Non
 @pytest.mark.slow
 @pytest.mark.trio
 @pytest.mark.parametrize("game", ["quoridor", "reantics"])
-async def test_a_bot_of_both_encodings_is_tried_in_both(arena: Arena, game: str) -> None:
+async def test_a_bot_with_two_encodings_is_tried_in_both(arena: Arena, game: str) -> None:
     report = await run(entrant("@random"), GENEROUS, game)
     assert [finding.text for finding in found(report) if finding.level is not Level.NOTE] == []
     assert statuses(report)["greets-msgpack"] is Status.PASSED
@@ -109,9 +111,9 @@ async def test_a_correct_bot_passes_under_chaos(arena: Arena) -> None:
     assert (report.passed, found(report)) == (True, [])
 
 
-def test_the_best_opponent_is_the_last_that_takes_every_seat() -> None:
+def test_the_best_opponent_is_the_last_one_that_takes_every_seat() -> None:
     assert best_opponent("tictactoe") == best_opponent("quoridor") == "advanced"
-    assert best_opponent("chess") is None
+    assert best_opponent("reantics") is None
 
 
 # Defects.
@@ -119,7 +121,7 @@ def test_the_best_opponent_is_the_last_that_takes_every_seat() -> None:
 
 @pytest.mark.trio
 @pytest.mark.parametrize("defect", list(DEFECTS))
-async def test_a_seeded_defect_is_refused_by_its_name(arena: Arena, defect: str) -> None:
+async def test_a_defect_is_refused_under_the_name_of_its_rule(arena: Arena, defect: str) -> None:
     body, rule, words = DEFECTS[defect]
     report = await run(arena.bot(bot(body)))
     assert not report.passed
@@ -130,12 +132,12 @@ async def test_a_seeded_defect_is_refused_by_its_name(arena: Arena, defect: str)
 
 
 @pytest.mark.trio
-async def test_a_finding_names_the_call_and_has_the_last_words(arena: Arena) -> None:
+async def test_a_finding_names_the_call_and_has_the_last_lines_of_stderr(arena: Arena) -> None:
     report = await run(arena.bot(bot(DEFECTS["crash on seat 1"][0])))
     (finding,) = found(report)
     assert finding.where == "seat 1, call 1 play, json"
     assert finding.last_words == ("no plan for X",)
-    assert "crash: ended by itself, exit code 3" in finding.text
+    assert "crash: exited with code 3 before answering" in finding.text
 
 
 @pytest.mark.trio
@@ -147,8 +149,8 @@ async def test_a_finding_names_the_section_of_the_rules_or_of_the_protocol(arena
 
 
 @pytest.mark.trio
-async def test_what_a_bot_answers_is_not_blamed_on_its_greeting(tmp_path: Path) -> None:
-    """Also not when the first call, in the first of two encodings, is where it fails."""
+async def test_a_fault_in_the_first_call_is_not_blamed_on_the_handshake(tmp_path: Path) -> None:
+    """Even if it is the first call in the first of two encodings."""
     mine = "class Mine(TicTacToeBot):\n    def play(self, id): return 1 / 0\nrun(Mine)\n"
     source = f"from referee_kit.tictactoe import *\n{mine}"
     (tmp_path / "mine.py").write_text(source)
@@ -158,12 +160,12 @@ async def test_what_a_bot_answers_is_not_blamed_on_its_greeting(tmp_path: Path) 
 
 
 @pytest.mark.trio
-async def test_what_follows_from_a_defect_is_not_tried(arena: Arena) -> None:
+async def test_later_rules_are_not_tried_after_a_basic_rule_failed(arena: Arena) -> None:
     report = await run(arena.bot(bot(DEFECTS["wrong id"][0])))
     assert len(found(report)) == 1
     assert statuses(report)["plays-random"] is Status.SKIPPED
     assert {check.note for check in report.checks if check.rule == "every-seat"} == {
-        "not tried: what is found above comes first"
+        "not tried: fix the findings above first"
     }
 
 
@@ -172,7 +174,7 @@ async def test_luck_without_a_seed_is_a_warning(arena: Arena) -> None:
     report = await run(arena.bot(bot(LUCKY)))
     assert report.passed
     assert [(finding.rule, finding.level) for finding in found(report)] == [("repeatable", Level.WARNING)]
-    assert "one seed, two games, and not the same answers: call " in found(report)[0].text
+    assert "the same seed gave different answers: call " in found(report)[0].text
 
 
 @pytest.mark.trio
@@ -198,7 +200,7 @@ async def test_more_than_half_of_a_limit_is_a_warning(arena: Arena) -> None:
 
 @pytest.fixture(scope="module")
 def reports() -> list[CheckReport]:
-    """One that passed, one with a warning, one that was refused with words that no XML can hold."""
+    """A report that passed, one with a warning, and one whose text XML cannot hold."""
     last_words = ("a bell \a, an escape \x1b[31m & <markup> ]]>", "half a character \udcff")
     refusal = Finding("every-seat", Level.ERROR, 'wrote "x\x00y"', 1, 3, "play", "json", last_words)
     warning = Finding("repeatable", Level.WARNING, "not the same answers: 50%, or\nmore")
@@ -218,7 +220,7 @@ def reports() -> list[CheckReport]:
     return [report(True), report(True, warning), report(False, refusal, warning)]
 
 
-def test_the_junit_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
+def test_the_junit_file_follows_its_schema(reports: list[CheckReport]) -> None:
     schema = xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd")
     for report in reports:
         schema.validate(junit(report).decode())
@@ -234,12 +236,12 @@ def test_the_junit_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
     assert "seat 1, call 3 play, json: wrote" in (failed.findtext("failure") or "")
 
 
-def test_under_strict_a_warning_is_a_failure_in_the_junit_file(reports: list[CheckReport]) -> None:
+def test_with_strict_a_warning_is_a_failure_in_the_junit_file(reports: list[CheckReport]) -> None:
     assert len(ElementTree.fromstring(junit(reports[1])).findall(".//failure")) == 0
     assert len(ElementTree.fromstring(junit(reports[1], strict=True)).findall(".//failure")) == 1
 
 
-def test_the_sarif_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
+def test_the_sarif_file_follows_its_schema(reports: list[CheckReport]) -> None:
     schema = json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text())
     validator = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
     logs = [json.loads(sarif(report, "bots/my bot")) for report in reports]
@@ -253,7 +255,7 @@ def test_the_sarif_file_keeps_to_its_schema(reports: list[CheckReport]) -> None:
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(RULES)
 
 
-def test_an_annotation_is_one_line_whatever_it_holds(reports: list[CheckReport]) -> None:
+def test_an_annotation_is_always_one_line(reports: list[CheckReport]) -> None:
     error, warning = annotations(reports[2])
     assert error.startswith("::error title=every-seat (b")
     assert warning.startswith("::warning title=repeatable (b")
@@ -282,27 +284,27 @@ def command(
     return run
 
 
-def test_a_bot_that_passes_exits_with_0_and_says_what_was_tried(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_check_that_passes_exits_with_0_and_lists_the_rules(command: Callable[..., tuple[int, str, str]]) -> None:
     code, out, err = command("correct.py")
     assert (code, err) == (0, "")
     assert all(rule in out for rule in RULES)
-    assert out.splitlines()[0] == "tictactoe: correct is checked, seed 7"
+    assert out.splitlines()[0] == "tictactoe: check of correct, seed 7"
     assert out.splitlines()[-1] == "passed: nothing found"
 
 
-def test_a_refused_bot_exits_with_1_and_leaves_its_files(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_check_that_refuses_exits_with_1_and_writes_its_files(command: Callable[..., tuple[int, str, str]]) -> None:
     code, out, _ = command("faulty.py", "--junit", "out/junit.xml", "--sarif", "out/check.sarif")
     assert code == 1
     assert "an answer with id 6, but the open call has id 1" in out
     assert "what to do: try that call alone; print what the bot thinks to standard error (SPEC.md 9-11)" in out
-    assert out.splitlines()[-1] == "refused: 1 error, 13 rules not tried before that is mended"
+    assert out.splitlines()[-1] == "refused: 1 error, 13 rules not checked until that is fixed"
     xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd").validate("out/junit.xml")
     jsonschema.validate(
         json.loads(Path("out/check.sarif").read_text()), json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text())
     )
 
 
-def test_a_warning_refuses_under_strict_only(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_warning_refuses_only_with_strict(command: Callable[..., tuple[int, str, str]]) -> None:
     assert command("lucky.py")[0] == 0
     code, out, _ = command("lucky.py", "--strict", "--json")
     assert code == 1
@@ -312,9 +314,7 @@ def test_a_warning_refuses_under_strict_only(command: Callable[..., tuple[int, s
     assert [check["findings"][0]["level"] for check in report["checks"] if check["findings"]] == ["warning"]
 
 
-def test_a_bot_is_checked_under_the_options_and_limits_of_its_competition(
-    arena: Arena, command: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_a_check_uses_the_given_options_and_limits(arena: Arena, command: Callable[..., tuple[int, str, str]]) -> None:
     particular = """
 plain = begin
 def begin(params):
@@ -345,10 +345,10 @@ def test_on_github_the_findings_are_annotations(
         (("nobody.py",), 2, "no bot at 'nobody.py'"),
         (("@nobody",), 2, "unknown opponent '@nobody'"),
         (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
-        (("correct.py", "--startup", "none"), 2, "that needs a limit"),
+        (("correct.py", "--startup", "none"), 2, "this limit cannot be switched off"),
     ],
 )
-def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
+def test_a_usage_error_has_another_exit_code(
     command: Callable[..., tuple[int, str, str]], argv: tuple[str, ...], code: int, words: str
 ) -> None:
     returned, out, err = command(*argv)
@@ -356,7 +356,7 @@ def test_what_is_no_bots_fault_has_exit_codes_of_its_own(
     assert words in err
 
 
-def test_a_report_that_cannot_be_written_does_not_take_the_check_with_it(
+def test_the_check_is_still_printed_if_its_report_cannot_be_written(
     command: Callable[..., tuple[int, str, str]],
 ) -> None:
     code, out, err = command("correct.py", "--junit", "/dev/null/junit.xml")
@@ -367,19 +367,17 @@ def test_a_report_that_cannot_be_written_does_not_take_the_check_with_it(
 
 
 @pytest.mark.parametrize("build", ["referee-nocc bot.c", "sh ./build.sh"])
-def test_a_machine_that_lacks_the_compiler_of_a_build_refuses_nobody(
-    command: Callable[..., tuple[int, str, str]], build: str
-) -> None:
+def test_a_missing_compiler_does_not_refuse_the_bot(command: Callable[..., tuple[int, str, str]], build: str) -> None:
     Path("strange").mkdir()
     Path("strange/build.sh").write_text("referee-nocc bot.c\n")
     Path("strange/bot.toml").write_text(f'run = ["./bot"]\nbuild = "{build}"\n')
-    wanted = (3, "", "referee: strange: the build needs referee-nocc, which is not on this machine\n")
-    assert command("strange") == wanted
+    expected = (3, "", "referee: strange: the build needs referee-nocc, which is not on this machine\n")
+    assert command("strange") == expected
     Path("strange/bot.toml").write_text('run = ["./bot"]\nbuild = "./buidl.sh"\n')
-    assert command("strange")[0] == 1  # a file of its own that is not there
+    assert command("strange")[0] == 1  # a missing file of the bot
 
 
-def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_failed_or_slow_build_refuses_the_bot(command: Callable[..., tuple[int, str, str]]) -> None:
     Path("broken").mkdir()
     Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "exit 9"\n')
     assert "error builds: the build failed with exit code 9" in command("broken")[1]
@@ -389,7 +387,7 @@ def test_a_build_that_fails_or_is_too_slow_refuses_the_bot(command: Callable[...
     Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "sleep 60"\n')
     code, out, _ = command("broken", "--build-time", "200ms")
     assert code == 1
-    assert "error builds: the build did not end within 0.2 s" in out
+    assert "error builds: the build did not finish within 0.2 s" in out
 
 
 # A zip file.
@@ -421,7 +419,7 @@ def test_a_zip_file_is_checked_like_its_folder(command: Callable[..., tuple[int,
     )
     code, out, err = command("bot.zip")
     assert (code, err) == (0, "")
-    assert out.startswith("tictactoe: zipped is checked")
+    assert out.startswith("tictactoe: check of zipped")
 
 
 @pytest.mark.parametrize(
@@ -434,18 +432,16 @@ def test_a_zip_file_is_checked_like_its_folder(command: Callable[..., tuple[int,
         ([("passwd", "/etc/passwd", stat.S_IFLNK | 0o777)], "'passwd' is a link"),
         ([("pipe", "", stat.S_IFIFO | 0o644)], "'pipe' is neither a file nor a folder"),
         ([("disk", "", stat.S_IFBLK | 0o644)], "'disk' is neither a file nor a folder"),
-        ([("a", "1", PLAIN), ("./a", "2", PLAIN)], "'./a' is there twice"),
-        ([("a", "1", PLAIN), ("a/b", "2", PLAIN)], "'a' is there as a file and as a folder"),
-        ([("a/b/c", "1", PLAIN), ("a/b", "2", PLAIN)], "'a/b' is there as a file and as a folder"),
-        ([("mine\\bot.toml", "", PLAIN)], "mine\\bot.toml has a backslash; the folders of a zip file are parted by /"),
+        ([("a", "1", PLAIN), ("./a", "2", PLAIN)], "'./a' occurs twice"),
+        ([("a", "1", PLAIN), ("a/b", "2", PLAIN)], "'a' is both a file and a folder"),
+        ([("a/b/c", "1", PLAIN), ("a/b", "2", PLAIN)], "'a/b' is both a file and a folder"),
+        ([("mine\\bot.toml", "", PLAIN)], "'mine\\\\bot.toml' has a backslash; zip files separate folders with /"),
         ([("x" * 300, "", PLAIN)], "cannot be unpacked"),
         ([(f"{n}", "", PLAIN) for n in range(21)], "holds 21 files; 20 are allowed"),
         ([("zeros", "0" * 10_001, PLAIN)], "unpacks to 10,001 bytes; 10,000 are allowed"),
     ],
 )
-def test_a_zip_file_that_would_do_harm_is_refused(
-    tmp_path: Path, members: list[tuple[str, str, int]], words: str
-) -> None:
+def test_a_harmful_zip_file_is_refused(tmp_path: Path, members: list[tuple[str, str, int]], words: str) -> None:
     archive, folder = archived(tmp_path / "bot.zip", *members), tmp_path / "inside"
     folder.mkdir()
     with pytest.raises(UsageError) as refusal:
@@ -455,7 +451,7 @@ def test_a_zip_file_that_would_do_harm_is_refused(
     assert {path.name for path in tmp_path.iterdir()} == {"bot.zip", "inside"}
 
 
-def test_exactly_what_is_allowed_is_unpacked(tmp_path: Path) -> None:
+def test_a_zip_file_at_the_limits_is_unpacked(tmp_path: Path) -> None:
     members = [(f"{n}", "0" * 500, PROGRAM if n == 0 else PLAIN) for n in range(20)]
     archive, folder = archived(tmp_path / "bot.zip", *members), tmp_path / "inside"
     folder.mkdir()
@@ -469,22 +465,22 @@ def test_a_zip_file_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
     folder.mkdir()
     content = archive.read_bytes().replace((50_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     archive.write_bytes(content)
-    with pytest.raises(UsageError, match=r"cannot be unpacked|more than it says"):
+    with pytest.raises(UsageError, match=r"cannot be unpacked|more than its list of contents says"):
         unpack(archive, folder, max_bytes=10_000, max_files=20)
 
 
-def test_a_zip_without_a_bot_file_is_told_by_its_own_name(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_zip_file_without_bot_toml_is_refused(command: Callable[..., tuple[int, str, str]]) -> None:
     with zipfile.ZipFile("bot.zip", "w") as archive:
         archive.writestr("mine/bot.py", "print('hello')")
-    said = "referee: bot.zip: holds no bot.toml, which says how to build and run the bot\n"
-    assert command("bot.zip")[::2] == (2, said)
+    message = "referee: bot.zip: has no bot.toml, which says how to build and run the bot\n"
+    assert command("bot.zip")[::2] == (2, message)
     with zipfile.ZipFile("bot.zip", "a") as archive:
         archive.writestr("mine/inner/bot.toml", "")
-    said = "referee: bot.zip: holds mine/inner/bot.toml; bot.toml belongs at the top, or into the only folder that is"
-    assert command("bot.zip")[2].startswith(said)
+    message = "referee: bot.zip: has mine/inner/bot.toml; bot.toml belongs at the top, or in the only folder\n"
+    assert command("bot.zip")[2].startswith(message)
 
 
-def test_what_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_file_that_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:
     Path("bot.zip").write_bytes(b"PK\x03\x04 and so on")
     code, _, err = command("bot.zip")
     assert code == 2
@@ -508,7 +504,7 @@ BROKEN = {
 @pytest.mark.parametrize(
     "language", [*list(BROKEN)[:-1], pytest.param("typescript", marks=[pytest.mark.kits, pytest.mark.slow])]
 )
-def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_report(
+def test_every_report_has_the_file_and_line_of_a_compile_error(
     language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, source, build, compiler = BROKEN[language]
@@ -528,7 +524,7 @@ def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_repo
     assert main(["check", bot, "--game", "tictactoe", "--seed", "4", "--junit", "j.xml", "--sarif", "s.json"]) == 1
     out, err = capsys.readouterr()
     rule = "starts" if language == "python" else "builds"
-    assert f"again: referee check {bot} --game tictactoe --seed 4 --only {rule}" in out
+    assert f"reproduce with: referee check {bot} --game tictactoe --seed 4 --only {rule}" in out
     assert f"::error file=bots/{file},line=2," in err
     log = json.loads(Path("s.json").read_text())
     jsonschema.validate(log, json.loads((SCHEMAS / "sarif-schema-2.1.0.json").read_text()))
@@ -543,19 +539,18 @@ def test_a_bot_that_does_not_compile_is_refused_with_file_and_line_in_every_repo
     assert Path("GITHUB_OUTPUT").read_text().startswith("passed=false\nerrors=1\n")
 
 
-def test_the_command_of_a_finding_finds_it_again(command: Callable[..., tuple[int, str, str]]) -> None:
-    """Pasted as it is printed, for a rule of our own games and for a whole match."""
+def test_the_command_of_a_finding_reproduces_it(command: Callable[..., tuple[int, str, str]]) -> None:
     code, out, _ = command("faulty.py", "--call-time", "900ms")
-    (again,) = {line.split("again: ")[1] for line in out.splitlines() if "again: " in line}
-    assert again == "referee check faulty.py --game tictactoe --call-time 900ms --seed 7 --only answers-every-call"
-    assert main(shlex.split(again)[1:]) == code == 1
+    (repeat,) = {line.split("reproduce with: ")[1] for line in out.splitlines() if "reproduce with: " in line}
+    assert repeat == "referee check faulty.py --game tictactoe --call-time 900ms --seed 7 --only answers-every-call"
+    assert main(shlex.split(repeat)[1:]) == code == 1
 
 
 # The action.
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted", "told"),
+    ("given", "expected", "message"),
     [
         ({}, [0, 1], "::error title=answers-every-call (bot)::"),
         ({"bot": "@advanced", "against": "@random", "bounds": "elo 0 100"}, [0, 0, 0], "accepted"),
@@ -573,10 +568,12 @@ def test_the_command_of_a_finding_finds_it_again(command: Callable[..., tuple[in
     ],
     ids=["refused", "accepted", "rejected", "inconclusive", "inconclusive and allowed"],
 )
-def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str], wanted: list[int], told: str) -> None:
-    """As a runner would: its `run` steps in bash, with the inputs that its `env` names, in a Python of its own.
+def test_the_github_action_runs_its_steps(
+    tmp_path: Path, given: dict[str, str], expected: list[int], message: str
+) -> None:
+    """Runs the action's `run` steps in bash as a runner does, in a new Python environment.
 
-    Nothing is fetched: this Python's packages are at hand there, and pip is told to take no others.
+    Nothing is downloaded: the environment has the packages of this one, and pip may not fetch others.
     """
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert action["runs"]["using"] == "composite"
@@ -593,7 +590,7 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str],
     (site,) = (tmp_path / "python").glob("lib/*/site-packages")
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     (site / "ours.pth").write_text(packages)
-    for name in ("msgspec", "msgpack"):  # built-in opponents see the Python that runs them, and nothing beside it
+    for name in ("msgspec", "msgpack"):  # isolation shows built-in opponents only the Python that runs them
         shutil.copytree(Path(packages, name), site / name)
     inputs = {name: str(value.get("default", "")) for name, value in action["inputs"].items()}
     inputs |= {"bot": "bot.py", "game": "tictactoe", "junit": "junit.xml"} | given
@@ -605,7 +602,7 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str],
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # that is how pip spells it
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as true
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     codes, output = [], ""
@@ -624,19 +621,19 @@ def test_the_action_runs_by_its_own_steps(tmp_path: Path, given: dict[str, str],
         )
         codes.append(done.returncode)
         output += done.stdout + done.stderr
-    assert codes == wanted, output
-    assert told in output
-    assert f'failures="{int(wanted == [0, 1])}"' in (work / "junit.xml").read_text()
+    assert codes == expected, output
+    assert message in output
+    assert f'failures="{int(expected == [0, 1])}"' in (work / "junit.xml").read_text()
     if inputs["against"]:
         summary = (tmp_path / "summary.md").read_text()
-        shown = given["bot"].replace("@", "\\@")  # as it is, GitHub would call somebody of that name
-        assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the check's comes first"
+        shown = given["bot"].replace("@", "\\@")  # an unescaped @ would notify a GitHub user
+        assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the summary of the check comes first"
         assert summary.endswith((work / "gate.md").read_text())
         assert " at Tic\\-tac\\-toe: " in summary
 
 
 def filled(value: str, inputs: dict[str, str]) -> str:
-    """A value of `env` with the inputs in their places."""
+    """Fills the inputs into a value of `env`."""
     for name, given in inputs.items():
         value = value.replace(f"${{{{ inputs.{name} }}}}", given)
     assert "${{" not in value

@@ -1,4 +1,4 @@
-"""The lines of a bot's own files that compilers and traces name, in the words of each language."""
+"""The lines of a bot's own files that compilers and traces mention, in the form of each language."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from referee.harness.check.source_lines import Place, places
 
 
 @pytest.mark.parametrize(
-    ("said", "wanted"),
+    ("line", "expected"),
     [
         ("/x/.cache/referee/1/tree/src/bot.cpp:10:5: error: no ';'", ("src/bot.cpp", 10, 5, "error: no ';'")),
         ("bot.c:3:1: fatal error: no such file", ("bot.c", 3, 1, "fatal error: no such file")),
@@ -24,15 +24,15 @@ from referee.harness.check.source_lines import Place, places
         ("lua: bot.lua:4: attempt to call a nil value", ("bot.lua", 4, None, "attempt to call a nil value")),
     ],
 )  # fmt: skip
-def test_each_language_has_its_own_way_to_name_a_line(
-    tmp_path: Path, said: str, wanted: tuple[str, int, int, str]
+def test_the_form_of_each_language_is_recognised(
+    tmp_path: Path, line: str, expected: tuple[str, int, int, str]
 ) -> None:
     (tmp_path / "src").mkdir()
-    (tmp_path / wanted[0]).touch()
-    assert places([said], tmp_path) == (Place(*wanted),)
+    (tmp_path / expected[0]).touch()
+    assert places([line], tmp_path) == (Place(*expected),)
 
 
-def test_a_trace_names_the_innermost_line_first_and_no_line_of_others(tmp_path: Path) -> None:
+def test_the_innermost_own_line_of_a_trace_comes_first(tmp_path: Path) -> None:
     (tmp_path / "bot.py").touch()
     trace = [
         'File "/run/1/bot.py", line 20, in <module>',
@@ -44,13 +44,13 @@ def test_a_trace_names_the_innermost_line_first_and_no_line_of_others(tmp_path: 
 
 def test_errors_come_before_warnings(tmp_path: Path) -> None:
     (tmp_path / "bot.c").touch()
-    said = ["bot.c:1:1: warning: unused", "bot.c:9:1: note: see here", "bot.c:5:1: error: no"]
-    assert [place.line for place in places(said, tmp_path)] == [5, 1, 9]
+    lines = ["bot.c:1:1: warning: unused", "bot.c:9:1: note: see here", "bot.c:5:1: error: no"]
+    assert [place.line for place in places(lines, tmp_path)] == [5, 1, 9]
 
 
 @pytest.mark.parametrize(
-    "said", ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", ""]
+    "line", ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", ""]
 )
-def test_what_names_no_line_of_the_bot_names_nothing(tmp_path: Path, said: str) -> None:
+def test_other_text_mentions_no_line_of_the_bot(tmp_path: Path, line: str) -> None:
     (tmp_path / "bot.c").touch()
-    assert places([said], tmp_path) == ()
+    assert places([line], tmp_path) == ()

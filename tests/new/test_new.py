@@ -1,4 +1,4 @@
-"""`referee new`: what is written for every language and game, and what is refused."""
+"""`referee new`: the files for every language and game, and what is refused."""
 
 import json
 import re
@@ -54,10 +54,10 @@ def files(folder: Path) -> dict[str, str]:
     }
 
 
-# What is written.
+# The files.
 
 
-def test_every_language_has_bots_for_these_games_at_least() -> None:
+def test_every_language_has_bots_for_at_least_these_games() -> None:
     languages = {"c", "cpp", "go", "java", "javascript", "python", "rust"}
     assert {(lang, game) for lang in languages for game in ("quoridor", "reantics", "tictactoe")} <= set(BOTS)
 
@@ -78,7 +78,7 @@ def test_a_new_bot_has_all_its_files(lang: str, game: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("lang", "game"), BOTS)
-def test_every_file_of_the_kit_says_first_where_it_came_from(lang: str, game: str, tmp_path: Path) -> None:
+def test_the_first_line_of_a_kit_file_says_where_it_comes_from(lang: str, game: str, tmp_path: Path) -> None:
     new.write(registry.game(game), lang, tmp_path / "bot")
     version, origins = metadata.version("referee"), set()
     for path, text in files(tmp_path / "bot").items():
@@ -93,7 +93,7 @@ def test_every_file_of_the_kit_says_first_where_it_came_from(lang: str, game: st
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_the_first_call_is_a_conversation_that_a_bot_can_answer(game: str) -> None:
+def test_a_bot_can_answer_the_frames_of_the_first_call(game: str) -> None:
     frames = [json.loads(line) for line in new.first_call(registry.game(game)).splitlines()]
     assert (frames[0]["method"], frames[0]["params"]["game"]) == ("initialize", game)
     assert (frames[-2]["id"], frames[-1]["method"]) == (1, "exit")
@@ -110,17 +110,17 @@ def test_the_first_call_is_a_conversation_that_a_bot_can_answer(game: str) -> No
     assert done.returncode == 0
 
 
-def test_without_a_game_it_lists_what_there_is(run: Run) -> None:
+def test_without_a_game_it_lists_languages_and_games(run: Run) -> None:
     code, out, _ = run("new")
     assert code == 0
     rows = [line.split() for line in out.splitlines()[1:-1]]
     assert [(lang, game) for lang, *games in rows for game in games] == BOTS
 
 
-def test_the_folder_is_named_by_game_and_language_unless_another_is_given(run: Run, tmp_path: Path) -> None:
+def test_the_default_folder_has_the_names_of_game_and_language(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    for given, made in (((), "my_tictactoe_python"), (("a/b",), "a/b"), (("empty",), "empty")):
-        code, out, _ = run("new", "tictactoe", "--lang", "python", *given)
+    for argument, made in (((), "my_tictactoe_python"), (("a/b",), "a/b"), (("empty",), "empty")):
+        code, out, _ = run("new", "tictactoe", "--lang", "python", *argument)
         assert code == 0
         assert out.splitlines()[-1] == f"referee --game tictactoe {made} @random"
         assert (tmp_path / made / "bot.py").is_file()
@@ -136,7 +136,7 @@ def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_the_first_match_is_the_same_in_print_and_in_the_readme_and_soon_over(run: Run, game: str) -> None:
+def test_the_first_match_is_short_and_also_in_the_readme(run: Run, game: str) -> None:
     _, out, _ = run("new", game, "--lang", "python", "bot")
     command = out.splitlines()[-1]
     assert f"    {command.replace(' bot ', ' . ')}\n" in Path("bot/README.md").read_text("utf-8")
@@ -152,12 +152,12 @@ def test_the_first_match_is_the_same_in_print_and_in_the_readme_and_soon_over(ru
 @pytest.mark.parametrize(
     ("argv", "words"),
     [
-        (["tictactoe"], "new tictactoe: needs --lang; there are c, cpp, "),
+        (["tictactoe"], "new tictactoe: choose a language with --lang: c, cpp, "),
         (["tictactoe", "--lang", "cobol"], "no starter kit for 'cobol'; there are c, cpp, "),
         (["chess", "--lang", "python"], "unknown game 'chess'; there are aiarena21, "),
     ],
 )
-def test_what_there_is_not_is_refused_in_one_line_with_what_there_is(run: Run, argv: list[str], words: str) -> None:
+def test_an_unknown_language_or_game_is_refused_with_the_known_ones(run: Run, argv: list[str], words: str) -> None:
     code, out, err = run("new", *argv)
     assert (code, out) == (2, "")
     assert err.startswith(f"referee: {words}")
@@ -165,44 +165,44 @@ def test_what_there_is_not_is_refused_in_one_line_with_what_there_is(run: Run, a
     assert list(Path().iterdir()) == []
 
 
-def test_a_game_that_a_kit_has_no_template_for_is_refused(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_game_without_a_template_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kit = tmp_path / "kits" / "python"
     shutil.copytree(KITS / "python" / "examples" / "my_quoridor", kit / "examples" / "my_quoridor")
     shutil.copy(KITS / "python" / "new.toml", kit)
     monkeypatch.setattr(new, "KITS", kit.parent)
     code, _, err = run("new", "tictactoe", "--lang", "python")
-    assert (code, err) == (2, "referee: the Python kit has no bot to begin with for tictactoe; it has quoridor\n")
+    assert code == 2
+    assert err.startswith("referee: the Python kit has no template for tictactoe; it has quoridor. ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("taken", ["bot/notes.txt", "bot"])
-def test_nothing_is_written_over(run: Run, tmp_path: Path, taken: str) -> None:
+def test_nothing_is_overwritten(run: Run, tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
     code, _, err = run("new", "tictactoe", "--lang", "python", "bot")
-    assert (code, err) == (2, "referee: bot is there already; nothing is written over\n")
+    assert (code, err) == (2, "referee: bot exists and is not an empty folder\n")
     assert files(tmp_path) == {taken: "mine"}
 
 
-def test_a_folder_that_cannot_be_made_is_a_failed_run(run: Run, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_fails_the_run(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     code, _, err = run("new", "tictactoe", "--lang", "python", "file/bot")
     assert code == 3
     assert err.startswith("referee: file/bot cannot be written: ")
 
 
-def test_an_installation_without_kits_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installation_without_kits_is_reported(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(new, "KITS", tmp_path)
     code, _, err = run("new")
     assert code == 3
     assert err.startswith("referee: this installation of the referee has no starter kits: ")
 
 
-# One place for each truth.
+# Versions that have to agree.
 
 
-def test_a_java_bot_stands_on_the_libraries_of_the_kit() -> None:
+def test_a_java_bot_depends_on_the_libraries_of_the_kit() -> None:
     def libraries(pom: Path) -> set[tuple[str, ...]]:
         space = {"": "http://maven.apache.org/POM/4.0.0"}
         found = ElementTree.parse(pom).getroot().iterfind("./dependencies/dependency", space)
@@ -212,7 +212,7 @@ def test_a_java_bot_stands_on_the_libraries_of_the_kit() -> None:
     assert libraries(KITS / "java" / "new" / "pom.xml") == libraries(KITS / "java" / "pom.xml") != set()
 
 
-def test_a_typescript_bot_stands_on_the_libraries_of_the_kit() -> None:
+def test_a_typescript_bot_depends_on_the_libraries_of_the_kit() -> None:
     kit, bot = KITS / "javascript", KITS / "javascript" / "new"
     ours = json.loads((kit / "package.json").read_text())
     assert json.loads((bot / "referee-kit" / "package.json").read_text())["dependencies"] == ours["dependencies"]
@@ -227,7 +227,7 @@ def test_a_typescript_bot_stands_on_the_libraries_of_the_kit() -> None:
 
 
 @pytest.mark.parametrize("lang", sorted({*new.kits()} & {*TOOLCHAINS}))
-def test_the_packages_that_a_workflow_installs_are_those_of_the_toolchain(lang: str) -> None:
+def test_a_workflow_installs_only_packages_of_the_toolchain(lang: str) -> None:
     toolchain = TOOLCHAINS[lang]
     needed = toolchain.programs | toolchain.headers | toolchain.test_programs | toolchain.test_headers
     assert set(new.kits()[lang].packages) <= set(needed.values())
@@ -240,7 +240,7 @@ PINNED = "referee @ git+https://example.org/referee@abc123"
 
 @pytest.mark.parametrize("lang", list(new.kits()))
 def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> None:
-    """What it installs stands in it: no variable has to be set before the first push."""
+    """It needs no variable: it works from the first push on."""
     assert new.write(registry.game("tictactoe"), lang, tmp_path / "bot", PINNED)
     text = (tmp_path / "bot" / ".github" / "workflows" / "check.yml").read_text()
     assert "${{" not in text and "env" not in text
@@ -253,8 +253,8 @@ def test_the_workflow_installs_checks_and_tests(lang: str, tmp_path: Path) -> No
     assert scripts[-2:] == ["referee check . --game tictactoe --junit check.xml", new.kits()[lang].test]
 
 
-def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
-    """As a runner would; what pip would install is here."""
+def test_the_steps_of_the_workflow_check_a_python_bot(tmp_path: Path) -> None:
+    """Runs them as a runner does. pip has nothing to install."""
     bot = tmp_path / "bot"
     new.write(registry.game("tictactoe"), "python", bot, "referee")
     workflow = yaml.safe_load((bot / ".github" / "workflows" / "check.yml").read_text())
@@ -265,8 +265,8 @@ def test_the_workflows_own_steps_check_a_python_bot(tmp_path: Path) -> None:
     assert 'failures="0"' in (bot / "check.xml").read_text()
 
 
-def test_without_an_address_there_is_no_workflow_that_could_not_be_green(run: Run, tmp_path: Path) -> None:
-    """This referee was installed from a folder whose commit no origin has."""
+def test_there_is_no_workflow_if_the_source_of_the_referee_is_unknown(run: Run, tmp_path: Path) -> None:
+    """This referee was installed from a folder whose origin may not have its commit."""
     code, out, _ = run("new", "tictactoe", "--lang", "python", "a")
     known = new.requirement(installed())
     assert code == 0
@@ -277,7 +277,7 @@ def test_without_an_address_there_is_no_workflow_that_could_not_be_green(run: Ru
     assert run("new", "tictactoe", "c", "--lang", "python", "--referee", "x'; rm -rf ~")[0] == 2
 
 
-def test_a_checkout_is_named_by_its_commit_if_its_origin_has_it(tmp_path: Path) -> None:
+def test_a_checkout_is_identified_by_its_commit_if_its_origin_has_it(tmp_path: Path) -> None:
     def git(*words: str, folder: str = "here") -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
         done = subprocess.run(["git", "-C", str(tmp_path / folder), *who, *words], capture_output=True, text=True)
@@ -295,12 +295,12 @@ def test_a_checkout_is_named_by_its_commit_if_its_origin_has_it(tmp_path: Path) 
     commit = git("rev-parse", "HEAD")
     assert new.checkout(tmp_path / "here") == f"git+https://example.org/us/referee.git@{commit}"
     git("commit", "--quiet", "--allow-empty", "-m", "second")
-    assert new.checkout(tmp_path / "here") == "", "nobody else has that commit"
+    assert new.checkout(tmp_path / "here") == "", "the origin does not have that commit"
     assert new.checkout(tmp_path) == ""
 
 
 @pytest.mark.parametrize(
-    ("record", "wanted"),
+    ("record", "expected"),
     [
         (None, "referee==1.2"),
         ({"url": "file:///no/such/referee", "dir_info": {"editable": True}}, ""),
@@ -311,18 +311,18 @@ def test_a_checkout_is_named_by_its_commit_if_its_origin_has_it(tmp_path: Path) 
         ),
     ],
 )
-def test_the_workflow_installs_the_referee_from_where_it_came_from(
-    record: dict[str, object] | None, wanted: str, tmp_path: Path
+def test_the_workflow_installs_the_referee_from_its_source(
+    record: dict[str, object] | None, expected: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "referee-1.2.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
     if record is not None:
         (folder / "direct_url.json").write_text(json.dumps(record))
-    assert new.requirement(metadata.Distribution.at(folder)) == wanted
+    assert new.requirement(metadata.Distribution.at(folder)) == expected
 
 
-def test_a_build_in_the_working_folder_is_not_taken_for_the_installation(
+def test_a_build_in_the_working_folder_is_not_mistaken_for_the_installation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = new.requirement(installed())
@@ -330,5 +330,5 @@ def test_a_build_in_the_working_folder_is_not_taken_for_the_installation(
     built.mkdir()
     (built / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
     monkeypatch.syspath_prepend(tmp_path)
-    assert metadata.version("referee") == "1.2", "it is found first"
+    assert metadata.version("referee") == "1.2", "importlib finds the build first"
     assert new.requirement(installed()) == before

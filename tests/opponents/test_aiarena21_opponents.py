@@ -1,4 +1,4 @@
-"""The built-in opponents at AI Arena 21: what they answer to a position, and whole matches without a fault."""
+"""The built-in opponents at AI Arena 21: their answers to positions, and whole matches without a fault."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def seated(start: Start, seat: int, options: Options, seed: int = 1) -> Handler:
 
 
 def match(starts: tuple[Start, Start], options: Options, seed: int) -> tuple[AIArena21, list[Event]]:
-    """A whole match, its parameters through JSON as over the pipes."""
+    """Plays a whole match. The params go through JSON as over the pipes."""
     state = AIArena21(Setup(seed, NAMES, options))
     bots = [seated(start, seat, options, seed + seat) for seat, start in enumerate(starts)]
     events = state.opening()
@@ -36,19 +36,19 @@ def match(starts: tuple[Start, Start], options: Options, seed: int) -> tuple[AIA
     return state, events
 
 
-def told(events: list[Event], method: str) -> list[Any]:
+def notices(events: list[Event], method: str) -> list[Any]:
     return [event.params for event in events if isinstance(event, Notice) and event.method == method]
 
 
 @pytest.mark.parametrize("starts", [(RANDOM, RANDOM), (GREEDY, RANDOM), (RANDOM, GREEDY), (GREEDY, GREEDY)])
-def test_no_answer_of_theirs_is_ever_at_fault(starts: tuple[Start, Start]) -> None:
-    """On a small map, where they meet often."""
+def test_all_answers_are_legal(starts: tuple[Start, Start]) -> None:
+    """On a small map, the players meet often."""
     auctions = 0
     for seed in range(4):
         state, events = match(starts, Options(map="S....\n..#..\n.#...\n....S\n"), seed)
         assert not [event for event in events if isinstance(event, Ruling)]
         assert state.result is not None
-        auctions += len(told(events, "auction"))
+        auctions += len(notices(events, "auction"))
     assert auctions > 10
 
 
@@ -56,23 +56,23 @@ def test_no_answer_of_theirs_is_ever_at_fault(starts: tuple[Start, Start]) -> No
 def test_greedy_beats_random_on_the_default_map(seat: int) -> None:
     state, events = match((GREEDY, RANDOM) if seat == 0 else (RANDOM, GREEDY), Options(), seed=5)
     assert state.score[seat] > 2 * state.score[1 - seat] + 200
-    assert {purchase.power_up for purchase in told(events, "purchase") if purchase.player == seat} <= {"bike"}
+    assert {purchase.power_up for purchase in notices(events, "purchase") if purchase.player == seat} <= {"bike"}
 
 
 def test_random_follows_its_seed() -> None:
     def scores(seed: int) -> list[Any]:
-        return told(match((RANDOM, RANDOM), Options(turns=25), seed)[1], "turn_ended")
+        return notices(match((RANDOM, RANDOM), Options(turns=25), seed)[1], "turn_ended")
 
     assert scores(3) == scores(3) != scores(4)
 
 
 @pytest.mark.parametrize("start", [RANDOM, GREEDY])
-def test_a_function_that_they_do_not_know_is_said_so(start: Start) -> None:
+def test_an_unknown_method_is_refused(start: Start) -> None:
     with pytest.raises(UnknownMethod):
         seated(start, 0, Options())("surprise", {})
 
 
-# What greedy thinks.
+# The answers of greedy.
 
 
 def situation(
@@ -103,18 +103,18 @@ def test_greedy_walks_to_the_best_fruit_by_points_per_turn() -> None:
     assert greedy.move(ROW, situation(ROW, (0, 10), {(0, 12): 10}, bike=True)) == "0,12"
 
 
-def test_greedy_counts_the_way_round_walls() -> None:
+def test_greedy_counts_the_path_around_walls() -> None:
     assert greedy.move(FORK, situation(FORK, (2, 0), {(2, 2): 10, (4, 0): 5})) == "3,0"
 
 
-def test_greedy_walks_to_the_heat_where_no_fruit_lies_and_stays_where_there_is_neither() -> None:
+def test_without_fruit_greedy_walks_to_the_heat_or_stays() -> None:
     assert greedy.move(ROW, situation(ROW, (0, 10), {}, {(0, 10): 0.5, (0, 12): 10.0})) == "0,11"
     assert greedy.move(ROW, situation(ROW, (0, 10), {})) == "0,10"
     pocket = load("..#.")
     assert greedy.move(pocket, situation(pocket, (0, 0), {(0, 3): 30}, {(0, 1): 1.0})) == "0,1"
 
 
-def test_greedy_buys_a_bike_that_pays_and_no_other() -> None:
+def test_greedy_buys_only_a_bike_that_pays() -> None:
     far = {(0, 16): 60}
     assert greedy.power_up(ROW, situation(ROW, (0, 10), far)) == "bike"
     assert greedy.power_up(ROW, situation(ROW, (0, 10), {(0, 11): 60})) == ""
@@ -124,20 +124,20 @@ def test_greedy_buys_a_bike_that_pays_and_no_other() -> None:
     assert greedy.power_up(ROW, situation(ROW, (0, 10), {})) == ""
 
 
-def test_greedy_bids_one_more_than_what_lies_there_as_far_as_its_points_go() -> None:
+def test_greedy_bids_one_more_than_the_worth_of_the_cell_or_all_its_points() -> None:
     assert greedy.bid(ROW, situation(ROW, (0, 10), {(0, 10): 12})) == 13
     assert greedy.bid(ROW, situation(ROW, (0, 10), {(0, 10): 12}, score=5)) == 5
     assert greedy.bid(ROW, situation(ROW, (0, 10), {})) == 1
 
 
-def test_greedy_sends_the_loser_where_the_walk_to_fruit_is_longest() -> None:
+def test_greedy_sends_the_loser_farthest_from_fruit() -> None:
     assert greedy.transport(ROW, situation(ROW, (0, 10), {(0, 10): 2})) == "0,29"
     pocket = load("...#.")
     assert greedy.transport(pocket, situation(pocket, (0, 0), {(0, 0): 2})) == "0,4"
 
 
 def test_greedy_never_sends_the_loser_to_its_own_cell() -> None:
-    """That would call the next auction, ten times a turn."""
+    """That would cause the next auction, ten times a turn."""
     assert greedy.transport(ROW, situation(ROW, (0, 0), {})) == "0,1"
     assert greedy.transport(ROW, situation(ROW, (0, 29), {(0, 0): 2})) == "0,28"
     pair = load("S#S")

@@ -58,8 +58,8 @@ def position(at: dict[int, Place], tiles: dict[Place, int] | None = None) -> AIB
         if kind == ASTEROID:
             state.asteroids[INDEX[place]] = 350
     for seat, place in at.items():
-        state.ships[seat].at = INDEX[place]
-    state.on = {ship.at: seat for seat, ship in enumerate(state.ships)}
+        state.ships[seat].cell = INDEX[place]
+    state.seat_at = {ship.cell: seat for seat, ship in enumerate(state.ships)}
     return state
 
 
@@ -75,47 +75,47 @@ def hunted(at: dict[int, Place], tiles: dict[Place, int] | None = None, seat: in
 # @trainer
 
 
-def test_trainer_shoots_at_a_player_at_most_three_cells_away() -> None:
+def test_trainer_shoots_at_players_up_to_three_cells_away() -> None:
     assert hunted({0: (-7, -3), 1: (-4, -3)}) == "attack,-4,-3"
     assert hunted({0: (-7, -3), 1: (-3, -3)}) == "move,-6,-3"
 
 
-def test_trainer_takes_the_nearest_other_player_and_of_several_the_first() -> None:
+def test_trainer_hunts_the_nearest_other_player_or_the_first_of_several() -> None:
     state = position({0: (-7, 0), 1: (-9, 0), 2: (-5, 0), 3: (-4, 0)})
     assert [nearest(state, seat) for seat in range(4)] == [1, 0, 3, 2]
 
 
 @pytest.mark.parametrize("seat", range(4))
-def test_trainer_never_takes_itself(seat: int) -> None:
+def test_trainer_never_hunts_itself(seat: int) -> None:
     state = position({})
     assert nearest(state, seat) != seat
 
 
-def test_trainer_shoots_an_asteroid_that_is_on_the_cheapest_way() -> None:
+def test_trainer_shoots_an_asteroid_on_the_cheapest_path() -> None:
     wall = {(-9, r): ASTEROID for r in range(-5, 15)}
     assert hunted({0: (-10, 2), 1: (-6, 2)}, wall) == "attack,-9,2"
 
 
-def test_trainer_goes_round_what_costs_more_than_the_way_round() -> None:
+def test_trainer_avoids_a_cell_that_costs_more_than_a_detour() -> None:
     assert hunted({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): ASTEROID}) in ("move,-10,3", "move,-9,1")
     assert hunted({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): BLACKHOLE}) in ("move,-10,3", "move,-9,1")
 
 
-def test_trainer_enters_a_black_hole_only_where_the_way_round_is_longer() -> None:
+def test_trainer_enters_a_black_hole_only_if_the_detour_is_longer() -> None:
     wall = {(-9, r): ASTEROID for r in range(-5, 15)} | {(-9, 2): BLACKHOLE}
     assert hunted({0: (-10, 2), 1: (-6, 2)}, wall) == "move,-9,2"
 
 
-def test_trainer_does_not_shoot_into_a_hole_or_a_wormhole_that_is_in_between() -> None:
+def test_trainer_does_not_shoot_at_a_player_behind_a_black_hole() -> None:
     assert hunted({0: (-8, 2), 1: (-6, 2)}, {(-7, 2): BLACKHOLE}).startswith("move,")
 
 
-def test_trainer_in_a_black_hole_says_something() -> None:
+def test_trainer_answers_in_a_black_hole() -> None:
     assert hunted({0: (-7, 0), 1: (-3, 0)}, {(-7, 0): BLACKHOLE}, trap=2) == ""
 
 
-def test_trainer_that_cannot_get_anywhere_does_anything_legal() -> None:
-    """It does not walk through wormholes, but they may be all that it has."""
+def test_trainer_without_a_path_gives_any_legal_answer() -> None:
+    """It does not plan through wormholes, but they may be its only moves."""
     ring = [(-8, 0), (-9, 1), (-10, 1), (-10, 0), (-9, -1), (-8, -1)]
     state = position({0: (-9, 0), 1: (-4, 0)}, dict.fromkeys(ring, WORMHOLE))
     state.ground = Ground(state.ground.kinds, {INDEX[place]: number // 2 for number, place in enumerate(ring)})
@@ -135,7 +135,7 @@ def test_trainer_that_cannot_get_anywhere_does_anything_legal() -> None:
         (ASTEROID, 350, 5, 2),
     ],
 )
-def test_a_step_costs_one_two_more_for_a_hole_and_the_shots_that_an_asteroid_takes(
+def test_a_step_costs_1_plus_2_for_a_hole_or_the_shots_at_an_asteroid(
     kind: int, health: int, level: int, cost: int
 ) -> None:
     state = position({}, {(0, 9): kind})
@@ -145,19 +145,19 @@ def test_a_step_costs_one_two_more_for_a_hole_and_the_shots_that_an_asteroid_tak
 
 
 @pytest.mark.parametrize("kind", [WORMHOLE, BOSS])
-def test_trainer_goes_round_a_wormhole_and_the_boss(kind: int) -> None:
+def test_trainer_avoids_wormholes_and_the_boss(kind: int) -> None:
     state = position({0: (-10, 2), 1: (-6, 2)}, {(-9, 2): kind})
     step = first_step(state, 0, INDEX[-6, 2])
     assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
 
 
-def test_trainer_goes_round_other_players() -> None:
+def test_trainer_avoids_other_players() -> None:
     state = position({0: (-10, 2), 1: (-6, 2), 2: (-9, 2)})
     step = first_step(state, 0, INDEX[-6, 2])
     assert step is not None and CELLS[step] in ((-10, 3), (-9, 1))
 
 
-def test_trainer_hunts_nobody_who_is_out() -> None:
+def test_trainer_ignores_players_that_are_out() -> None:
     state = position({0: (-10, 2), 1: (-9, 2)})
     state.apply({seat: Fault(FaultKind.TIMEOUT, "late") if seat == 1 else {} for seat in range(4)})
     assert nearest(state, 0) == 2
@@ -167,7 +167,7 @@ def test_trainer_hunts_nobody_who_is_out() -> None:
 
 
 def match(starts: tuple[Start, ...], options: Options, seed: int) -> tuple[AIBG5, list[Event]]:
-    """A whole match, its parameters through JSON as over the pipes."""
+    """Plays a whole match. The params go through JSON as over the pipes."""
     state = AIBG5(Setup(seed, NAMES, options))
     bots = [seated(start, seat, options, seed + seat) for seat, start in enumerate(starts)]
     events = state.opening()
@@ -188,7 +188,7 @@ def seated(start: Start, seat: int, options: Options, seed: int = 1) -> Handler:
 @pytest.mark.parametrize(
     "starts", [(RANDOM,) * 4, (TRAINER,) * 4, (TRAINER, RANDOM, TRAINER, RANDOM)], ids=["random", "trainer", "both"]
 )
-def test_no_answer_of_theirs_is_ever_at_fault(starts: tuple[Start, ...]) -> None:
+def test_all_answers_are_legal(starts: tuple[Start, ...]) -> None:
     for seed in range(2):
         state, events = match(starts, Options(rounds=60), seed)
         assert not [event for event in events if isinstance(event, Ruling)]
@@ -206,12 +206,12 @@ def test_trainer_beats_three_randoms_from_every_seat(seat: int) -> None:
 
 def test_random_follows_its_seed() -> None:
     def places(seed: int) -> list[int]:
-        return [ship.at for ship in match((RANDOM,) * 4, Options(rounds=10), seed)[0].ships]
+        return [ship.cell for ship in match((RANDOM,) * 4, Options(rounds=10), seed)[0].ships]
 
     assert places(3) == places(3) != places(4)
 
 
 @pytest.mark.parametrize("start", [RANDOM, TRAINER])
-def test_a_function_that_they_do_not_know_is_said_so(start: Start) -> None:
+def test_an_unknown_method_is_refused(start: Start) -> None:
     with pytest.raises(UnknownMethod):
         seated(start, 0, Options())("surprise", {})

@@ -1,4 +1,4 @@
-"""The built-in opponents at the card game: what they answer to a position, and whole games without a fault."""
+"""The built-in opponents at the card game: their answers to positions, and whole games without a fault."""
 
 from itertools import pairwise
 from typing import Any
@@ -33,7 +33,8 @@ from referee.games.cardgame import (
 from referee.games.contract import Player, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents import aggressive, random, trader
-from referee.harness.opponents._cardgame import Choose, lethal
+from referee.harness.opponents._cardgame import lethal
+from referee.harness.opponents._follow import Choose
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Encoding, Initialize, Limits
 
@@ -49,7 +50,7 @@ def seated(start: Start, seat: int, seed: int = 1) -> Handler:
 
 
 def match(starts: tuple[Start, Start], seed: int) -> tuple[CardGame, list[Any]]:
-    """A whole game, its parameters through JSON as over the pipes: no answer is at fault. Also gives the answers."""
+    """Plays a whole game without faults, and returns the answers too. The params go through JSON as over the pipes."""
     state = CardGame(Setup(seed, NAMES, Options()))
     bots = [seated(start, seat, 2 * seed + seat) for seat, start in enumerate(starts)]
     answered = []
@@ -64,7 +65,7 @@ def match(starts: tuple[Start, Start], seed: int) -> tuple[CardGame, list[Any]]:
 
 
 def wins(start: Start, rival: Start, games: int) -> int:
-    """Of that many games, every other one in the other seat."""
+    """Counts the wins in a number of games with alternating seats."""
     won = 0
     for seed in range(games):
         seat = seed % 2
@@ -75,7 +76,7 @@ def wins(start: Start, rival: Start, games: int) -> int:
 
 
 @pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
-def test_no_answer_of_theirs_is_ever_at_fault(start: Start) -> None:
+def test_all_answers_are_legal(start: Start) -> None:
     actions = set()
     for seed in range(8):
         state, answered = match((start, start), seed)
@@ -98,7 +99,7 @@ def test_random_follows_its_seed() -> None:
 
 
 @pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
-def test_start_and_end_are_answered_with_null_and_an_unknown_function_is_said_so(start: Start) -> None:
+def test_start_and_end_are_answered_with_null_and_an_unknown_method_is_refused(start: Start) -> None:
     handle = seated(start, 0)
     assert handle("start", {}) is None
     assert handle("end", {"victory": True}) is None
@@ -106,7 +107,7 @@ def test_start_and_end_are_answered_with_null_and_an_unknown_function_is_said_so
         handle("surprise", {})
 
 
-# What they think.
+# Their answers.
 
 
 def duel(
@@ -117,7 +118,7 @@ def duel(
     enemy_health: int = 30,
     power_used: bool = False,
 ) -> CardGame:
-    """Seat 0 is asked to play; the minions have been there for two turns."""
+    """Returns a position with seat 0 to play; the minions have been on the board for two turns."""
     state = CardGame(Setup(1, NAMES, Options()))
     state.apply({0: None, 1: None})
     own, rival = [tuple([Placed(card, turns_in_play=2) for card in row]) for row in (board, enemies)]
@@ -150,8 +151,8 @@ BOTH = pytest.mark.parametrize("choose", [aggressive.charge, trader.trade])
         (duel((FIREBALL, KILL_COMMAND, ARCANE_SHOT), (MOLE, COBRA), mana=9), 16),
     ],
 )
-def test_lethal_counts_attacks_auras_spells_and_the_power_as_far_as_the_mana_goes(state: CardGame, health: int) -> None:
-    """At one health more there is no such turn; at that health the turn is played to its end and wins."""
+def test_lethal_counts_attacks_auras_and_what_the_mana_allows(state: CardGame, health: int) -> None:
+    """The turn wins at that health; with one more health there is no such turn."""
     state.sides[1].health = health + 1
     assert lethal(state, 0) is None
     state.sides[1].health = health
@@ -164,7 +165,7 @@ def test_lethal_counts_attacks_auras_spells_and_the_power_as_far_as_the_mana_goe
 
 
 @BOTH
-def test_they_kill_when_they_can_whatever_stands_there(choose: Choose) -> None:
+def test_they_kill_the_hero_whenever_they_can(choose: Choose) -> None:
     state = duel((HIGHMANE, FIREBALL), (MOLE,), (RAPTOR, HIGHMANE), enemy_health=9)
     for _ in range(3):
         state.apply({0: answer(choose, state)})
@@ -172,7 +173,7 @@ def test_they_kill_when_they_can_whatever_stands_there(choose: Choose) -> None:
     assert state.result.ranks == (1, 2)
 
 
-def test_aggressive_places_the_dearest_minion_then_casts_attacks_and_uses_the_power_all_at_the_hero() -> None:
+def test_aggressive_plays_minions_then_spells_attacks_and_the_power_at_the_hero() -> None:
     state = duel((MOLE, RHINO, FIREBALL), (SNAPJAW,), (RAPTOR, HATCHLING), mana=12)
     played = []
     while list(state.awaited) == [0]:
@@ -190,16 +191,16 @@ def test_aggressive_places_the_dearest_minion_then_casts_attacks_and_uses_the_po
     ]
 
 
-def test_trader_takes_the_trade_that_it_survives() -> None:
+def test_trader_prefers_a_trade_that_its_minion_survives() -> None:
     assert answer(trader.trade, duel((), (SNAPJAW,), (COBRA, HATCHLING, RAPTOR), mana=0)) == [ATTACK, [1, 3]]
 
 
-def test_trader_does_not_throw_a_dear_minion_away() -> None:
-    """The Cobra would destroy it; the hero takes the blow instead."""
+def test_trader_does_not_waste_an_expensive_minion() -> None:
+    """The Cobra would destroy it; it attacks the hero instead."""
     assert answer(trader.trade, duel((), (ULTRASAUR,), (COBRA,), mana=0)) == [ATTACK, [1, 0]]
 
 
-def test_trader_gives_a_cobra_for_the_dearest_enemy() -> None:
+def test_trader_trades_a_cobra_for_the_most_expensive_enemy() -> None:
     assert answer(trader.trade, duel((), (COBRA,), (MOLE, ULTRASAUR), mana=0)) == [ATTACK, [1, 2]]
 
 
@@ -211,14 +212,14 @@ def test_trader_spends_its_mana() -> None:
     assert state.sides[0].mana == 0, "the power took the rest"
 
 
-def test_trader_shoots_what_is_dear_and_keeps_the_shot_where_nothing_stands() -> None:
+def test_trader_shoots_only_valuable_minions() -> None:
     assert answer(trader.trade, duel((DEADLY_SHOT,), (), (ULTRASAUR,), mana=3)) == [PLAY_SPELL, [0]]
     assert answer(trader.trade, duel((FIREBALL,), (), (), mana=4, power_used=True)) == [END_TURN, []]
 
 
 @pytest.mark.parametrize("start", [RANDOM, AGGRESSIVE, TRADER])
 def test_the_hero_power_is_remembered_until_the_turn_ends(start: Start) -> None:
-    """The state does not show it: asked with the same state again, nobody answers it twice in a turn."""
+    """The state does not show it, but it is never used twice in a turn."""
     params = {"state": msgspec.to_builtins(duel(mana=4).view(0))}
     handle = seated(start, 0)
     answered = [handle("play", params)[0] for _ in range(60)]

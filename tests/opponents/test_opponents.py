@@ -1,4 +1,4 @@
-"""The built-in opponents: they play every game, follow their seed, and answer for what they cannot do."""
+"""The built-in opponents: they play every game, follow their seed, and refuse what they cannot do."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def encoding(request: pytest.FixtureRequest) -> Encoding:
 
 
 async def randoms(arena: Arena, game: str, encoding: Encoding, seed: int, games: int) -> Outcome:
-    """A series of `@random` against itself, with records that verify."""
+    """Plays a series of `@random` against itself, and verifies the replays."""
     bots = [msgspec.structs.replace(RANDOM, name=name) for name in "abcd"[: registry.game(game).seats[0]]]
     match = arena.match(*bots, game=game, seed=seed, encodings=(encoding,), **registry.game(game).short)
     outcome = await play_series(Series(match, games, swap=True), Limits(isolation=OFF))
@@ -41,7 +41,7 @@ async def randoms(arena: Arena, game: str, encoding: Encoding, seed: int, games:
 
 
 def answers(outcome: Outcome) -> list[list[Any]]:
-    """What was answered in each match."""
+    """Returns the answers of each match."""
     lines = [Path(str(verdict.replay)).read_bytes().splitlines()[2:-1] for verdict in outcome.matches]
     return [[msgspec.json.decode(line).get("answers") for line in match] for match in lines]
 
@@ -51,7 +51,7 @@ def answers(outcome: Outcome) -> list[list[Any]]:
 async def test_random_plays_series_of_every_game_in_either_encoding(
     arena: Arena, game: str, encoding: Encoding
 ) -> None:
-    """Both processes serve all matches: each greeting after the first is in the encoding in force."""
+    """Both processes play all matches: each later handshake uses the encoding in force."""
     outcome = await randoms(arena, game, encoding, seed=1, games=5)
     for verdict in outcome.matches:
         assert verdict.faults == ()
@@ -85,7 +85,7 @@ async def test_the_same_seed_gives_the_same_matches_in_both_encodings_and_anothe
 async def test_random_follows_a_match_that_a_rivals_fault_ends(
     arena: Arena, body: str, kind: FaultKind, flip: str
 ) -> None:
-    """Whatever the rival does, it wins in both seats without a word of its own."""
+    """Whatever the rival does, `@random` wins in both seats and prints nothing."""
     rival = arena.bot(f"greet(); {body}")
     match = arena.match(RANDOM, rival, flip=flip)
     outcome = await play_series(Series(match, 2, swap=True), Limits(isolation=OFF))
@@ -95,7 +95,7 @@ async def test_random_follows_a_match_that_a_rivals_fault_ends(
         assert verdict.seats[seat].stderr is None
 
 
-# What it cannot do.
+# What they refuse.
 
 
 @pytest.mark.parametrize("name", ["random", "baseline", "advanced", "C_AI_DUP", "C_AI_TELEPORT"])
@@ -116,10 +116,10 @@ def test_an_unknown_method_is_an_error_and_an_unknown_notification_nothing(
         bot.notify("surprise", {"player": "X"})
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
         assert bot.exit() == 0
-        assert bot.said() == ""
+        assert bot.stderr() == ""
 
 
-def test_a_failure_is_an_error_with_its_trace_on_standard_error_and_the_opponent_serves_on(
+def test_an_exception_is_an_error_with_a_trace_on_stderr_and_the_opponent_goes_on(
     encoding: Encoding, tmp_path: Path
 ) -> None:
     with Bot(RANDOM, encoding, tmp_path / "log") as bot:
@@ -127,11 +127,11 @@ def test_a_failure_is_an_error_with_its_trace_on_standard_error_and_the_opponent
         failure = bot.call("getMove", {"currentState": {"phase": "three"}})
         assert isinstance(failure, ErrorObject)
         assert (failure.code, failure.message) == (-32000, "Expected `int`, got `str` - at `$.phase`")
-        assert "Traceback (most recent call last):\n" in bot.said()
+        assert "Traceback (most recent call last):\n" in bot.stderr()
         bot.notify("registerWin", {})
         assert bot.call("registerWin", {"hasWon": True}) is None
         bot.initialize("tictactoe")
         bot.notify("event", {"player": "Z"})
         assert bot.call("play", {"id": "battle"})["action"] == "putSymbol"
-        assert "ValueError: tuple.index(x): x not in tuple\n" in bot.said()
+        assert "ValueError: tuple.index(x): x not in tuple\n" in bot.stderr()
         assert bot.close_input() == 0

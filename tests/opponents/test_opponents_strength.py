@@ -1,4 +1,4 @@
-"""What the Arena's built-in opponents play, and how strong it is (tictactoe.md, quoridor.md and connectfour.md, B2)."""
+"""The moves and the strength of the Arena's built-in opponents (tictactoe.md, quoridor.md and connectfour.md, B2)."""
 
 import time
 from collections import Counter
@@ -28,13 +28,13 @@ NO_LUCK = Dice(0)
 
 
 def board(drawing: str) -> TicTacToe:
-    """The position of a drawing like `XO. .X. ..O`; who has fewer symbols is to move, O if none has."""
+    """Returns the position of a drawing such as `XO. .X. ..O`; the player with fewer symbols is to move, or O."""
     position = TicTacToe(Setup(0, ("a", "b"), GAME.options()))
     symbols = drawing.replace(" ", "")
     order = {symbol: [cell for cell, drawn in zip(CELLS, symbols, strict=True) if drawn == symbol] for symbol in "OX"}
     assert len(order["O"]) - len(order["X"]) in (0, 1)
     position.board = list(symbols)
-    position.awaited = position.AWAITED[len(order["O"]) - len(order["X"])]
+    position.give_turn(len(order["O"]) - len(order["X"]))
     return position
 
 
@@ -57,14 +57,14 @@ def test_advanced_wins_soonest_and_loses_latest(drawing: str, cell: str, why: st
     assert perfect_cell(position, player, NO_LUCK) == {"action": "putSymbol", "position": cell}, why
 
 
-def test_a_lost_position_is_defended_as_long_as_it_can_be() -> None:
-    """X has lost to two threats, and blocks the first from NW to SE of those that delay it longest."""
+def test_a_lost_position_is_defended_as_long_as_possible() -> None:
+    """X has lost to two threats, and blocks the first cell from NW to SE that delays the loss longest."""
     position = board("O.O .X. O.X")
     assert perfect_cell(position, 1, NO_LUCK)["position"] == "N"
 
 
 def lines(position: TicTacToe, player: Player) -> Iterator[TicTacToe]:
-    """Every end that a rival of `player` can bring about."""
+    """Yields every ending that the rival of `player` can reach."""
     if position.result is not None:
         yield position
         return
@@ -77,7 +77,7 @@ def lines(position: TicTacToe, player: Player) -> Iterator[TicTacToe]:
 
 
 @pytest.mark.parametrize("player", [0, 1])
-def test_advanced_never_loses_at_tic_tac_toe_whatever_the_rival_plays(player: Player) -> None:
+def test_advanced_never_loses_at_tic_tac_toe(player: Player) -> None:
     ends = list(lines(board("... ... ..."), player))
     assert len(ends) > 50
     assert {end.result.ranks[player] for end in ends if end.result} == {1}
@@ -111,22 +111,22 @@ def test_advanced_steps_onto_its_goal_row() -> None:
 
 
 def test_advanced_jumps_onto_its_goal_row() -> None:
-    """The rival stands before the edge: either diagonal wins, right comes first."""
+    """The rival is at the edge: both diagonals win, and right comes first."""
     assert answer(quoridor("e8", "e9")) == "f9"
 
 
-def test_advanced_walls_off_a_rival_that_is_one_step_from_its_goal() -> None:
-    """All else loses at once: the way down from e2 and its neighbours must be closed there."""
+def test_advanced_blocks_a_rival_that_is_one_step_from_its_goal() -> None:
+    """All other answers lose at once: the way down from e2 and its neighbours must be closed."""
     assert answer(quoridor("e4", "e2")) in ("d1h", "e1h")
 
 
-def test_advanced_without_walls_runs_by_the_shortest_way() -> None:
-    """The wall above e5 and f5: left, then up."""
+def test_advanced_without_walls_takes_the_shortest_path() -> None:
+    """There is a wall above e5 and f5: the path leads left, then up."""
     assert answer(quoridor("e5", "a9", "e5h", left=(0, 0))) == "d5"
 
 
 def middle_games(number: int) -> Iterator[Quoridor]:
-    """Positions after some random answers; walls stand by then."""
+    """Yields positions after some random answers, with walls."""
     for seed in range(number):
         dice = Dice(seed)
         position = Quoridor(Setup(seed, ("a", "b"), QUORIDOR.options()))
@@ -139,7 +139,7 @@ def middle_games(number: int) -> Iterator[Quoridor]:
             yield position
 
 
-def test_a_wall_that_crosses_no_shortest_way_leaves_it_as_long_as_it_was() -> None:
+def test_a_wall_that_crosses_no_shortest_path_does_not_change_its_length() -> None:
     longer = 0
     for position in middle_games(12):
         for player in (0, 1):
@@ -156,7 +156,7 @@ def test_a_wall_that_crosses_no_shortest_way_leaves_it_as_long_as_it_was() -> No
 
 
 def crowded(number: int) -> Iterator[Quoridor]:
-    """Positions of games in which walls go first: few are left that fit, so that all answers can be tried."""
+    """Yields positions with many walls, so that few answers are left and all can be tried."""
     for seed in range(number):
         dice = Dice(seed)
         position = Quoridor(Setup(seed, ("a", "b"), QUORIDOR.options()))
@@ -169,7 +169,7 @@ def crowded(number: int) -> Iterator[Quoridor]:
 
 
 def worth(position: Quoridor, player: Player) -> int:
-    """To `player`, by a search square by square."""
+    """Returns the distance for `player`, by a search square by square."""
     if position.result is not None:
         return WON if position.result.ranks[player] == 1 else -WON
     steps = []
@@ -181,7 +181,7 @@ def worth(position: Quoridor, player: Player) -> int:
                 steps.append(count[square])
                 break
             for direction in ASIDE:
-                beside = position.beside(square, direction)
+                beside = position.neighbour(square, direction)
                 if beside != NOWHERE and beside not in count:
                     count[beside] = count[square] + 1
                     edge.append(beside)
@@ -189,7 +189,7 @@ def worth(position: Quoridor, player: Player) -> int:
 
 
 def after(position: Quoridor, player: Player) -> dict[str, Quoridor]:
-    """The position after each legal answer, by its name."""
+    """Returns the position after each legal answer, by its name."""
     found = {}
     for answer in position.legal(player):
         found[answer["position"]] = position.copy()
@@ -199,7 +199,7 @@ def after(position: Quoridor, player: Player) -> dict[str, Quoridor]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("walls_first", [False, True])
-def test_advanced_takes_the_first_of_the_answers_that_leave_most_after_the_best_reply(walls_first: bool) -> None:
+def test_advanced_takes_the_first_answer_with_the_best_value_after_the_best_reply(walls_first: bool) -> None:
     kinds = set()
     for seed, position in enumerate(crowded(4)):
         (player,) = position.awaited
@@ -219,15 +219,15 @@ def test_advanced_takes_the_first_of_the_answers_that_leave_most_after_the_best_
     assert kinds == {2, 3} if not walls_first else 3 in kinds
 
 
-def test_baseline_answers_with_any_legal_answer_each_as_likely() -> None:
+def test_baseline_draws_legal_answers_uniformly() -> None:
     position = quoridor("e4", "e5")
     counts = Counter(any_answer(position, 0, Dice(seed))["position"] for seed in range(13_200))
     assert counts.keys() == {answer["position"] for answer in position.legal(0)}
     assert all(50 < count < 150 for count in counts.values()), "100 each of 132, give or take (5 deviations are 50)"
 
 
-def test_no_way_is_longer_than_any_way() -> None:
-    """Behind a1h, a2v and the edge nothing is left for a pawn on a1 but b1; b1v closes that."""
+def test_no_way_is_longer_than_any_path() -> None:
+    """a1h, a2v and the edge leave only b1 to a pawn on a1; b1v closes that."""
     position = quoridor("a1", "e9", "a1h", "b1v")
     assert distance(SQUARES.index("a1"), GOALS[0], position.up, position.right) == NO_WAY
 
@@ -258,7 +258,7 @@ def test_advanced_beats_baseline_from_either_side_in_95_of_100_games_within_100_
 
 
 def dropped(columns: str) -> ConnectFour:
-    """The position after these columns, red's and yellow's in turn."""
+    """Returns the position after these columns, of red and yellow in turn."""
     position = ConnectFour(Setup(0, ("a", "b"), CONNECT_FOUR.options()))
     for column in columns:
         (player,) = position.awaited
@@ -283,14 +283,14 @@ def test_advanced_wins_soonest_and_defends_in_time_at_connect_four(played: str, 
 
 
 def within(own: int, rival: int, depth: int) -> int:
-    """What the player of `own`, who is to move, can reach, by trying everything."""
+    """Returns the value for the player to move, who has the tokens `own`, by exhaustive search."""
     cells = [cell for column in range(len(COLUMNS)) if depth and (cell := landing(own | rival, column))]
     outcomes = [depth if has_four(own | cell) else -within(rival, own | cell, depth - 1) for cell in cells]
     return max(outcomes, default=0)
 
 
 def connect_four_games(number: int) -> Iterator[ConnectFour]:
-    """An undecided position out of each of so many random games."""
+    """Yields an undecided position of each of that many random games."""
     for seed in range(number):
         dice = Dice(seed)
         position = dropped("")
@@ -305,7 +305,7 @@ def connect_four_games(number: int) -> Iterator[ConnectFour]:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_the_search_finds_what_trying_everything_finds(depth: int) -> None:
+def test_the_search_agrees_with_an_exhaustive_search(depth: int) -> None:
     outcomes = set()
     for position in connect_four_games(80):
         (player,) = position.awaited
@@ -322,7 +322,7 @@ def test_the_search_finds_what_trying_everything_finds(depth: int) -> None:
     assert depth == 1 or min(outcomes) < 0
 
 
-def test_the_cells_that_complete_a_four_are_those_that_do() -> None:
+def test_completing_finds_exactly_the_cells_that_make_four_in_a_row() -> None:
     for position in connect_four_games(80):
         taken = position.tokens[0] | position.tokens[1]
         for tokens in position.tokens:

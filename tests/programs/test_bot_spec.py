@@ -1,4 +1,4 @@
-"""Every way to name a bot."""
+"""Bot specs: every way to name a bot."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from referee import api
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import build_cache
-from referee.harness.programs.build import BUILD_LINES, excerpt
+from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
 from referee.harness.programs.spec import Entrant, entrant, entrants, environment
 from referee.tools import toolchains
 
@@ -83,7 +83,7 @@ done
 
 
 def wins(arena: Arena, bot: Entrant) -> bool:
-    """Whether it plays the left column to its end."""
+    """Whether the bot wins with the left column."""
     rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
     verdict = trio.run(arena.play, arena.match(bot, rival), None, 5.0)
     return verdict.result.ranks == (1, 2) and verdict.faults == ()
@@ -111,28 +111,28 @@ def test_an_executable_runs_in_its_own_folder(arena: Arena) -> None:
     assert wins(arena, bot)
 
 
-def test_a_number_behind_a_dot_belongs_to_the_name(tmp_path: Path) -> None:
+def test_a_number_after_a_dot_belongs_to_the_name(tmp_path: Path) -> None:
     assert entrant(str(executable(tmp_path / "mybot-1.0"))).name == "mybot-1.0"
 
 
-def test_bots_of_one_name_are_told_apart() -> None:
+def test_bots_of_the_same_name_are_numbered() -> None:
     specs = ["A=@random", "A=@random", "A 2=@random", "B=@random", "A=@random", "@random"]
     assert [entrant.name for entrant in entrants(specs)] == ["A", "A 2", "A 2 2", "B", "A 3", "@random"]
 
 
-def test_a_relative_path_is_seen_from_here(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_starts_in_the_current_folder(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(arena.folder / "den" / "mybot")
     monkeypatch.chdir(arena.folder)
     assert entrant("den/mybot") == entrant("./den/mybot") == entrant(str(arena.folder / "den" / "mybot"))
 
 
 @pytest.mark.parametrize("spec", ["no/such/bot.py", "nobot", "x" * 300, "NAME=nobot"])
-def test_a_missing_path_is_told(spec: str) -> None:
+def test_a_missing_path_is_refused(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^no bot at '.*': "):
         entrant(spec)
 
 
-def test_a_file_that_cannot_be_run_is_told_with_what_can(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_run_is_refused_with_the_known_suffixes(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(UsageError, match=r"notes\.txt is neither executable nor a source file .*\.py"):
         entrant(str(tmp_path / "notes.txt"))
@@ -141,14 +141,14 @@ def test_a_file_that_cannot_be_run_is_told_with_what_can(tmp_path: Path) -> None
 # A folder.
 
 
-def test_a_folder_is_built_and_run_as_its_bot_toml_says(arena: Arena) -> None:
+def test_bot_toml_says_how_to_build_and_run_a_folder(arena: Arena) -> None:
     toml = 'name = "Column"\nbuild = "cp run built"\nrun = ["./built", "--fast"]'
     bot = entrant(str(folder(arena.folder / "den", toml)))
     assert bot == Entrant("Column", (f"{bot.cwd}/built", "--fast"), bot.cwd)
     assert wins(arena, bot)
 
 
-def test_a_folder_without_a_name_in_its_bot_toml_is_the_name(tmp_path: Path) -> None:
+def test_the_folder_is_the_name_if_bot_toml_has_none(tmp_path: Path) -> None:
     assert entrant(str(folder(tmp_path / "den", 'run = ["./run"]'))).name == "den"
 
 
@@ -157,27 +157,27 @@ def test_a_program_without_a_slash_is_looked_for_on_the_path(tmp_path: Path) -> 
     assert argv == (shutil.which("sh"), "run")
 
 
-def test_a_failed_build_fails_the_run_with_the_builds_own_words(tmp_path: Path) -> None:
+def test_a_failed_build_fails_the_run_with_the_output_of_the_build(tmp_path: Path) -> None:
     spec = str(folder(tmp_path / "den", 'build = "echo ant.cpp:3: no such type; exit 7"\nrun = ["./run"]'))
     with pytest.raises(RunError) as failure:
         entrant(spec)
     assert str(failure.value) == f"{spec}: the build failed with exit code 7\nant.cpp:3: no such type"
 
 
-def test_of_a_long_failed_build_the_lines_around_its_first_error_are_shown_and_the_rest_is_counted() -> None:
+def test_an_excerpt_shows_the_lines_around_the_first_error_and_counts_the_rest() -> None:
     before, after = [f"compiling {i}" for i in range(30)], [f"note {i}" for i in range(50)]
-    said = excerpt("\n".join([*before, "\x1b[1;31mant.cpp:3: error: no such type\x1b[0m", *after]).encode())
-    lines = said.splitlines()
-    assert (len(lines), lines[5]) == (BUILD_LINES + 1, "ant.cpp:3: error: no such type")
+    shown = excerpt("\n".join([*before, "\x1b[1;31mant.cpp:3: error: no such type\x1b[0m", *after]).encode())
+    lines = shown.splitlines()
+    assert (len(lines), lines[5]) == (OUTPUT_LINES + 1, "ant.cpp:3: error: no such type")
     assert (lines[0], lines[-2:]) == ("compiling 25", ["note 13", "… 36 more lines"])
 
 
-def test_of_a_long_failed_build_without_an_error_the_end_is_shown() -> None:
-    said = excerpt("\n".join(f"line {i}" for i in range(50)).encode())
-    assert said.splitlines() == [f"line {i}" for i in range(50 - BUILD_LINES, 50)]
+def test_an_excerpt_without_an_error_shows_the_end() -> None:
+    shown = excerpt("\n".join(f"line {i}" for i in range(50)).encode())
+    assert shown.splitlines() == [f"line {i}" for i in range(50 - OUTPUT_LINES, 50)]
 
 
-def test_a_failed_build_that_is_silent_is_said_to_be(tmp_path: Path) -> None:
+def test_a_failed_build_without_output_is_reported_as_such(tmp_path: Path) -> None:
     spec = str(folder(tmp_path / "den", 'build = "false"\nrun = ["./run"]'))
     with pytest.raises(RunError, match=r"the build failed with exit code 1\nit printed nothing$"):
         entrant(spec)
@@ -188,13 +188,13 @@ def test_a_failed_build_that_is_silent_is_said_to_be(tmp_path: Path) -> None:
     [
         ('run = ["./run"]\nbuidl = "make"', "unknown field `buidl`"),
         ('build = "make"', "run is empty"),
-        ('run = ["./run"]\noriginal = "agent.py"', "run and original are both there; one of them says how to run it"),
+        ('run = ["./run"]\noriginal = "agent.py"', "run and original cannot be combined"),
         ('run = "./run"', "Expected `array`, got `str` - at `$.run`"),
         ("run = []", "run is empty"),
         ("run = [", "bot.toml: "),
     ],
 )
-def test_a_wrong_bot_toml_is_told(tmp_path: Path, toml: str, words: str) -> None:
+def test_a_wrong_bot_toml_is_refused(tmp_path: Path, toml: str, words: str) -> None:
     with pytest.raises(UsageError) as failure:
         entrant(str(folder(tmp_path / "den", toml)))
     assert words in str(failure.value)
@@ -202,7 +202,7 @@ def test_a_wrong_bot_toml_is_told(tmp_path: Path, toml: str, words: str) -> None
     assert "\n" not in str(failure.value)
 
 
-def test_a_bot_toml_that_is_no_utf_8_is_told(tmp_path: Path) -> None:
+def test_a_bot_toml_must_be_utf_8(tmp_path: Path) -> None:
     folder(tmp_path / "den", "")
     (tmp_path / "den" / "bot.toml").write_bytes(b'name = "\xff"')
     with pytest.raises(UsageError, match=r"bot\.toml: "):
@@ -215,17 +215,17 @@ def test_a_bot_toml_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("program", ["./nothing", "no-such-program-here", "./."])
-def test_a_program_that_is_not_there_fails_the_run(tmp_path: Path, program: str) -> None:
+def test_a_missing_program_fails_the_run(tmp_path: Path, program: str) -> None:
     with pytest.raises(RunError, match=f"run names '{program}', which is no program here"):
         entrant(str(folder(tmp_path / "den", f'run = ["{program}"]')))
 
 
-def test_a_program_that_is_not_executable_fails_the_run_with_what_to_do(tmp_path: Path) -> None:
+def test_a_program_that_is_not_executable_fails_the_run_with_advice(tmp_path: Path) -> None:
     with pytest.raises(RunError, match=r"run names '\./bot\.toml', which is not executable; chmod \+x makes it so"):
         entrant(str(folder(tmp_path / "den", 'run = ["./bot.toml"]')))
 
 
-def test_a_folder_without_bot_toml_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_bot_toml_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"is a folder without a bot\.toml"):
         entrant(str(tmp_path))
 
@@ -254,7 +254,7 @@ def test_a_source_file_is_run_by_its_suffix(arena: Arena, file: str, text: str, 
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
-def test_source_files_that_differ_in_their_suffix_alone_are_two_programs(tmp_path: Path) -> None:
+def test_source_files_that_differ_only_in_their_suffix_are_two_programs(tmp_path: Path) -> None:
     programs = []
     for file in ("bot.c", "bot.cpp"):
         (tmp_path / file).write_text("int main() { return 0; }")
@@ -263,7 +263,7 @@ def test_source_files_that_differ_in_their_suffix_alone_are_two_programs(tmp_pat
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
-def test_a_source_that_does_not_compile_fails_the_run_with_the_compilers_words(tmp_path: Path) -> None:
+def test_a_compile_error_fails_the_run_with_the_compilers_message(tmp_path: Path) -> None:
     (tmp_path / "bot.c").write_text("int main(void) { return nothing; }")
     with pytest.raises(RunError, match=r"(?s)bot\.c: the build failed with exit code 1\n.*nothing"):
         entrant(str(tmp_path / "bot.c"))
@@ -276,27 +276,29 @@ def test_a_source_whose_tool_is_missing_fails_the_run(tmp_path: Path, monkeypatc
         entrant(str(tmp_path / "bot.js"))
 
 
-# Built in, by command line, by name.
+# Built-in opponents, command lines, names.
 
 
-def test_random_is_built_in() -> None:
+def test_random_is_a_built_in_opponent() -> None:
     bot = entrant("@random")
     assert (bot.name, bot.argv) == ("@random", (sys.executable, "-m", "referee.harness.opponents.random"))
 
 
 @pytest.mark.parametrize("spec", ["@_serve", "@"])
-def test_another_name_with_an_at_sign_is_told_with_those_there_are(spec: str) -> None:
+def test_an_unknown_opponent_is_refused_with_the_known_ones(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^unknown opponent '.*'; there are .*@random"):
         entrant(spec)
 
 
 @pytest.mark.parametrize("spec", ["@rnadom", "@../random"])
-def test_a_slip_in_a_name_with_an_at_sign_is_told_with_the_nearest(spec: str) -> None:
+def test_a_misspelt_opponent_is_refused_with_the_nearest_name(spec: str) -> None:
     with pytest.raises(UsageError, match=r"^unknown opponent '.*'; did you mean @random\?$"):
         entrant(spec)
 
 
-def test_a_command_line_is_split_as_a_shell_would_and_runs_here(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_line_is_split_as_in_a_shell_and_runs_in_the_current_folder(
+    arena: Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(arena.folder)
     (arena.folder / "my bot.py").write_text(SCRIPT)
     bot = entrant(f"cmd:{shlex.join(PYTHON)} 'my bot.py'")
@@ -304,8 +306,8 @@ def test_a_command_line_is_split_as_a_shell_would_and_runs_here(arena: Arena, mo
     assert wins(arena, bot)
 
 
-def test_a_whole_program_may_stand_in_a_command_line(arena: Arena) -> None:
-    """An argument longer than any file's name is not looked for among the files."""
+def test_a_command_line_can_hold_a_whole_program(arena: Arena) -> None:
+    """An argument longer than any file name is not looked up as a file."""
     bot = entrant("cmd:" + shlex.join([*PYTHON, "-c", SCRIPT]))
     assert bot.name == Path(sys.executable).stem
     assert wins(arena, bot)
@@ -319,23 +321,23 @@ def test_a_whole_program_may_stand_in_a_command_line(arena: Arena) -> None:
         ("cmd:no-such-program x", "there is no program 'no-such-program'"),
     ],
 )
-def test_a_command_line_that_cannot_be_run_is_told(spec: str, words: str) -> None:
+def test_a_command_line_that_cannot_be_run_is_refused(spec: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         entrant(spec)
 
 
-def test_a_name_in_front_names_the_bot() -> None:
+def test_a_name_before_an_equals_sign_names_the_bot() -> None:
     bot = entrant("Ripple 2=@random")
     assert bot.name == "Ripple 2"
     assert bot.argv == entrant("@random").argv
 
 
-def test_a_name_may_stand_before_a_command_line_with_equals_signs() -> None:
+def test_a_named_command_line_can_have_equals_signs() -> None:
     bot = entrant("Ripple=cmd:" + shlex.join([*PYTHON, "-c", "x = 1"]))
     assert (bot.name, bot.argv[-1]) == ("Ripple", "x = 1")
 
 
-def test_a_path_that_is_there_is_no_name_though_it_holds_an_equals_sign(
+def test_an_existing_path_with_an_equals_sign_has_no_name_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     executable(tmp_path / "a=b")
@@ -345,19 +347,19 @@ def test_a_path_that_is_there_is_no_name_though_it_holds_an_equals_sign(
     assert entrant(str(tmp_path / "a=b")).name == "a=b"
 
 
-# What a bot finds.
+# The bot's environment.
 
 
-def test_a_bot_sees_few_variables_and_a_home_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_gets_few_variables_and_a_separate_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    seen = environment(tmp_path)
-    assert "SECRET_TOKEN" not in seen
-    assert seen["LANG"] == "C.UTF-8"
-    assert seen["HOME"] == seen["TMPDIR"] == str(tmp_path)
+    variables = environment(tmp_path)
+    assert "SECRET_TOKEN" not in variables
+    assert variables["LANG"] == "C.UTF-8"
+    assert variables["HOME"] == variables["TMPDIR"] == str(tmp_path)
 
 
-def test_every_path_is_looked_up_before_the_first_build(tmp_path: Path) -> None:
+def test_every_spec_is_checked_before_the_first_build(tmp_path: Path) -> None:
     built = tmp_path / "built"
     first = folder(tmp_path / "den", f'build = "touch {built}"\nrun = ["sh"]')
     with pytest.raises(UsageError, match="no bot at"):
@@ -367,7 +369,7 @@ def test_every_path_is_looked_up_before_the_first_build(tmp_path: Path) -> None:
     assert built.exists()
 
 
-def test_a_name_has_nothing_that_a_terminal_would_obey(tmp_path: Path) -> None:
+def test_control_characters_in_a_name_are_escaped(tmp_path: Path) -> None:
     bot = tmp_path / "red\x9b31m\u202e\x7f.py"
     bot.write_text("")
     assert entrant(str(bot)).name == "red\\x9b31m\\u202e\\x7f"
@@ -376,13 +378,13 @@ def test_a_name_has_nothing_that_a_terminal_would_obey(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"#!/no/such/interpreter -u\n", "(its first line names '/no/such/interpreter', which is not there)"),
-        (b"#!/bin/sh\r\nexit\r\n", "(its first line names '/bin/sh\\r', which is not there)"),
+        (b"#!/no/such/interpreter -u\n", "(its first line names '/no/such/interpreter', which does not exist)"),
+        (b"#!/bin/sh\r\nexit\r\n", "(its first line names '/bin/sh\\r', which does not exist)"),
         (b"", "(its first line names no interpreter, as #!/usr/bin/env python3 does)"),
     ],
     ids=["no interpreter", "CRLF", "empty"],
 )
-def test_why_a_script_cannot_be_started_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_script_that_cannot_be_started_is_explained(tmp_path: Path, content: bytes, words: str) -> None:
     file = tmp_path / "den"
     file.write_bytes(content)
     file.chmod(0o755)
@@ -391,7 +393,7 @@ def test_why_a_script_cannot_be_started_is_told(tmp_path: Path, content: bytes, 
     assert str(failure.value).startswith("den cannot be started: ") and str(failure.value).endswith(words)
 
 
-# A source file of Java, which may have any name.
+# Java source files, which may have any name.
 
 needs_java = pytest.mark.skipif(toolchains.missing("java") != {}, reason="Java is not on this machine")
 CLASSES = """package my.bots; // class Wrong {
@@ -404,19 +406,19 @@ public class MyBot { static class Inner {} static void say(String words) { Syste
 
 @needs_java
 @pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
-def test_a_java_file_runs_its_first_class_whatever_the_file_is_called(tmp_path: Path, file: str) -> None:
+def test_a_java_file_runs_its_first_class_whatever_its_name(tmp_path: Path, file: str) -> None:
     (tmp_path / file).write_text(CLASSES)
     program = entrant(str(tmp_path / file))
-    said = subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout
-    assert said == "one; class Wrong {\n"
+    output = subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout
+    assert output == "one; class Wrong {\n"
     assert {Path(folder) for folder in build_cache.builds_in(program.argv)} >= {
         Path(folder) for word in program.argv for folder in re.findall(rf"{build_cache.root()}/\w+", word)
-    }, "a bot reads the kit and its own classes"
+    }, "a bot may read the kit and its own classes"
 
 
 @needs_java
 @pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
-def test_a_java_file_that_does_not_compile_is_a_failed_build(
+def test_a_java_compile_error_is_a_failed_build(
     tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

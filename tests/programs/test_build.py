@@ -1,4 +1,4 @@
-"""The builds of bots: where they are made, when again, and what is left when one is over."""
+"""The builds of bots: where they are made, when they are repeated, and what they leave behind."""
 
 import os
 import re
@@ -17,11 +17,13 @@ import psutil
 import pytest
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation import launcher_build
 from referee.harness.isolation.plan import Isolation
+from referee.harness.isolation.probe import probe
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build, build_cache, languages, toolchains
+from referee.harness.programs import archive, build_cache, languages, toolchains
+from referee.harness.programs.build_process import BuildContext, Command, run_build
 from referee.harness.programs.spec import Entrant, entrant
 from referee.tools import toolchains as packages
 
@@ -62,12 +64,12 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-# Its end.
+# The end of a build.
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_a_build_is_over_with_its_command_and_leaves_no_process(tmp_path: Path, code: int) -> None:
-    """Whatever it has left in the background still holds its output."""
+def test_a_build_ends_with_its_command_and_leaves_no_process(tmp_path: Path, code: int) -> None:
+    """A background process still holds its output."""
     started = time.monotonic()
     spec = bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} echo built; exit {code}")
     if code == 0:
@@ -81,7 +83,7 @@ def test_a_build_is_over_with_its_command_and_leaves_no_process(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_build_ends_with_the_referee(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_build_is_killed_when_the_referee_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
     spec = bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} wait")
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", spec, "@random"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path) as run:
@@ -93,16 +95,16 @@ def test_a_build_ends_with_the_referee(tmp_path: Path, number: signal.Signals) -
     until(lambda: not lives(left))
 
 
-def test_a_daemon_that_a_build_starts_ends_with_it(tmp_path: Path) -> None:
-    """Of another session and another parent, so that neither a group nor a tree names it."""
+def test_a_daemon_started_by_a_build_is_killed(tmp_path: Path) -> None:
+    """It has another session and another parent, so neither the process group nor the process tree leads to it."""
     daemon = f"(setsid sh -c 'echo $$ > {tmp_path}/pid; exec sleep 77' >/dev/null 2>&1 &)"
     entrant(bot(tmp_path / "bot", f"{daemon}; until test -s {tmp_path}/pid; do sleep 0.01; done"))
     assert not lives(int((tmp_path / "pid").read_text()))
 
 
-def test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either(tmp_path: Path) -> None:
+def test_a_build_that_kills_its_supervisor_leaves_no_process(tmp_path: Path) -> None:
     kill = "set -- $(cut -d' ' -f4 /proc/$PPID/stat) $PPID; kill -9 $@"
-    with pytest.raises(RunError, match="it has ended the supervisor above it"):
+    with pytest.raises(RunError, match="it killed its supervisor"):
         entrant(bot(tmp_path / "bot", f"{BACKGROUND.format(tmp_path / 'pid')} {kill}; sleep 77"))
     assert not lives(int((tmp_path / "pid").read_text()))
 
@@ -110,62 +112,69 @@ def test_a_build_that_kills_whoever_supervises_it_leaves_nothing_either(tmp_path
 INTERRUPTED = """
 import signal, sys, time
 from pathlib import Path
-from referee.harness.programs import build
+from referee.harness.programs.build_process import BuildContext, Command, run_build
+
+def build(command):
+    run_build(Command(["/bin/sh", "-c", command], Path("."), "bot", "bot"), BuildContext())
 
 def interrupt(number, frame):
     raise KeyboardInterrupt
 
 signal.signal(signal.SIGALRM, interrupt)
 began = time.monotonic()
-build.run(["/bin/sh", "-c", "true"], Path("."), "bot", {})
+build("true")
 whole_s = time.monotonic() - began
 for number in range(16):
     signal.setitimer(signal.ITIMER_REAL, 0.0005 + whole_s * number / 13)
     try:
-        build.run(["/bin/sh", "-c", "exec sleep 77.125"], Path("."), "bot", {})
+        build("exec sleep " + sys.argv[1])
     except KeyboardInterrupt:
         print("interrupted", flush=True)
 sys.stdin.read()
 """
 
 
-def test_a_signal_at_any_moment_of_a_build_ends_it(tmp_path: Path) -> None:
-    """Also between the start of a process and our learning its number."""
+def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
+    """Even between the start of a process and the moment when the referee learns its number."""
+
+    duration = f"77.{os.getpid()}"  # tells this test's processes from those of another run
 
     def builds_alive() -> list[psutil.Process]:
-        return [child for child in here.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+        children = [child for child in here.children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
+        return children + [
+            each for each in psutil.process_iter(["cmdline"]) if ["sleep", duration] == each.info["cmdline"]
+        ]
 
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], **pipes, text=True) as run:  # type: ignore[call-overload]
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, duration], **pipes, text=True) as run:  # type: ignore[call-overload]
         here = psutil.Process(run.pid)
         assert [run.stdout.readline() for _ in range(16)] == ["interrupted\n"] * 16
         until(lambda: not builds_alive(), 5)
-        assert not [each for each in psutil.process_iter(["cmdline"]) if "77.125" in (each.info["cmdline"] or [])]
         run.stdin.close()
 
 
-# Its limits.
+# Limits.
 
 
 @pytest.mark.parametrize(
     ("build", "limits", "words"),
     [
-        ("sleep 77", Limits(build_s=1.5), "did not end within 1.5 s, which is its limit; --build-time sets another"),
+        ("sleep 77", Limits(build_s=1.5), "the build did not finish within 1.5 s; --build-time changes that limit"),
         (
             f"exec {sys.executable} -c 'import time; held = b\"x\" * (1 << 28); time.sleep(77)'",
             Limits(build_memory_bytes=64 << 20),
-            "wanted more than 64.0 MiB of memory, which is its limit; --build-memory sets another",
+            "the build used more than 64.0 MiB of memory; --build-memory changes that limit",
         ),
         (
             "for n in 1 2 3 4 5 6 7 8 9; do sleep 77 & done; wait",
             Limits(build_processes=8),
-            "ran more than 8 processes at once, which is its limit; --build-processes sets another",
+            "the build ran more than 8 processes at once; --build-processes changes that limit",
         ),
     ],
     ids=["time", "memory", "processes"],
 )
 @pytest.mark.parametrize("mode", ["auto", "off"])
-def test_a_build_that_passes_a_limit_is_ended_and_told(
+def test_a_build_that_exceeds_a_limit_is_killed_with_a_message(
     tmp_path: Path, build: str, limits: Limits, words: str, mode: str
 ) -> None:
     limits = msgspec.structs.replace(limits, isolation=Isolation(mode))
@@ -175,9 +184,9 @@ def test_a_build_that_passes_a_limit_is_ended_and_told(
     assert not lives(int((tmp_path / "pid").read_text()))
 
 
-def test_a_build_may_be_cut_off_from_the_network(tmp_path: Path) -> None:
-    if plan.found().namespaces not in ("own", "user"):
-        pytest.skip("nothing here makes namespaces: `referee doctor` tells what to do")
+def test_a_build_can_be_denied_the_network(tmp_path: Path) -> None:
+    if probe().namespaces not in ("own", "user"):
+        pytest.skip("this machine has no namespaces: `referee doctor` says what to do")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         build = f"{sys.executable} -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))'"
@@ -187,8 +196,8 @@ def test_a_build_may_be_cut_off_from_the_network(tmp_path: Path) -> None:
             entrant(str(tmp_path / "bot"), limits=Limits(build_network=False, isolation=Isolation()))
 
 
-def test_of_a_build_that_prints_without_end_little_is_kept(tmp_path: Path) -> None:
-    """Its beginning with the first error, and its end; it fills neither memory nor disk."""
+def test_only_a_part_of_very_long_build_output_is_kept(tmp_path: Path) -> None:
+    """The beginning with the first error, and the end; the rest fills neither memory nor disk."""
     lines = "seq 1000000; echo 'bot.c:1: error: no'; seq 1000000"
     with pytest.raises(RunError) as failure:
         entrant(bot(tmp_path / "bot", f"echo 'bot.c:1: error: first'; {lines}; exit 1"))
@@ -196,7 +205,7 @@ def test_of_a_build_that_prints_without_end_little_is_kept(tmp_path: Path) -> No
     assert len(str(failure.value)) < 1000
 
 
-# Its place.
+# The place of a build.
 
 
 def counted(tmp_path: Path, **more: str) -> str:
@@ -217,7 +226,7 @@ def says(program: Entrant) -> str:
     return subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_nothing_is_written_into_a_bots_folder(tmp_path: Path) -> None:
+def test_a_build_writes_nothing_into_the_bots_folder(tmp_path: Path) -> None:
     spec = counted(tmp_path)
     before = files(tmp_path / "bot")
     program = entrant(spec)
@@ -226,12 +235,12 @@ def test_nothing_is_written_into_a_bots_folder(tmp_path: Path) -> None:
     assert (says(program), program.name) == ("1", "bot")
 
 
-def test_a_bot_that_is_not_built_runs_where_it_is(tmp_path: Path) -> None:
+def test_a_bot_without_a_build_runs_in_its_own_folder(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text("run = ['sh']")
     assert entrant(str(tmp_path)).cwd == tmp_path
 
 
-def test_what_tools_make_and_what_is_excluded_does_not_belong_to_a_bot(tmp_path: Path) -> None:
+def test_build_results_and_excluded_files_do_not_belong_to_a_bot(tmp_path: Path) -> None:
     spec = counted(tmp_path, more="exclude = ['data/*.bin', 'notes']")
     entrant(spec)
     for path in ("build/x", "target/x", ".git/x", "deep/node_modules/x", "__pycache__/x", "notes/x", "data/1.bin"):
@@ -242,7 +251,7 @@ def test_what_tools_make_and_what_is_excluded_does_not_belong_to_a_bot(tmp_path:
     assert files(program.cwd).keys() == {"bot.toml", "source", "built"}
 
 
-def test_a_bot_may_be_built_of_what_lies_beside_its_folder(tmp_path: Path) -> None:
+def test_a_bot_can_be_built_from_files_next_to_its_folder(tmp_path: Path) -> None:
     (tmp_path / "all" / "lib").mkdir(parents=True)
     (tmp_path / "all" / "lib" / "words").write_text("#!/bin/sh\necho far\n")
     spec = bot(tmp_path / "all" / "bot", "cp ../lib/words built; chmod +x built", "['./built']", "bundle = '..'")
@@ -252,21 +261,19 @@ def test_a_bot_may_be_built_of_what_lies_beside_its_folder(tmp_path: Path) -> No
     assert says(entrant(spec)) == "farther"
 
 
-def test_a_bundle_that_does_not_hold_the_bot_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"bot\.toml: bundle is '\.\./other'; it takes this folder or one that holds"):
+def test_a_bundle_without_the_bot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"bot\.toml: bundle is '\.\./other'; it must name this folder or one"):
         entrant(bot(tmp_path / "bot", "true", more="bundle = '../other'"))
 
 
-def test_a_compilers_words_name_the_authors_own_file(tmp_path: Path) -> None:
+def test_build_errors_name_the_authors_own_file(tmp_path: Path) -> None:
     spec = bot(tmp_path / "bot", 'echo "$PWD/bot.c:3: error: no"; exit 1')
     with pytest.raises(RunError) as failure:
         entrant(spec)
     assert f"\n{tmp_path}/bot/bot.c:3: error: no" in str(failure.value)
 
 
-def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_cache_is_reported_with_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(RunError, match=r"cannot be written \(Not a directory\); set XDG_CACHE_HOME$"):
@@ -274,9 +281,7 @@ def test_a_cache_that_cannot_be_written_is_told_with_what_to_do(
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
-def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unwritable_cache_is_not_blamed_on_the_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert launcher_build.compiled() is None
@@ -284,7 +289,7 @@ def test_a_launcher_that_cannot_be_kept_is_not_blamed_on_the_compiler(
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not on this machine")
-def test_the_launcher_is_compiled_again_when_the_cache_is_cleaned(
+def test_the_launcher_is_compiled_again_after_the_cache_was_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -299,20 +304,20 @@ def test_the_launcher_is_compiled_again_when_the_cache_is_cleaned(
         launcher_build._command.cache_clear()  # other tests have another cache
 
 
-# When it is made again.
+# When a build is repeated.
 
 
-def test_a_folder_is_built_again_when_its_content_changes_and_only_then(tmp_path: Path) -> None:
+def test_a_folder_is_built_again_only_when_its_content_changes(tmp_path: Path) -> None:
     spec, source = counted(tmp_path), tmp_path / "bot" / "source"
     entrant(spec)
     os.utime(source, (1, 1))
     entrant(spec)
     assert times(tmp_path) == 1
     source.write_text("#!/bin/sh\necho 2\n")
-    os.utime(source, (1, 1))  # older than what was made of it
+    os.utime(source, (1, 1))  # older than the build
     assert says(entrant(spec)) == "2"
     assert times(tmp_path) == 2
-    source.chmod(0o700)  # that is still executable by its owner
+    source.chmod(0o700)  # still executable by its owner
     entrant(spec)
     assert times(tmp_path) == 2
 
@@ -326,7 +331,7 @@ def test_a_copied_and_a_moved_folder_need_no_build(tmp_path: Path) -> None:
     assert times(tmp_path) == 1
 
 
-def test_a_failed_build_is_tried_again(tmp_path: Path) -> None:
+def test_a_failed_build_is_repeated(tmp_path: Path) -> None:
     spec = bot(tmp_path / "bot", f"echo made >> {tmp_path}/log; test -e {tmp_path}/mended")
     for _ in range(2):
         with pytest.raises(RunError, match="the build failed"):
@@ -337,8 +342,8 @@ def test_a_failed_build_is_tried_again(tmp_path: Path) -> None:
     assert times(tmp_path) == 3
 
 
-def test_a_build_that_was_killed_begins_afresh(tmp_path: Path, own_cache: Path) -> None:
-    """What it left half-made is never taken for made."""
+def test_a_killed_build_starts_from_scratch(tmp_path: Path, own_cache: Path) -> None:
+    """Half-made files are never taken for finished ones."""
     build = f"test ! -e half || exit 5; echo x > half; test -e {tmp_path}/go || exec sleep 77"
     spec = bot(tmp_path / "bot", build)
     script = f"from referee.harness.programs.spec import entrant; entrant({spec!r})"
@@ -349,7 +354,7 @@ def test_a_build_that_was_killed_begins_afresh(tmp_path: Path, own_cache: Path) 
     entrant(spec)
 
 
-def test_another_compiler_builds_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_compiler_causes_a_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def compiler(version: str) -> None:
         gcc.write_text(f'#!/bin/sh\n# {version}\ntest "$1" = --version && echo {version} || cp "$0" built\n')
         gcc.chmod(0o755)
@@ -369,8 +374,8 @@ def test_another_compiler_builds_again(tmp_path: Path, monkeypatch: pytest.Monke
     assert times(tmp_path) == 2
 
 
-def test_what_the_last_build_made_is_there_for_the_next(tmp_path: Path) -> None:
-    """So that make, cargo and npm build only what has changed."""
+def test_a_build_reuses_what_the_last_one_made(tmp_path: Path) -> None:
+    """make, cargo and npm then build only what has changed."""
     spec = bot(tmp_path / "bot", f"ls > {tmp_path}/seen; touch made")
     (tmp_path / "bot" / "old").touch()
     entrant(spec)
@@ -380,7 +385,7 @@ def test_what_the_last_build_made_is_there_for_the_next(tmp_path: Path) -> None:
     assert (tmp_path / "seen").read_text().split() == ["bot.toml", "made", "new"]
 
 
-def test_runs_side_by_side_build_once_and_all_of_them_play(tmp_path: Path) -> None:
+def test_concurrent_runs_share_one_build(tmp_path: Path) -> None:
     spec = bot(
         tmp_path / "bot", f"echo made >> {tmp_path}/log; sleep 0.5; echo exit > built; chmod +x built", "['./built']"
     )
@@ -391,7 +396,7 @@ def test_runs_side_by_side_build_once_and_all_of_them_play(tmp_path: Path) -> No
     assert Path(said.pop().strip()).is_file()
 
 
-def test_builds_that_nobody_uses_are_removed_and_others_are_not(tmp_path: Path, own_cache: Path) -> None:
+def test_only_unused_builds_are_removed(tmp_path: Path, own_cache: Path) -> None:
     spec = counted(tmp_path)
     script = (
         f"from referee.harness.programs.spec import entrant; print(entrant({spec!r}).cwd, flush=True)\n"
@@ -401,7 +406,7 @@ def test_builds_that_nobody_uses_are_removed_and_others_are_not(tmp_path: Path, 
     def trees() -> int:
         return len(list(own_cache.glob("*/tree")))
 
-    for number in range(3):  # each of a process that has ended
+    for number in range(3):  # each process has ended
         (tmp_path / "bot" / "source").write_text(f"#!/bin/sh\necho {number}\n")
         subprocess.run([sys.executable, "-c", script], stdin=subprocess.DEVNULL, check=True, timeout=30)
         assert trees() == 1
@@ -420,7 +425,7 @@ needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not o
 
 
 @needs_gcc
-def test_a_source_file_is_compiled_outside_of_its_folder(tmp_path: Path) -> None:
+def test_a_source_file_is_compiled_outside_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "bot.c").write_text('#include "words.h"\n#include <stdio.h>\nint main(void) { puts(WORDS); }')
@@ -440,9 +445,7 @@ def test_a_source_file_is_compiled_outside_of_its_folder(tmp_path: Path) -> None
 
 
 @needs_gcc
-def test_a_source_file_is_compiled_again_for_another_compiler_or_its_flags(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_compiler_flags_compile_a_source_file_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "bot.c"
     source.write_text("int main(void) { return 0; }")
     first = entrant(str(source)).argv
@@ -467,7 +470,7 @@ def test_the_identity_of_a_bot_is_its_paths_executable_bits_and_contents(tmp_pat
     ]
 
 
-def test_a_change_of_name_bit_or_content_is_another_bot_and_nothing_else_is(tmp_path: Path) -> None:
+def test_only_names_executable_bits_and_contents_change_the_identity(tmp_path: Path) -> None:
     bots = [tmp_path / "one", tmp_path / "two"]
     for folder in bots:
         folder.mkdir()
@@ -489,10 +492,10 @@ def test_a_change_of_name_bit_or_content_is_another_bot_and_nothing_else_is(tmp_
     assert archive.read(two).identity != first
 
 
-# Programs that are there and do not work.
+# Programs that do not work.
 
 
-def test_a_compiler_that_cannot_tell_its_version_counts_as_missing(
+def test_a_compiler_that_does_not_print_its_version_counts_as_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rustup's `cargo` and `rustc` without a toolchain."""
@@ -501,13 +504,13 @@ def test_a_compiler_that_cannot_tell_its_version_counts_as_missing(
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "bot.rs").write_text("fn main() {}")
-    with pytest.raises(RunError, match=r"^bot\.rs needs rustc; .*/rustc is there, but does not tell its version"):
+    with pytest.raises(
+        RunError, match=r"^bot\.rs needs rustc, but .*/rustc does not work: it does not print its version"
+    ):
         entrant(str(tmp_path / "bot.rs"))
 
 
-def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_tools_of_a_kit_must_print_their_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cargo").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "rustc").write_text("#!/bin/sh\necho rustc 1.99\n")
     for name in ("cargo", "rustc"):
@@ -522,7 +525,7 @@ def test_a_kit_whose_compiler_cannot_tell_its_version_is_named_as_missing(
 
 @pytest.fixture
 def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a `cargo` and a `node` that work. On PATH, one with a `cargo` and a `node` that do not is first."""
+    """A folder of programs that work. On PATH, a folder of broken programs with the same names comes first."""
     for folder, text in (("broken", "exit 1"), ("good", 'test "$1" = --version && echo 1.0 || echo made > built')):
         for name in ("cargo", "rustc", "node"):
             (tmp_path / folder).mkdir(exist_ok=True)
@@ -536,8 +539,8 @@ def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     packages.works.cache_clear()
 
 
-def test_a_build_finds_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
-    """And every other program of a folder that is passed over."""
+def test_a_build_uses_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+    """The other programs of a skipped folder can still be found."""
     spec = bot(tmp_path / "bot", "cargo build && tool && command -v rustc > compiler")
     (tmp_path / "bot" / "main.rs").touch()
     made = entrant(spec).cwd
@@ -545,38 +548,38 @@ def test_a_build_finds_the_first_compiler_on_path_that_works(tmp_path: Path, bro
     assert (made / "compiler").read_text() == f"{broken_first}/rustc\n"
 
 
-def test_a_bot_runs_by_the_first_program_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
+def test_a_bot_is_run_by_the_first_program_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
     (tmp_path / "bot.toml").write_text("run = ['node', 'bot.js']")
     (tmp_path / "bot.js").touch()
     assert entrant(str(tmp_path)).argv[0] == str(broken_first / "node")
     assert entrant(str(tmp_path / "bot.js")).argv[0] == str(broken_first / "node")
 
 
-def test_tests_need_what_builds_need(broken_first: Path) -> None:
+def test_the_tests_look_for_the_same_tools_as_builds(broken_first: Path) -> None:
     assert packages.missing("rust") == {}
     for name in ("cargo", "rustc", "node"):
         assert packages.find(name) == toolchains.find(name) == str(broken_first / name)
 
 
-def test_a_kits_examples_and_its_library_are_built_in_one_copy() -> None:
+def test_a_kits_examples_share_one_build_with_its_library() -> None:
     for settings in KITS.glob("*/examples/*/bot.toml"):
         bot = tomllib.loads(settings.read_text("utf-8"))
         if "build" in bot:
-            assert (bot["bundle"], bot["exclude"]) == ("../..", list(languages.NOT_BUILT)), settings
+            assert (bot["bundle"], bot["exclude"]) == ("../..", list(languages.KIT_EXCLUDES)), settings
 
 
-def test_a_build_sees_the_settings_of_tools_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_gets_the_settings_of_tools_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "hidden-1")
     monkeypatch.setenv("aws_secret_access_key", "hidden-2")
     monkeypatch.setenv("CARGO_REGISTRY_TOKEN", "hidden-3")
-    monkeypatch.setenv("DISPLAY", "hidden-4")  # what nobody needs to build anything
+    monkeypatch.setenv("DISPLAY", "hidden-4")  # no build needs it
     monkeypatch.setenv("CARGO_HOME", "/shown")
     (tmp_path / "bot.toml").write_text('build = "env; exit 1"\nrun = ["true"]')
     with pytest.raises(RunError) as failure:
         entrant(str(tmp_path))
     shown = str(failure.value)
     assert "hidden" not in shown
-    build.run(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", {})
+    run_build(Command(["/bin/sh", "-c", f"env > {tmp_path / 'env'}"], tmp_path, "bot", "bot"), BuildContext())
     seen = dict(line.split("=", 1) for line in (tmp_path / "env").read_text().splitlines())
     assert (seen["PATH"], seen["CARGO_HOME"]) == (os.environ["PATH"], "/shown")
     assert seen.keys().isdisjoint({"GITHUB_TOKEN", "aws_secret_access_key", "CARGO_REGISTRY_TOKEN", "DISPLAY"})

@@ -1,4 +1,4 @@
-"""The second build of a bot: it reuses the first, leaves it intact, and removes what nobody needs."""
+"""The second build of a bot: it reuses the first, leaves it intact, and removes unused builds."""
 
 import fcntl
 import os
@@ -52,13 +52,13 @@ def script(path: Path, text: str) -> None:
 
 
 def in_another_process(spec: str) -> "subprocess.Popen[str]":
-    """Builds a bot there, and prints what it says."""
+    """Builds a bot there, runs it and prints its output."""
     code = f"from test_build import entrant, says; print(says(entrant({spec!r})))"
     path = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     return subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=path)
 
 
-# What it finds.
+# What a build finds.
 
 
 @needs_cmake
@@ -75,7 +75,7 @@ def test_a_changed_line_compiles_one_file_of_a_cmake_project(tmp_path: Path) -> 
     (folder / "words").write_text("new")
     second = entrant(spec)
     assert (tmp_path / "compiled").read_text().split()[len(compiled) :] == ["bot.cpp"]
-    assert (says(second), says(first)) == ("2 new", "1 old"), "each plays with its own library and its own file"
+    assert (says(second), says(first)) == ("2 new", "1 old"), "each uses its own library and its own file"
 
 
 def test_a_project_is_always_built_in_the_same_place(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_project_is_always_built_in_the_same_place(tmp_path: Path) -> None:
     assert other not in places
 
 
-def test_a_source_that_has_not_changed_keeps_its_time_and_a_changed_one_is_newer(tmp_path: Path) -> None:
+def test_an_unchanged_source_keeps_its_time_and_a_changed_one_is_newer(tmp_path: Path) -> None:
     spec = bot(tmp_path / "bot", f"stat -c '%n %y' same changed >> {tmp_path}/times; touch made")
     for name in ("same", "changed"):
         (tmp_path / "bot" / name).write_text(name)
@@ -104,7 +104,7 @@ def test_a_source_that_has_not_changed_keeps_its_time_and_a_changed_one_is_newer
     assert changed_again > changed
 
 
-def test_a_source_that_became_a_folder_or_left_one_is_followed(tmp_path: Path) -> None:
+def test_a_source_can_become_a_folder_and_a_folder_a_source(tmp_path: Path) -> None:
     folder = tmp_path / "bot"
     spec = bot(folder, f"find . -type f | sort > {tmp_path}/seen")
     (folder / "a").mkdir()
@@ -131,7 +131,7 @@ def test_a_link_to_a_folder_survives_a_second_build(tmp_path: Path) -> None:
     assert (entrant(spec).cwd / "built").read_text() == "far"
 
 
-def test_a_link_that_a_build_makes_never_leads_the_copy_out_of_its_folder(tmp_path: Path) -> None:
+def test_a_link_made_by_a_build_never_leads_the_copy_out_of_its_folder(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("precious")
@@ -147,7 +147,7 @@ def test_a_link_that_a_build_makes_never_leads_the_copy_out_of_its_folder(tmp_pa
     assert (outside / "gone").exists()
 
 
-def test_a_failed_build_keeps_what_it_has_made_for_the_next(tmp_path: Path) -> None:
+def test_a_failed_build_keeps_its_files_for_the_next(tmp_path: Path) -> None:
     spec = bot(tmp_path / "bot", f"ls >> {tmp_path}/seen; touch made; grep -q right source")
     (tmp_path / "bot" / "source").write_text("wrong")
     with pytest.raises(RunError, match="the build failed"):
@@ -158,7 +158,7 @@ def test_a_failed_build_keeps_what_it_has_made_for_the_next(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("build", ["exec sleep 77", "kill -9 $$", "sh -c 'kill -9 $$'"])
-def test_a_build_that_does_not_end_by_itself_leaves_nothing_for_the_next(tmp_path: Path, build: str) -> None:
+def test_a_killed_build_leaves_nothing_for_the_next(tmp_path: Path, build: str) -> None:
     spec = bot(tmp_path / "bot", f"test ! -e half || exit 5; touch half; test -e {tmp_path}/go || {build}")
     with pytest.raises(RunError):
         entrant(spec, limits=Limits(build_s=1.5))
@@ -166,19 +166,19 @@ def test_a_build_that_does_not_end_by_itself_leaves_nothing_for_the_next(tmp_pat
     entrant(spec)
 
 
-def test_another_build_command_begins_afresh(tmp_path: Path) -> None:
-    """make, for one, does not notice that its options have changed."""
+def test_another_build_command_starts_from_scratch(tmp_path: Path) -> None:
+    """make does not notice that its options have changed."""
     bot(tmp_path / "bot", "touch made")
     entrant(str(tmp_path / "bot"))
     entrant(bot(tmp_path / "bot", f"ls > {tmp_path}/seen"))
     assert (tmp_path / "seen").read_text().split() == ["bot.toml"]
 
 
-# What it leaves.
+# What a build leaves.
 
 
-def test_a_bot_at_play_keeps_the_program_that_it_started_with(tmp_path: Path) -> None:
-    """Also where the next build writes over a file, and where scripts and links name the folder of the build."""
+def test_a_running_bot_keeps_its_program_during_the_next_build(tmp_path: Path) -> None:
+    """Even if the next build overwrites a file, or if scripts and links name the work folder."""
     folder = tmp_path / "bot"
     build = "cat words > copy; ln -sf $PWD/copy link; printf '#!/bin/sh\\ncat %s/link' $PWD > run; chmod +x run"
     spec = bot(folder, build, "['./run']")
@@ -189,8 +189,8 @@ def test_a_bot_at_play_keeps_the_program_that_it_started_with(tmp_path: Path) ->
     assert (says(first), says(second)) == ("one", "two")
 
 
-def test_two_commands_of_one_content_are_run_in_one_place_wherever_it_lies(tmp_path: Path, own_cache: Path) -> None:
-    """As for the examples of a kit. The copy that is removed takes nothing along."""
+def test_commands_for_the_same_files_share_one_work_folder(tmp_path: Path, own_cache: Path) -> None:
+    """The examples of a kit do so. It does not matter where the files lie."""
     for name in ("one", "two"):
         (tmp_path / "all" / name).mkdir(parents=True)
         bot(tmp_path / "all" / name, f"pwd > {tmp_path}/{name}; touch built", more="bundle = '..'")
@@ -202,7 +202,7 @@ def test_two_commands_of_one_content_are_run_in_one_place_wherever_it_lies(tmp_p
     assert (first.cwd.parent.parent / build_cache.ORIGIN).read_text() == str(tmp_path / "all")
 
 
-def test_build_tools_find_nothing_to_do_where_a_bot_plays(tmp_path: Path) -> None:
+def test_the_published_copy_is_up_to_date_for_build_tools(tmp_path: Path) -> None:
     spec = bot(tmp_path / "bot", "sleep 0.1; cp inside/source built; touch inside/made")
     (tmp_path / "bot" / "inside").mkdir()
     (tmp_path / "bot" / "inside" / "source").touch()
@@ -211,14 +211,14 @@ def test_build_tools_find_nothing_to_do_where_a_bot_plays(tmp_path: Path) -> Non
     assert newer.stdout == b""
 
 
-def test_a_bot_may_read_the_place_where_it_was_built(tmp_path: Path) -> None:
-    """Compilers cut some paths into pieces, so that a program of the copy still names that place."""
+def test_a_bot_may_read_its_work_folder(tmp_path: Path) -> None:
+    """Compilers split some paths, so that the published program still names the work folder."""
     program = entrant(bot(tmp_path / "bot", f"pwd > {tmp_path}/place"))
     work = Path((tmp_path / "place").read_text().strip()).parent
     assert set(build_cache.builds_in([str(program.cwd)])) == {str(program.cwd.parent), str(work)}
 
 
-def test_two_builds_of_one_project_wait_for_each_other(tmp_path: Path) -> None:
+def test_two_builds_of_one_project_do_not_overlap(tmp_path: Path) -> None:
     folder = tmp_path / "bot"
     build = f"touch {tmp_path}/begun; test ! -e busy || exit 5; touch busy; sleep 1; rm busy; cp source built"
     spec = bot(folder, build, "['./built']")
@@ -230,7 +230,7 @@ def test_two_builds_of_one_project_wait_for_each_other(tmp_path: Path) -> None:
     assert [each.communicate(timeout=30)[0].strip() for each in (first, second)] == ["one", "two"]
 
 
-# What it removes.
+# What a build removes.
 
 
 def test_no_lock_outlives_its_build(tmp_path: Path, own_cache: Path) -> None:
@@ -240,12 +240,12 @@ def test_no_lock_outlives_its_build(tmp_path: Path, own_cache: Path) -> None:
         script(folder / "source", f"echo {number}")
         assert in_another_process(spec).communicate(timeout=30)[0] == f"{number}\n"
     built = {path.name for path in own_cache.iterdir() if path.is_dir()}
-    assert len(built) == 2, "the place where it is built, and the last build"
+    assert len(built) == 2, "the work folder and the last build"
     assert {path.name.partition(".")[0] for path in own_cache.iterdir()} == built
 
 
 @needs_gcc
-def test_of_a_source_file_that_changes_the_last_list_of_inputs_is_kept(tmp_path: Path, own_cache: Path) -> None:
+def test_only_the_last_list_of_inputs_is_kept(tmp_path: Path, own_cache: Path) -> None:
     for number in range(3):
         (tmp_path / "bot.c").write_text(f'#include <stdio.h>\nint main(void) {{ puts("{number}"); }}')
         assert in_another_process(str(tmp_path / "bot.c")).communicate(timeout=30)[0] == f"{number}\n"
@@ -255,12 +255,12 @@ def test_of_a_source_file_that_changes_the_last_list_of_inputs_is_kept(tmp_path:
     assert sorted(path.suffix for path in own_cache.iterdir()) == ["", ".inputs", ".lock", ".lock", ".used"]
 
 
-def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path: Path, own_cache: Path) -> None:
+def test_a_lock_still_works_when_its_file_is_removed_during_the_wait(tmp_path: Path, own_cache: Path) -> None:
     home = own_cache / "home"
     lock = own_cache / "home.lock"
     code = (
-        "import sys; from pathlib import Path; from referee.harness.programs import build_cache\n"
-        f"with build_cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
+        "import sys; from pathlib import Path; from referee.harness.programs import build_cache as cache\n"
+        f"with cache.locked(Path({str(home)!r})): print('locked', flush=True); sys.stdin.read()"
     )
     with build_cache.locked(home):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -273,7 +273,7 @@ def test_a_lock_that_is_removed_while_somebody_waits_for_it_still_locks(tmp_path
     waiting.communicate(timeout=20)
 
 
-def test_the_cache_may_be_deleted_while_its_builds_are_used(tmp_path: Path, own_cache: Path) -> None:
+def test_the_cache_can_be_deleted_while_builds_are_used(tmp_path: Path, own_cache: Path) -> None:
     spec = bot(tmp_path / "bot", "cp source built", "['./built']")
     script(tmp_path / "bot" / "source", "echo one")
     first = entrant(spec)

@@ -1,4 +1,4 @@
-"""A correct bot for tic-tac-toe, and what its author could have got wrong, one thing at a time."""
+"""A correct bot for tic-tac-toe, and single defects that its author could have made."""
 
 from scripted import PREAMBLE
 
@@ -52,13 +52,13 @@ def serve():
 
 
 def bot(body: str) -> str:
-    """The correct bot with `body`'s definitions in the place of its own."""
+    """Returns the correct bot with the definitions of `body` instead of its own."""
     return f"{CORRECT}{body}\nserve()\n"
 
 
 DEFECTS = {
-    # What it is: (definitions, the rule that is broken, words of the finding).
-    "ends at the start": ("os._exit(7)", "starts", "ended by itself, exit code 7"),
+    # name: (definitions, the broken rule, a part of the finding)
+    "ends at the start": ("os._exit(7)", "starts", "exited with code 7 before answering"),
     "never greets": ("def begin(params): time.sleep(60)", "starts", "initialize: no answer within 1 s"),
     "greets with a list": ("hello = []", "starts", "no result for initialize"),
     "claims msgpack and writes JSON": (
@@ -140,7 +140,7 @@ def choose(): return cell("C" if "encoding" in hello else free[0])
     "crash on seat 1": (
         "def choose():\n    if seat == 0: return cell(free[0])\n    os.write(2, b'no plan for X'); os._exit(3)",
         "every-seat",
-        "exit code 3",
+        "exited with code 3 before answering",
     ),
     "illegal at seat 1": (
         "def choose(): return cell(free[0] if seat == 0 else next(c for c in CELLS if c not in free))",
@@ -149,19 +149,19 @@ def choose(): return cell("C" if "encoding" in hello else free[0])
     ),
     "crash at exit": ("def leave(): os._exit(4)", "exit", "ended with exit code 4"),
     "crash at end of file": ("def gone(): os.abort()", "end-of-file", "ended with signal SIGABRT"),
-    "hears no end of file": ("def gone(): time.sleep(60)", "end-of-file", "did not end by itself within 1 s"),
-    "last words on the wire": ("def leave(): write(b'bye'); os._exit(0)", "exit", "wrote without being asked: bye"),
+    "ignores end of file": ("def gone(): time.sleep(60)", "end-of-file", "did not exit within 1 s"),
+    "writes after exit": ("def leave(): write(b'bye'); os._exit(0)", "exit", "wrote without being asked: bye"),
     "leaves children": (
         "def begin(params):\n    global free\n    free = list(CELLS)\n    if os.fork() == 0: time.sleep(60)",
         "exit",
-        "left 1 process behind",
+        "left 1 process running",
     ),
     "breaks on an unknown member": (
         "KNOWN = {'youAre', 'id', 'player', 'action', 'position', 'winner'}\n"
         "def hear(event):\n    if set(event) - KNOWN: os._exit(5)\n"
         "    if 'player' in event: free.remove(event['position'])",
         "unknown-members",
-        "exit code 5",
+        "exited with code 5 before answering",
     ),
     "breaks on an unknown notification": (
         "old = json.loads\n"
@@ -169,14 +169,14 @@ def choose(): return cell("C" if "encoding" in hello else free[0])
         "    return message\n"
         "json.loads = loads",
         "unknown-members",
-        "exit code 6",
+        "exited with code 6 before answering",
     ),
-    "takes one read for one frame": (
+    "reads one frame per read": (
         "def lines():\n    while data := os.read(0, 1 << 21): yield from data.splitlines()",
         "chunked-pipes",
-        "exit code 1",
+        "exited with code 1 before answering",
     ),
-    "has no patience": (
+    "does not wait for the rest of a frame": (
         """
 import select
 def lines():
@@ -191,21 +191,21 @@ def lines():
         yield from whole
 """,
         "slow-pipes",
-        "exit code 8",
+        "exited with code 8 before answering",
     ),
     "ignores reuse": (
         "begun = False\ndef begin(params):\n    global free, begun\n    if begun: os._exit(0)\n"
         "    free, begun = list(CELLS), True",
         "many-games",
-        "game 2 in one process: crash: initialize: ended by itself, exit code 0",
+        "game 2 in one process: crash: initialize: exited with code 0 before answering",
     ),
-    "keeps what the last game left": (
+    "keeps the state of the last game": (
         "games = 0\ndef begin(params):\n    global free, games\n    games += 1\n"
         "    free = CELLS[games % 9:] + CELLS[:games % 9]",
         "many-games",
-        "played the same game otherwise after 2 more in the same process: call 1 play was answered",
+        "played the same game differently after 2 more in the same process: call 1 play was answered",
     ),
-    "eats memory": (
+    "uses too much memory": (
         "def choose():\n    global hog\n    hog = b'x' * (200 << 20); time.sleep(0.2)\n    return cell(free[0])",
         "memory-limit",
         "of memory; the limit is 100.0 MiB",

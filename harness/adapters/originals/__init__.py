@@ -1,3 +1,5 @@
-"""Runs bots that were written for the original competitions, unmodified: `run.py` is the program, a file or folder a
-game what it needs. It stands on the Python kit alone, so that any interpreter can run it, one with numpy for example.
+"""Runs unmodified bots of the original competitions.
+
+`run.py` is the program; a module per game translates. They need only the Python kit, so that any interpreter can run
+them, for example one with numpy.
 """

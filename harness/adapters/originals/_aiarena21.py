@@ -1,6 +1,6 @@
-"""A bot of the original AI Arena 21: a file with four functions (aiarena21.md, 12)."""
+"""Bots of the original AI Arena 21: files with four functions (aiarena21.md, 12)."""
 
-import importlib.util
+import importlib
 import sys
 from copy import deepcopy
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Tuple
 
 import _missing
 from _folders import Folders
-from _shared import Settings, integer
+from _shared import Settings, integer, load_file
 from referee_kit.wire import Bot
 
 METHODS = ("play_powerup", "play_turn", "play_auction", "play_transport")
@@ -28,16 +28,16 @@ class Map:
         self._cells = cells
 
     def get(self, row: int, col: int) -> str:
-        """The character of a cell; indices are Python's own."""
+        """Returns the character of a cell; negative indices count from the end."""
         return self._cells[row][col]
 
     def is_free(self, row: int, col: int) -> bool:
-        """Whether a cell is not blocked."""
+        """Whether a cell is free."""
         return self.get(row, col) != self.BLOCK_CHAR
 
 
 class Player:
-    """One of the two."""
+    """One of the two players."""
 
     def __init__(self, name: str, score: int, location: Tuple[int, int], bike: bool, portal_gun: bool) -> None:
         self.name, self.score, self.location = name, score, location
@@ -45,10 +45,10 @@ class Player:
 
 
 class Agent(Bot):
-    """Calls the file's functions. An exception is this call's fault alone, and the file stays loaded."""
+    """Calls the functions of the file. An exception is a fault of that call only."""
 
     game = "aiarena21"
-    reuse = False  # bots count on it that their globals are new in each game
+    reuse = False  # bots expect new globals in each game
 
     def __init__(self, settings: Settings) -> None:
         self.module = load(settings)
@@ -68,7 +68,7 @@ class Agent(Bot):
                 params["remaining_turns"],
             )
         except (FileNotFoundError, ModuleNotFoundError) as error:
-            line = _missing.what_is_missing(error)
+            line = _missing.explain_missing(error)
             if line is None:
                 raise
             raise type(error)(line) from error
@@ -84,7 +84,7 @@ def player_of(json: Dict[str, Any]) -> Player:
 
 
 def load(settings: Settings) -> ModuleType:
-    """The file as a module that is not `__main__`, so that its own tests do not run."""
+    """Loads the file as a module other than `__main__`, so that its own tests do not run."""
     try:
         importlib.import_module("aiarena21.client.classes")
     except ImportError:
@@ -92,17 +92,13 @@ def load(settings: Settings) -> ModuleType:
         classes.__dict__.update(Map=Map, Player=Player)
         client = ModuleType("aiarena21.client")
         client.__dict__.update(classes=classes)
-        whole = ModuleType("aiarena21")
-        whole.__dict__.update(client=client)
-        sys.modules.update({module.__name__: module for module in (whole, client, classes)})
+        package = ModuleType("aiarena21")
+        package.__dict__.update(client=client)
+        sys.modules.update({module.__name__: module for module in (package, client, classes)})
     path: Path = settings.path
     folders = _missing.enter(Folders(settings, settings.folder or path.parent, path.parent))
     sys.path[:0] = folders.import_path(with_above=False)
-    spec = importlib.util.spec_from_file_location("__not_main__", folders.here(path))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["__not_main__"] = module
-    spec.loader.exec_module(module)
+    module = load_file("__not_main__", folders.locate(path))
     missing = [method for method in METHODS if not callable(getattr(module, method, None))]
     if missing:
         raise AttributeError(f"{path.name} has no {', '.join(missing)}; a bot of AI Arena 21 has {', '.join(METHODS)}")

@@ -1,4 +1,4 @@
-"""An agent of the original card game: a folder with `agent.py` (cardgame.md, 13)."""
+"""Agents of the original card game: folders with `agent.py` (cardgame.md, 13)."""
 
 import importlib
 import inspect
@@ -13,7 +13,7 @@ from typing import Any, Dict, Optional
 
 import _missing
 from _folders import Folders
-from _missing import crash, tell_what_is_missing
+from _missing import crash, report_missing
 from _shared import Settings, integer
 from referee_kit.wire import Bot
 
@@ -22,7 +22,7 @@ ORIGINAL_IDS = {16: "EX1_538t", 17: "EX1_534t"}
 
 
 class Agent(Bot):
-    """Calls the agent. An exception in `play` ends its turn, anywhere else its life."""
+    """Calls the agent. An exception in `play` ends its turn; any other exception ends the agent."""
 
     game = "cardgame"
 
@@ -35,7 +35,7 @@ class Agent(Bot):
             for parameter in inspect.signature(self.agent.play).parameters.values()
             if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
         ]
-        self.terminal = [sys.stdin] if len(needed) > 1 else []  # the agent for a person reads from it
+        self.terminal = [sys.stdin] if len(needed) > 1 else []  # the agent for people reads from it
 
     def call(self, method: str, params: Dict[str, Any]) -> Any:
         if method == "play":
@@ -43,7 +43,7 @@ class Agent(Bot):
                 return action_of(self.agent.play(self.shown(params["state"]), *self.terminal))
             except Exception as error:
                 traceback.print_exc()
-                tell_what_is_missing(error)
+                report_missing(error)
                 return None  # no action: the turn ends
         if method not in METHODS:
             return super().call(method, params)
@@ -61,17 +61,19 @@ class Agent(Bot):
 
 
 def load(settings: Settings) -> Any:
-    """The module `agent` of its folder, as part of a package: relative imports and those of files beside it work."""
+    """Imports `agent.py` as part of a package, so that relative imports and imports from its folder work."""
     folder = settings.path.parent if settings.path.is_file() else settings.path
     module = settings.path.stem if settings.path.is_file() else "agent"
     folders = _missing.enter(Folders(settings, settings.folder or folder.parent, folder))
     sys.path[:0] = folders.import_path()
-    return importlib.import_module(f"{package(folders.here(folder))}.{module}")
+    return importlib.import_module(f"{package(folders.locate(folder))}.{module}")
 
 
 def package(folder: Path) -> str:
-    """Makes the folder a package, whatever it is called, and gives its name as that: the folder's own, unless that
-    leads elsewhere, as `random` (Python's module), `agent` (the file in the folder) and `my.bot` would."""
+    """Makes the folder a package and returns the package's name.
+
+    It is the folder's name, unless that is taken, as `random` or `agent`, or is no identifier, as `my.bot`.
+    """
     name = folder.name
     known = {*sys.modules, *getattr(sys, "stdlib_module_names", ())}
     if "." in name or name in known or (folder / f"{name}.py").exists():
@@ -80,14 +82,14 @@ def package(folder: Path) -> str:
     if (folder / "__init__.py").is_file():
         spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[]) or spec
     spec.submodule_search_locations = [str(folder)]
-    sys.modules[name] = made = module_from_spec(spec)
+    sys.modules[name] = module = module_from_spec(spec)
     if spec.loader is not None:
-        spec.loader.exec_module(made)
+        spec.loader.exec_module(module)
     return name
 
 
 def functions_of(module: Any) -> Any:
-    """Whatever has the three functions: the module, an object in it, or one of its classes, made once."""
+    """Finds what has the three functions: the module, an object in it, or an instance of one of its classes."""
     if _plays(module):
         return module
     objects = [value for value in vars(module).values() if not inspect.isclass(value) and _plays(value)]
@@ -98,7 +100,7 @@ def functions_of(module: Any) -> Any:
     if named is None and len(classes) == 1:
         named = classes[0]
     if named is None:
-        raise AttributeError(f"{module.__name__} has no functions start, play and end, and no one object that has them")
+        raise AttributeError(f"{module.__name__} has no functions start, play and end, and no single object with them")
     return named()
 
 
@@ -107,7 +109,7 @@ def _plays(value: Any) -> bool:
 
 
 def action_of(value: Any) -> Any:
-    """The value as JSON holds it: tuples as lists, whole numbers as Python's, keys as texts; null for anything else."""
+    """Converts a value for JSON: tuples become lists, integers Python's, keys texts, and anything else null."""
     if isinstance(value, (list, tuple)):
         return [action_of(item) for item in value]
     if isinstance(value, dict):
@@ -120,7 +122,7 @@ def action_of(value: Any) -> Any:
 
 
 def key_of(key: Any) -> Optional[str]:
-    """A key of a dict as `json.dumps` writes it; None for one that JSON cannot hold."""
+    """Returns the key of a dict as `json.dumps` writes it; None if JSON cannot hold it."""
     key = integer(key)
     if isinstance(key, str):
         return key

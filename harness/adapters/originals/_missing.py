@@ -1,4 +1,4 @@
-"""Says which folder an agent lacks, where a file or a module is not there for it."""
+"""Explains why an agent does not find a file or a module, and which option shows it."""
 
 import builtins
 import io
@@ -12,35 +12,34 @@ from typing import Any, List, NoReturn, Optional
 import _folders
 from _folders import Folders
 
-HIGH = 3
-"""How many folders above the working one a missing file is looked for in."""
+MAX_ABOVE = 3
+"""A missing file is searched in this many folders above the working folder."""
 LOOKS = ("listdir", "scandir", "stat", "lstat", "chdir")
-"""Functions of `os` that agents look for files with, beside `open`."""
+"""Functions of `os` that look for files, in addition to `open`."""
 
 
 def crash() -> NoReturn:
-    """Ends the bot, as an exception did in the originals wherever they do not say otherwise."""
+    """Ends the bot after an exception, as the originals did in most places."""
     traceback.print_exc()
-    tell_what_is_missing(sys.exc_info()[1])
+    report_missing(sys.exc_info()[1])
     sys.stderr.flush()
     os._exit(1)
 
 
-def tell_what_is_missing(error: Optional[BaseException]) -> None:
-    """On standard error, behind the traceback."""
-    line = what_is_missing(error)
+def report_missing(error: Optional[BaseException]) -> None:
+    """Explains a missing file or module on standard error, after the traceback."""
+    line = explain_missing(error)
     if line is not None:
         sys.stderr.write(line + "\n")
 
 
-def what_is_missing(error: Optional[BaseException]) -> Optional[str]:
-    """A line for a file or module that is not where the agent looks for it, with the folder to name. None: nothing of
-    that kind is wrong."""
+def explain_missing(error: Optional[BaseException]) -> Optional[str]:
+    """Returns a line that explains a missing file or module and says what to do; None for any other error."""
     seen: List[BaseException] = []
     while error is not None and not isinstance(error, (FileNotFoundError, ModuleNotFoundError)) and error not in seen:
         seen.append(error)
         error = error.__cause__ or error.__context__
-    folders = _folders.now
+    folders = _folders.current
     if folders is None:
         return None
     if isinstance(error, ModuleNotFoundError):
@@ -50,7 +49,7 @@ def what_is_missing(error: Optional[BaseException]) -> Optional[str]:
 
 
 def _name_in(error: Optional[BaseException]) -> Optional[str]:
-    """The file that was not found."""
+    """Returns the file that was not found."""
     name = getattr(error, "filename", None)
     if not isinstance(error, FileNotFoundError) or not isinstance(name, (str, bytes, os.PathLike)):
         return None
@@ -58,60 +57,58 @@ def _name_in(error: Optional[BaseException]) -> Optional[str]:
 
 
 def hidden_file(folders: Folders, name: str) -> Optional[str]:
-    """A line for a file that the agent might have without isolation. None: isolation does not matter."""
+    """Returns a line for a file that isolation hides; None if isolation is not the reason."""
     if folders.copy is None:
         return None
     place = Path(os.path.normpath(folders.working / name))
     if place == folders.copy or folders.copy in place.parents:
-        own = folders.here(folders.agent)
-        if not folders.hidden or place == own or own in place.parents:
+        own = folders.locate(folders.agent)
+        if not folders.is_hidden or place == own or own in place.parents:
             return None
         wanted = folders.wanted
         name = str(place.relative_to(folders.copy)) if os.path.isabs(name) else name
         if folders.settings.copy:
-            advice = "a tournament has no more of it; hand in a folder with a bot.toml that holds both"
-            return f"{name!r} is looked for in {wanted}, of which only the agent's own folder was handed in: {advice}"
-        shown = f"original:'{_option(wanted)} …' shows all of it, as does --readable {shlex.quote(str(wanted))}"
-        return f"{name!r} is looked for in {wanted}, of which isolation shows the agent's own folder alone; {shown}"
+            advice = "hand in a folder with a bot.toml that contains both"
+            return f"{name!r} in {wanted} was not handed in, only the agent's own folder was; {advice}"
+        advice = f"original:'{_option(wanted)} …' or --readable {shlex.quote(str(wanted))} shows all of it"
+        return f"{name!r} in {wanted} is hidden, because isolation shows only the agent's own folder there; {advice}"
     if folders.copy.parent not in place.parents:
         return None  # no folder would help
-    beside = f"is looked for beside {folders.top}, of which isolation gives the agent a copy"
+    outside = f"is outside {folders.top}, and isolation gives the agent only a copy of that folder"
     if folders.settings.copy:
-        return f"{name!r} {beside}; hand in a folder with a bot.toml that holds both"
+        return f"{name!r} {outside}; hand in a folder with a bot.toml that contains both"
     if os.path.isabs(name):
         name = str(place.relative_to(folders.copy.parent))
-        return f"{name!r} {beside}; original:'{_option(folders.top.parent)} …' copies both"
-    return f"{name!r} {beside}; with --isolation off it has the folder itself"
+        return f"{name!r} {outside}; original:'{_option(folders.top.parent)} …' copies both"
+    return f"{name!r} {outside}; --isolation off gives it the folder itself"
 
 
 def _missing_file(folders: Folders, name: str) -> Optional[str]:
     if os.path.isabs(name) or os.path.normpath(name).startswith(".."):
         return None
     working = folders.wanted
-    found = next((above for above in list(working.parents)[:HIGH] if os.path.exists(above / name)), None)
-    where = (
-        "--folder DIR …' has it work in another" if found is None else f"{_option(found)} …' has it work where that is"
-    )
-    return f"{name!r} is not in {working}, the agent's working folder; original:'{where}"
+    folder = next((above for above in list(working.parents)[:MAX_ABOVE] if os.path.exists(above / name)), None)
+    option = "--folder DIR" if folder is None else _option(folder)
+    return f"{name!r} is not in {working}, the agent's working folder; original:'{option} …' sets another"
 
 
 def _missing_module(folders: Folders, name: str) -> str:
     top, agent, above = name.partition(".")[0], folders.agent, folders.above
     install = f"a package that {sys.executable} lacks needs original:'--python PATH …'"
     if folders.settings.copy:
-        return f"module {name!r} was not handed in with the agent: hand in a folder that holds it; {install}"
+        return f"module {name!r} was not handed in with the agent: hand in a folder that contains it; {install}"
     if folders.copy is None:
         higher = (above for above in agent.parents if (above / top).is_dir() or (above / f"{top}.py").is_file())
-        found = next(higher, None)
-        if found is None:
+        folder = next(higher, None)
+        if folder is None:
             return f"module {name!r} is not in {agent}, the agent's folder, nor in a folder above; {install}"
-        return f"module {name!r} is in {found}; original:'{_option(found)} …' has the agent work and import there"
+        return f"module {name!r} is in {folder}; original:'{_option(folder)} …' makes the agent work and import there"
     if folders.settings.root is not None:
-        where = f"{folders.settings.root}, the bot's folder; isolation shows no other"
-        return f"module {name!r} is not on the agent's import path in {where}; {install}"
-    shown = f"original:'{_option(above)} …' shows all of it"
-    part = f"of {above} isolation shows only the modules that an agent named by its file imports"
-    return f"module {name!r} is not in {agent}, and {part}; {shown}; {install}"
+        root = f"{folders.settings.root}, the bot's folder; isolation shows no other"
+        return f"module {name!r} is not on the agent's import path in {root}; {install}"
+    advice = f"original:'{_option(above)} …' shows all of it"
+    reason = f"isolation shows only those modules of {above} that the agent's file imports"
+    return f"module {name!r} is not in {agent}, and {reason}; {advice}; {install}"
 
 
 def _option(folder: Path) -> str:
@@ -119,7 +116,7 @@ def _option(folder: Path) -> str:
 
 
 class Watched:
-    """A function that looks for files. It says once what isolation hides from an agent that goes on without it."""
+    """A function that looks for files, and reports those that isolation hides."""
 
     def __init__(self, function: Any, watch: "Watch") -> None:
         self.function, self.watch = function, watch
@@ -128,12 +125,15 @@ class Watched:
         try:
             return self.function(*args, **named)
         except FileNotFoundError as error:
-            self.watch.hear(error)
+            self.watch.report(error)
             raise
 
 
 class Watch:
-    """Replaces the functions that look for files until one of them misses something that isolation hides."""
+    """Replaces the functions that look for files, until one of them misses a file that isolation hides.
+
+    An agent may go on without the file, so that there is no exception to explain.
+    """
 
     def __init__(self, folders: Folders) -> None:
         self.folders = folders
@@ -146,7 +146,7 @@ class Watch:
                 if function in able:
                     able.add(watched)
 
-    def hear(self, error: FileNotFoundError) -> None:
+    def report(self, error: FileNotFoundError) -> None:
         """Reports the first file that isolation hides."""
         name = _name_in(error)
         line = None if name is None else hidden_file(self.folders, name)
@@ -157,8 +157,8 @@ class Watch:
 
 
 def enter(folders: Folders) -> Folders:
-    """Makes an agent's folders those of this process, and watches for what isolation hides from it."""
-    _folders.now = folders
+    """Makes an agent's folders those of this process, and watches for files that isolation hides."""
+    _folders.current = folders
     os.chdir(folders.working)
     if folders.copy is not None:
         Watch(folders)

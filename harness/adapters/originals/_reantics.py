@@ -1,6 +1,5 @@
-"""An agent of the original ReAntics: a file with a class `AIPlayer` (reantics.md, 11)."""
+"""Agents of the original ReAntics: files with a class `AIPlayer` (reantics.md, 11)."""
 
-import importlib.util
 import re
 import sys
 from functools import cache
@@ -11,7 +10,7 @@ import _missing
 import referee_kit.reantics  # noqa: F401 - before the agent's folder is on the path
 from _folders import Folders
 from _missing import crash
-from _shared import Settings, integer
+from _shared import Settings, integer, load_file
 from referee_kit.wire import Bot
 
 MODULES = Path(__file__).parent / "modules"
@@ -20,16 +19,16 @@ _ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
 
 class Agent(Bot):
-    """Shows the agent the original's objects and turns its answers into the wire's."""
+    """Gives the agent the original's objects, and converts its answers for the wire."""
 
     game = "reantics"
-    player: Any = None  # the agent: one object for all matches of the process, as in the original
+    player: Any = None  # one agent object plays all matches of the process, as in the original
 
     def __init__(self, settings: Settings) -> None:
         if Agent.player is None:
             module = load(settings)
             if not hasattr(module, "AIPlayer"):
-                raise AttributeError(f"{settings.path.name} has no class AIPlayer, which is an agent of ReAntics")
+                raise AttributeError(f"{settings.path.name} has no class AIPlayer, which every agent of ReAntics has")
             Agent.player = module.AIPlayer(self.match.seat)
         self.player.playerId = self.match.seat
         self.title = getattr(self.player, "author", None) or settings.path.stem
@@ -59,20 +58,15 @@ class Agent(Bot):
 
 
 def load(settings: Settings) -> Any:
-    """The agent's module. Its own folder and the one above are on the path, behind the modules that are ours."""
+    """Loads the agent's module. The import path has our modules first, then its folder and the one above."""
     path = settings.path
     folders = _missing.enter(Folders(settings, settings.folder or path.parent, path.parent))
     sys.path[:0] = [str(MODULES), *folders.import_path()]
-    spec = importlib.util.spec_from_file_location(path.stem, folders.here(path))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_file(path.stem, folders.locate(path))
 
 
 def state_of(json: Json) -> Any:
-    """The wire's state as the original's objects, the same ones on the board and in the inventories."""
+    """Converts the wire's state to the original's objects, shared by the board and the inventories."""
     ant_class, building_class, construction_class, state_class, inventory_class = classes()
     inventories = []
     pieces: List[Tuple[Any, Tuple[int, int]]] = []
@@ -108,7 +102,7 @@ def state_of(json: Json) -> Any:
 
 @cache
 def classes() -> Tuple[Any, ...]:
-    """The original's, which can be imported when the agent has been loaded."""
+    """Returns the original's classes, which can be imported once the agent has been loaded."""
     from Ant import Ant
     from Building import Building
     from Construction import Construction
@@ -119,19 +113,19 @@ def classes() -> Tuple[Any, ...]:
 
 
 def coords_of(value: Any) -> Any:
-    """Tuples as lists and every whole number as Python's; anything else as it is, for the referee to judge."""
+    """Converts tuples to lists and integers to Python's; the referee judges any other value."""
     if isinstance(value, (list, tuple)):
         return [coords_of(item) for item in value]
     return sendable(integer(value))
 
 
 def sendable(value: Any) -> Any:
-    """What JSON has no word for becomes a text, which no rule takes; the same text in every process."""
+    """Converts values that JSON cannot hold to texts, which are illegal, and the same in every process."""
     return value if value is None or isinstance(value, (bool, int, float, str)) else _ADDRESS.sub("", repr(value))
 
 
 def move_of(move: Any) -> Any:
-    """A move as the wire has it; what is no move as it is, for the referee to judge and to show."""
+    """Converts a move for the wire; the referee judges any other value."""
     if not hasattr(move, "moveType"):
         return coords_of(move)
     parts: Tuple[Any, ...] = (move.moveType, getattr(move, "coordList", None), getattr(move, "buildType", None))

@@ -2,8 +2,8 @@
 
     python run.py GAME [--seed N] [--folder DIR] [--original-ids] PATH
 
-It needs the Python kit on its path and nothing else of the referee, so that any interpreter will do. Everything that
-the bot prints goes to standard error. The bot is loaded when a match begins: its luck comes from the match's seed.
+It needs only the Python kit on its path, so that any interpreter can run it. Everything that the bot prints goes to
+standard error. The bot is loaded at the start of a match, with random numbers from the match's seed.
 """
 
 import argparse
@@ -17,17 +17,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, Optional
 
-from _folders import tell_what_is_lost
+from _folders import report_lost_files
 from _missing import crash
 from _shared import Settings
 from referee_kit import wire
 
 GAMES = ("aiarena21", "cardgame", "reantics")
-"""The games whose originals had bots in Python; a module here plays each."""
+"""The games whose competitions had bots in Python; each has a module here."""
 
 
 class SeedsNumpy(importlib.abc.MetaPathFinder):
-    """Gives numpy's luck the seed when somebody imports it, before the importer can draw."""
+    """Seeds numpy's random numbers when numpy is imported, before the importer can draw one."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -49,7 +49,7 @@ class SeedsNumpy(importlib.abc.MetaPathFinder):
 
 
 class Server(wire.Server):
-    """The kit's server. The bot's own name is known when it has been loaded."""
+    """The kit's server, which announces the name of the loaded bot."""
 
     def initialize(self, params: Dict[str, Any]) -> Dict[str, Any]:
         greeting = super().initialize(params)
@@ -61,12 +61,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Runs one bot of an original competition as a bot of the protocol.")
     parser.add_argument("game", choices=GAMES)
     parser.add_argument("path", type=Path, help="the bot's file or folder")
-    parser.add_argument("--seed", type=int, help="of its luck; default: what the referee gives the seat")
+    parser.add_argument(
+        "--seed", type=int, help="the seed of its random numbers; default: the match's seed for its seat"
+    )
     parser.add_argument("--folder", type=Path, help="its working folder")
-    parser.add_argument("--root", type=Path, help="the bot's folder, where the agent lies deeper in it")
-    parser.add_argument("--module", type=Path, action="append", default=[], help="that it imports from the one above")
-    parser.add_argument("--copy", action="store_true", help="it works in a copy of that folder")
-    parser.add_argument("--original-ids", action="store_true", help="the card game: token ids as texts")
+    parser.add_argument("--root", type=Path, help="the bot's folder, if the agent lies deeper in it")
+    parser.add_argument(
+        "--module", type=Path, action="append", default=[], help="a module that it imports from the folder above"
+    )
+    parser.add_argument("--copy", action="store_true", help="work in a copy of the working folder")
+    parser.add_argument("--original-ids", action="store_true", help="card game: token ids as texts")
     settings = parser.parse_args(namespace=Settings())
     settings.path = settings.path.resolve()
     reading, writing = wire.take_pipes()
@@ -86,7 +90,7 @@ def main() -> None:
                 crash()
 
     Server(Original, settings.path.stem, "original", wire.Frames(reading), writing).serve()
-    tell_what_is_lost()
+    report_lost_files()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What agents ask of a position (reantics.md, 11.3). Agents also rely on the names that come through here."""
+"""Functions on positions (reantics.md, 11.3). Agents also use the names that this module imports."""
 
 import random
 

@@ -1,11 +1,11 @@
-"""Ants and what they can (reantics.md, 4 and 11.2)."""
+"""Ants (reantics.md, 4 and 11.2)."""
 
 import itertools as _itertools
 
 from Constants import *
 from referee_kit.reantics import UNIT_STATS
 
-_numbers = _itertools.count(1 << 30)  # far above the ids of the wire
+_numbers = _itertools.count(1 << 30)  # far above the ids on the wire
 
 
 class Ant:
@@ -21,7 +21,7 @@ class Ant:
         self.UniqueID = next(_numbers)
 
     def clone(self):
-        """A copy, of the same UniqueID."""
+        """Returns a copy with the same UniqueID."""
         copied = Ant.__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied

@@ -20,15 +20,15 @@ _ANTS = {QUEEN: "QUEEN", WORKER: "WORKER", DRONE: "DRONE", SOLDIER: "SOLDIER", R
 
 
 def moveTypeToStr(moveType):
-    """The name of a kind of move, `???` for any other number."""
+    """Returns the name of a kind of move, `???` if unknown."""
     return _MOVES.get(moveType, "???")
 
 
 def antTypeToStr(antType):
-    """The name of a kind of ant, `???` for any other number."""
+    """Returns the name of a kind of ant, `???` if unknown."""
     return _ANTS.get(antType, "???")
 
 
 def buildTypeToStr(buildType):
-    """The name of what is built."""
+    """Returns the name of a building or ant that can be built."""
     return "TUNNEL" if buildType == TUNNEL else antTypeToStr(buildType)

@@ -1,4 +1,4 @@
-"""What stands on a tile and belongs to nobody: grass and food (reantics.md, 4 and 11.2)."""
+"""Grass and food, which belong to no player (reantics.md, 4 and 11.2)."""
 
 from Constants import *
 from referee_kit.reantics import CONSTR_STATS
@@ -13,7 +13,7 @@ class Construction:
         self.movementCost = CONSTR_STATS[inputType][MOVE_COST]
 
     def clone(self):
-        """A copy."""
+        """Returns a copy."""
         copied = Construction.__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied

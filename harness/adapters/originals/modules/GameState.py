@@ -13,12 +13,12 @@ from referee_kit import reantics as _kit
 
 
 def addCoords(coord1, coord2):
-    """Both added member by member; None for different lengths."""
+    """Adds two tuples member by member; None for different lengths."""
     return tuple(a + b for a, b in zip(coord1, coord2)) if len(coord1) == len(coord2) else None
 
 
 def subtractCoords(coord1, coord2):
-    """The second taken from the first, member by member; None for different lengths."""
+    """Subtracts the second tuple from the first member by member; None for different lengths."""
     return tuple(a - b for a, b in zip(coord1, coord2)) if len(coord1) == len(coord2) else None
 
 
@@ -26,7 +26,7 @@ _COORDS = [[(x, y) for y in range(BOARD_LENGTH)] for x in range(BOARD_LENGTH)]
 
 
 class GameState:
-    """The board, `board[x][y]`, what both players and nobody have, the phase and whose turn it is."""
+    """The board as `board[x][y]`, the three inventories, the phase and the player to move."""
 
     makeMove = Move
     makeAnt = Ant
@@ -39,7 +39,7 @@ class GameState:
 
     @staticmethod
     def fromPieces(pieces, inventories, phase, turn):
-        """Of pieces and where each stands. The board is made when somebody looks at it: most agents never do."""
+        """Makes a state from pieces with their places. The board is made on first use: most agents never use it."""
         state = GameState.__new__(GameState)
         state.__dict__ = {"_pieces": pieces, "inventories": inventories, "phase": phase, "whoseTurn": turn}
         return state
@@ -56,17 +56,17 @@ class GameState:
         return board
 
     def __reduce_ex__(self, protocol):
-        self.board  # noqa: B018 - a copy shares it, or has a copy of it
+        self.board  # noqa: B018 - made now, so that copies have it
         return super().__reduce_ex__(protocol)
 
     def coordLookup(self, inputCoords, playerId):
-        """The tile that a player calls so: turned by half for player two."""
+        """Converts a player's coordinates: the board is turned by 180 degrees for player two."""
         if inputCoords is None or playerId is None or playerId == PLAYER_ONE:
             return None if playerId is None else inputCoords
         return _turned(inputCoords)
 
     def flipBoard(self):
-        """Turns the board and everything on it by half."""
+        """Turns the board and everything on it by 180 degrees."""
         self.board.reverse()
         for column in self.board:
             column.reverse()
@@ -75,20 +75,20 @@ class GameState:
                 piece.coords = _turned(piece.coords)
 
     def clearConstrs(self):
-        """Takes the constructions off the board; the inventories keep them."""
+        """Removes the constructions from the board; the inventories keep them."""
         for column in self.board:
             for location in column:
                 location.constr = None
 
     @staticmethod
     def getBlankState():
-        """An empty board and empty inventories."""
+        """Returns an empty board and empty inventories."""
         inventories = [Inventory(player, [], [], 0) for player in (PLAYER_ONE, PLAYER_TWO, NEUTRAL)]
         return GameState(_blank(), inventories, SETUP_PHASE_1, PLAYER_ONE)
 
     @staticmethod
     def getBasicState():
-        """For both a queen on her anthill in one corner and a tunnel in the other; tunnels are not on the board."""
+        """Gives each player a queen on her anthill in a corner, and a tunnel that is not on the board."""
         state = GameState.getBlankState()
         corners = ((0, 0), (9, 0)), ((9, 9), (0, 9))
         for player, (hill, tunnel) in enumerate(corners):
@@ -100,7 +100,7 @@ class GameState:
         return state
 
     def clone(self):
-        """A copy with a board; what the players have is gathered from it, and so ordered by position."""
+        """Returns a copy with a board. The inventories are collected from the board, so their order is by place."""
         board = [[location.clone() for location in column] for column in self.board]
         inventories = [Inventory(old.player, [], [], old.foodCount) for old in self.inventories[:NEUTRAL]]
         for column in board:
@@ -114,7 +114,7 @@ class GameState:
         return GameState(board, inventories, self.phase, self.whoseTurn)
 
     def fastclone(self):
-        """A copy without a board; orders stay."""
+        """Returns a copy without a board, which keeps the order of the inventories."""
         return _kit.fastclone(self)
 
 

@@ -1,10 +1,10 @@
-"""What a player has (reantics.md, 11.2)."""
+"""The possessions of a player (reantics.md, 11.2)."""
 
 from Constants import *
 
 
 class Inventory:
-    """Ants, constructions and food of a player, or of nobody."""
+    """The ants, constructions and food of a player, or of no player."""
 
     def __init__(self, inputPlayer, inputAnts, inputConstrs, inputFoodCount):
         self.player = inputPlayer
@@ -13,17 +13,17 @@ class Inventory:
         self.foodCount = inputFoodCount
 
     def getQueen(self):
-        """The first queen, or None."""
+        """Returns the first queen, or None."""
         return next((ant for ant in self.ants or () if ant.type == QUEEN), None)
 
     def getAnthill(self):
-        """The first anthill, or None."""
+        """Returns the first anthill, or None."""
         return next((constr for constr in self.constrs or () if constr.type == ANTHILL), None)
 
     def getTunnels(self):
-        """All tunnels."""
+        """Returns all tunnels."""
         return [constr for constr in self.constrs or () if constr.type == TUNNEL]
 
     def clone(self):
-        """A copy that shares the lists."""
+        """Returns a copy that shares the lists."""
         return Inventory(self.player, self.ants, self.constrs, self.foodCount)

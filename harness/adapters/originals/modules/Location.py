@@ -10,11 +10,11 @@ class Location:
         self.coords = inputCoordinates
 
     def getMoveCost(self):
-        """What it costs to enter."""
+        """Returns the cost of a step onto this tile."""
         return 1 if self.constr is None else self.constr.movementCost
 
     def clone(self):
-        """A copy, with copies of what is on it."""
+        """Returns a copy, with copies of the ant and the construction."""
         copied = Location(self.coords)
         copied.ant = None if self.ant is None else self.ant.clone()
         copied.constr = None if self.constr is None else self.constr.clone()

@@ -1,10 +1,10 @@
-"""What a player does (reantics.md, 11.2)."""
+"""Moves (reantics.md, 11.2)."""
 
 from Constants import *
 
 
 class Move:
-    """A move of an ant, a build or the end of a turn. Agents read its text, so that is exact."""
+    """A move of an ant, a build or the end of a turn. Agents parse its text, which is exactly the original's."""
 
     def __init__(self, inputMoveType, inputCoordList=None, inputBuildType=None):
         self.moveType = inputMoveType

@@ -1,4 +1,4 @@
-"""What every agent derives from (reantics.md, 11.2)."""
+"""The base class of every agent (reantics.md, 11.2)."""
 
 from Constants import *
 
@@ -11,13 +11,13 @@ class Player:
         self.author = inputAuthor
 
     def getPlacement(self, currentState):
-        """The tiles of the set-up."""
+        """Returns the tiles for the set-up."""
 
     def getMove(self, currentState):
-        """One move."""
+        """Returns one move."""
 
     def getAttack(self, currentState, attackingAnt, enemyLocations):
-        """One of `enemyLocations`."""
+        """Returns one of `enemyLocations`."""
 
     def registerWin(self, hasWon):
-        """The game is over."""
+        """Hears the result of the game."""

@@ -1,0 +1,206 @@
+"""A bot under check: starts it, plays it against the engine, and collects findings and costs."""
+
+import statistics
+
+import msgspec
+
+from referee.games.contract import FaultKind, Player
+from referee.games.dice import derive_seed
+from referee.harness.check.engine_match import EngineGame, GamePlan, end_bot, pipes, play_engine_game
+from referee.harness.check.findings import BASIC_RULES, RULES, Costs, Finding, Level
+from referee.harness.check.request import Check
+from referee.harness.check.source_lines import places
+from referee.harness.errors import RunError
+from referee.harness.match.verdict import Verdict
+from referee.harness.seats.chaos import Manner
+from referee.harness.seats.program import Bot
+from referee.harness.seats.roster import Roster
+from referee.protocol.messages import Encoding
+
+CALLS = 60
+"""The number of calls in one game against the engine."""
+PLAIN = Manner()
+
+
+class Skip(Exception):
+    """A rule does not apply; the message says why."""
+
+
+class Trial:
+    """The state that the rules of one check share."""
+
+    def __init__(self, request: Check, roster: Roster) -> None:
+        self.request = request
+        self.roster = roster
+        self.game = request.game
+        self.limits = request.limits
+        self.findings: list[Finding] = []
+        self.program: str | None = None
+        """The name and version that the bot announces."""
+        self.encodings: list[Encoding] = [Encoding.JSON]
+        """The encodings that the bot speaks."""
+        self.reuse = False
+        self.repeats = True
+        """Whether the same seed gave the same answers."""
+        self.exits = 0
+        """How many games ended with `exit`."""
+        self.startup_s = 0.0
+        self.peak_bytes = 0
+        self._call_times: list[tuple[float, str]] = []
+
+    # Games against the engine.
+
+    def plan(
+        self,
+        number: int = 0,
+        seat: Player = 0,
+        encodings: tuple[Encoding, ...] | None = None,
+        calls: int = CALLS,
+        breaks_off: bool = False,
+    ) -> GamePlan:
+        """Plans a game; each number has its own seed, and the bot's encodings take turns."""
+        if encodings is None:
+            encodings = (self.encodings[number % len(self.encodings)],)
+        return GamePlan(
+            game=self.game,
+            seat=seat,
+            seed=derive_seed(self.request.seed, "check", number),
+            options=self.request.options,
+            time=self.request.time,
+            encodings=encodings,
+            calls=calls,
+            breaks_off=breaks_off,
+        )
+
+    async def start(self, manner: Manner) -> Bot:
+        """Starts the bot with frames of that manner."""
+        bot = await self.roster.start(self.request.bot)
+        pipes(bot).manner = manner
+        return bot
+
+    async def play(
+        self,
+        rule: str | None,
+        plan: GamePlan,
+        manner: Manner = PLAIN,
+        says_exit: bool = True,
+        level: Level = Level.ERROR,
+    ) -> tuple[EngineGame, Bot]:
+        """Plays one game in a new process. A fault becomes a finding for `rule`; None leaves that to the caller."""
+        bot = await self.start(manner)
+        game = await play_engine_game(bot, plan, self.limits)
+        defect = await end_bot(bot, says_exit)
+        await self.roster.end([bot])
+        self.count_costs(game, bot)
+        if rule is not None:
+            self.report_fault(rule, plan, game, bot, level)
+        if game.fault is None:
+            self.exits += says_exit
+            if defect is not None:
+                rule = "exit" if says_exit else "end-of-file"
+                self.report(rule, Level.ERROR, defect, plan, stderr=bot.account().process.last_lines)
+        return game, bot
+
+    # Costs.
+
+    def count_costs(self, game: EngineGame, bot: Bot) -> None:
+        """Adds the costs of a game."""
+        if not self._call_times:
+            self.startup_s = max(self.startup_s, game.startup_s)
+        self._call_times += [(call.wall_s, call.method) for call in game.calls]
+        self.peak_bytes = max(self.peak_bytes, bot.account().process.usage.peak_memory_bytes)
+
+    def costs(self) -> Costs | None:
+        """Returns the costs of all games; None if the bot answered no call."""
+        if not self._call_times:
+            return None
+        time = self.request.time
+        slowest_s, method = max(self._call_times)
+        return Costs(
+            startup_s=self.startup_s,
+            calls=len(self._call_times),
+            median_s=statistics.median(wall_s for wall_s, _ in self._call_times),
+            max_s=slowest_s,
+            max_method=method,
+            limit_s=time.initial_s if time.per_call_s is None else time.per_call_s,
+            peak_memory_bytes=self.peak_bytes,
+            memory_bytes=self.limits.memory_bytes,
+        )
+
+    # Findings.
+
+    def is_broken(self) -> bool:
+        """Whether there is an error that would make the next rules fail too."""
+        return any(finding.level is Level.ERROR and finding.rule != "exit" for finding in self.findings)
+
+    def report(
+        self,
+        rule: str,
+        level: Level,
+        text: str,
+        plan: GamePlan | None = None,
+        game: EngineGame | None = None,
+        stderr: tuple[str, ...] = (),
+    ) -> None:
+        """Adds a finding, unless it is known already."""
+        if any((finding.rule, finding.text) == (rule, text) for finding in self.findings):
+            return
+        method = None if game is None else game.method
+        is_illegal = game is not None and game.fault is not None and game.fault.kind is FaultKind.ILLEGAL
+        origin = self.request.origin
+        finding = Finding(
+            rule=rule,
+            level=level,
+            text=text,
+            seat=None if plan is None else plan.seat,
+            call=None if game is None else len(game.calls),
+            method=method,
+            encoding=None if plan is None or len(plan.encodings) > 1 else plan.encodings[0],
+            last_words=stderr,
+            section=(is_illegal and method and self.game.methods[method].rules) or RULES[rule].section,
+        )
+        self._add(finding, () if origin is None else origin.check_command(self.request.seed, rule))
+
+    def report_fault(
+        self, rule: str, plan: GamePlan, game: EngineGame, bot: Bot, level: Level = Level.ERROR, prefix: str = ""
+    ) -> None:
+        """Adds a finding for the fault of a game, if it has one."""
+        fault = game.fault
+        if fault is None:
+            return
+        if plan.shadow and fault.kind is FaultKind.ILLEGAL:
+            level = Level.NOTE
+        if fault.kind is FaultKind.MEMORY:
+            rule = "memory-limit"
+        elif fault.kind is FaultKind.TIMEOUT and game.calls and rule in BASIC_RULES:
+            rule = "time-limit"
+        elif game.calls and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
+            rule = "answers-every-call"  # the handshake itself was fine
+        self.report(rule, level, f"{prefix}{fault.kind}: {fault.detail}", plan, game, bot.account().process.last_lines)
+
+    def report_match(self, rule: str, verdict: Verdict, seat: Player, rival: str) -> None:
+        """Adds findings for the bot's faults in a whole match. RunError if a built-in opponent is at fault."""
+        self.peak_bytes = max(self.peak_bytes, verdict.seats[seat].peak_memory_bytes)
+        for fault in verdict.faults:
+            if fault.player != seat:
+                raise RunError(f"{fault.name} failed in seat {fault.player}: {fault.kind}: {fault.detail}")
+            method, origin = self.game.methods.get(fault.method), self.request.origin
+            section = method.rules if method is not None and fault.kind is FaultKind.ILLEGAL else None
+            finding = Finding(
+                rule=rule,
+                level=Level.ERROR,
+                text=f"{fault.kind}: {fault.detail}; {fault.penalty} (match with seed {verdict.seed})",
+                seat=seat,
+                call=fault.call,
+                method=fault.method,
+                encoding=verdict.seats[seat].encoding,
+                last_words=fault.last_words,
+                section=section or None,
+            )
+            self._add(finding, () if origin is None else origin.play_command(verdict, seat, rival))
+
+    def _add(self, finding: Finding, command: tuple[str, ...]) -> None:
+        """Adds a finding with the lines of the bot's files that it mentions."""
+        lines, origin = (*finding.text.split("\n"), *finding.last_words), self.request.origin
+        mentioned = () if origin is None else places(lines, origin.folder)
+        self.findings.append(msgspec.structs.replace(finding, places=mentioned, command=command))

@@ -1,0 +1,194 @@
+"""Runs the command of a build under a supervisor, and holds it to its limits."""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from referee.harness.errors import RunError
+from referee.harness.isolation import job, plan
+from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.process.limits import Limits, exit_words, mebibytes
+from referee.harness.process.usage import Meter
+from referee.harness.programs import toolchains
+from referee.protocol.text import printable
+
+VARIABLES = frozenset(
+    [
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CACHE_HOME"),
+        *("LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "MAKEFLAGS", "PYTHONPATH", "VIRTUAL_ENV", "SOURCE_DATE_EPOCH"),
+        *("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+        *toolchains.SETTINGS,
+    ]
+)
+"""Environment variables that a build gets."""
+VARIABLE_PREFIXES = (
+    *("LC_", "CARGO_", "RUST", "GO", "CGO_", "JAVA_", "JDK_", "MAVEN_", "GRADLE_", "NODE_", "npm_", "NPM_", "PIP_"),
+    *("CMAKE_", "PKG_CONFIG", "C_INCLUDE", "CPLUS_", "CCACHE_", "PYENV_", "NVM_", "ASDF_", "MISE_"),
+)
+"""A build also gets the variables with these prefixes: settings of compilers, build tools and version managers."""
+SECRET = re.compile("TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE_KEY|SSH_|AUTH", re.IGNORECASE)
+"""A build never gets a variable with such a name: it runs code of the bot's author."""
+OUTPUT_LINES = 20
+"""At most this many lines of a failed build's output are shown."""
+NOT_FOUND = 127
+"""A shell's exit code for a missing program."""
+SIGNALLED = 128
+"""A shell adds the signal that ended its last program to this number. A process that is killed has a negative code."""
+MISSING_PROGRAM = re.compile(r"(?:^|: )([^\s:/]+): (?:command )?not found$", re.MULTILINE)
+"""A shell's message for a missing program. A name with a slash is one of the bot's own files."""
+DISK_FULL = b"No space left on device"
+"""What build tools print on a full disk."""
+LOW_SPACE_BYTES = 256 << 20
+"""The message is believed if the disk has less room than this: a failing compiler removes what it has written."""
+
+Progress = Callable[[str, float], None]
+"""Receives what is being built, such as `my_bot (C++)`, and the seconds so far, repeatedly during a build."""
+
+
+class BuildContext(Struct, frozen=True):
+    """The limits of a build, and the receiver of its progress."""
+
+    limits: Limits = Limits()
+    progress: Progress | None = None
+    name: str | None = None
+    """The bot's name, if the user gave one."""
+
+
+class Command(Struct, frozen=True):
+    """One run of a build."""
+
+    argv: Sequence[str]
+    cwd: Path
+    spec: str
+    """The bot as the user named it; begins every error message."""
+    name: str
+    """The bot's name in progress messages."""
+    sources: Sequence[str] = ()
+    """The names of the source files. Their suffixes decide which tools have to work."""
+    author_paths: Mapping[str, str] = {}
+    """Paths in the output, and the author's own paths that replace them in error messages."""
+
+
+class BuildError(RunError):
+    """The bot has no program, and that is the bot's fault: its build fails, exceeds a limit or makes no program."""
+
+    def __init__(self, spec: str, reason: str, output: str = "") -> None:
+        super().__init__(spec, reason, output)
+        self.reason, self.output = reason, output
+
+    def __str__(self) -> str:
+        spec, reason, output = self.args
+        return f"{spec}: {reason}\n{output}" if output else f"{spec}: {reason}"
+
+
+class BuildFailed(BuildError):
+    """The build command exited with an error code."""
+
+
+def run_build(command: Command, context: BuildContext) -> None:
+    """Runs a build as our account and with our files, but under a supervisor, as a bot.
+
+    The build is over when the command exits: nothing that it started survives it, or survives us.
+    RunError with the output around its first error, unless it succeeds.
+    """
+    try:
+        with plan.vacate_cgroup(context.limits.isolation):
+            done = _run(command, context)
+    except OSError as error:
+        raise RunError(f"{command.spec}: the build cannot be started: {error}") from error
+    if done.code is None:
+        raise RunError(f"{command.spec}: the build did not finish: {excerpt(done.output)}")
+    if done.code != 0:
+        raise _failure(command, done.code, done.output)
+
+
+def _run(command: Command, context: BuildContext) -> job.Done:
+    """Runs the command in a control group, if the machine has them."""
+    limits = context.limits
+    tools, language = toolchains.builders(command.sources), toolchains.language(command.sources)
+    program = shutil.which(command.argv[0]) or command.argv[0]
+    sandbox = plan.make_build_sandbox(
+        limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
+    )
+    try:
+        name = printable(context.name or command.name)
+        watch = _Watch(command.spec, f"{name} ({language})" if language else name, context, sandbox.group)
+        argv = (program, *command.argv[1:])
+        return job.run(argv, command.cwd, environment(tools), watch.check, sandbox)
+    finally:
+        sandbox.remove()
+
+
+def _failure(command: Command, code: int, output: bytes) -> RunError:
+    printed = excerpt(output) or "it printed nothing"
+    for path, replacement in command.author_paths.items():
+        printed = printed.replace(path, replacement)
+    missing = MISSING_PROGRAM.search(printed) if code == NOT_FOUND else None
+    if missing is not None and shutil.which(missing[1]) is None:
+        return RunError(f"{command.spec}: the build needs {missing[1]}, which is not on this machine")
+    for place in (tempfile.gettempdir(), str(command.cwd)) if DISK_FULL in output else ():
+        if shutil.disk_usage(place).free < LOW_SPACE_BYTES:
+            return RunError(
+                f"{command.spec}: the build failed because the disk of {place} is full; make room\n{printed}"
+            )
+    kind = BuildFailed if 0 < code < SIGNALLED else BuildError
+    return kind(command.spec, f"the build failed with {exit_words(code)}", printed)
+
+
+class _Watch:
+    """Checks the limits of one build."""
+
+    def __init__(self, spec: str, label: str, context: BuildContext, group: Group | None) -> None:
+        self.spec, self.label, self.group = spec, label, group
+        self.limits, self.progress = context.limits, context.progress
+        self._started = time.monotonic()
+        self._meter: Meter | None = None
+
+    def check(self, root: int) -> None:
+        """Measures the processes below `root`; 0 means that none has started. BuildError for an exceeded limit."""
+        limits, memory = self.limits, self.limits.build_memory_bytes
+        duration_s = time.monotonic() - self._started
+        if self.progress is not None:
+            self.progress(self.label, duration_s)
+        if duration_s > limits.build_s:
+            raise self._exceeded(f"did not finish within {limits.build_s:g} s", "--build-time")
+        out_of_memory = self.group is not None and self.group.out_of_memory()
+        if root:
+            self._meter = self._meter or Meter(root, root, memory)
+            usage = self._meter.read_now()
+            out_of_memory |= memory is not None and usage.memory_bytes > memory
+            if limits.build_processes is not None and usage.processes > limits.build_processes:
+                raise self._exceeded(f"ran more than {limits.build_processes} processes at once", "--build-processes")
+        if out_of_memory and memory is not None:
+            raise self._exceeded(f"used more than {mebibytes(memory)} of memory", "--build-memory")
+
+    def _exceeded(self, what: str, option: str) -> BuildError:
+        return BuildError(self.spec, f"the build {what}; {option} changes that limit")
+
+
+def environment(tools: Iterable[str]) -> dict[str, str]:
+    """Returns the variables of a build: the language, settings of compilers, and a PATH that finds working `tools`."""
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if (name in VARIABLES or name.startswith(VARIABLE_PREFIXES)) and not SECRET.search(name)
+    }
+    return variables | {"PATH": toolchains.search_path(tools)}
+
+
+def excerpt(output: bytes) -> str:
+    """Returns the part of a build's output around its first error, without colours; the end if no line has an error."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", output.decode("utf-8", "backslashreplace"))
+    lines = [line.rstrip() for line in text.strip().splitlines()]
+    last = max(len(lines) - OUTPUT_LINES, 0)
+    errors = (number for number, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE))
+    start = min(max(next(errors, len(lines)) - OUTPUT_LINES // 4, 0), last)
+    shown = lines[start : start + OUTPUT_LINES]
+    return "\n".join([*shown, f"… {last - start} more lines"] if start < last else shown)
