@@ -1,18 +1,18 @@
-"""How those who wait for something new are woken."""
+"""Wakes tasks that wait for something new."""
 
 import trio
 
 
 class Bell:
-    """Wakes all who wait; each looks for itself what is new."""
+    """Wakes every task that waits. Each checks for itself what is new."""
 
     def __init__(self) -> None:
         self.next = trio.Event()
-        """Of the next ring. Whoever takes it before looking misses nothing that comes in between."""
+        """Set at the next ring. Take it before you check, and you miss no ring in between."""
 
     def ring(self) -> None:
-        rung, self.next = self.next, trio.Event()
-        rung.set()
+        event, self.next = self.next, trio.Event()
+        event.set()
 
     async def wait(self) -> None:
         await self.next.wait()

@@ -1,4 +1,4 @@
-"""`referee view`: the records of matches in a browser."""
+"""`referee view`: replays in a browser."""
 
 import os
 import socket
@@ -21,10 +21,10 @@ from referee.harness.paths import REPLAYS
 from referee.harness.web import page
 
 if TYPE_CHECKING:
-    from referee.harness.web.replay_list import Shelf
+    from referee.harness.web.replay_list import ReplayList
 
 
-KEPT_TOKEN = "REFEREE_VIEW_TOKEN"
+TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
 
 
 def view(
@@ -34,31 +34,31 @@ def view(
     port: int = 0,
     no_browser: Flag = False,
 ) -> int:
-    """Shows matches in a browser, those that are being played too. Ctrl-C ends it.
+    """Shows matches in a browser, including running ones. Ctrl-C ends it.
 
     Parameters
     ----------
     place
-        A replay, a folder with replays, or the folder of a tournament. AI Arena 21's own `replay.txt` is shown too.
+        A replay, a folder with replays, or a tournament's folder. AI Arena 21's own `replay.txt` is shown too.
     bind
-        The address to listen at. Whoever is to look from another machine needs the link that is printed.
+        The address to listen on. To watch from another machine, open the link that is printed.
     port
-        The port; 0 = any that is free.
+        The port; 0 means any free port.
     no_browser
-        Only print the link.
+        Print the link only, and open no browser.
     """
     need_web("referee view")
     from referee.harness.web import server
 
-    shelf = _shelf(place)
+    replays = _replays(place)
     listening = server.listen(bind, port)
     with suppress(Ended, KeyboardInterrupt):
-        run(_serve, shelf, listening, bind, not no_browser)
+        run(_serve, replays, listening, bind, not no_browser)
     return PLAYED
 
 
 def need_web(what: str) -> None:
-    """UsageError without the extra; RunError without the built page."""
+    """Raises UsageError without the extra, RunError without the built viewer."""
     try:
         import hypercorn  # noqa: F401
         import starlette  # noqa: F401
@@ -68,26 +68,26 @@ def need_web(what: str) -> None:
 
 
 def lacking(what: str, error: ImportError) -> UsageError:
-    """That a part of the installation is not there."""
-    return UsageError(f"{what} needs what pip install 'referee[web]' adds: {error}")
+    """Returns the error for a missing extra."""
+    return UsageError(f"{what} needs the extra `web`: pip install 'referee[web]' ({error})")
 
 
-def _shelf(place: Path) -> "Shelf":
+def _replays(place: Path) -> "ReplayList":
     from referee.harness.tournament.store import ledger
     from referee.harness.tournament.store.replay_source import LedgerShelf
-    from referee.harness.web.replay_list import shelf_of
+    from referee.harness.web.replay_list import replay_list
 
     if place == REPLAYS and not place.exists():
-        raise UsageError(f"{place}: there are no records yet; a match writes one there")
-    return LedgerShelf(place) if (place / ledger.LINES).is_dir() else shelf_of(place)
+        raise UsageError(f"{place}: no replays yet; every match writes one there")
+    return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
 
 
-async def _serve(shelf: "Shelf", listening: socket.socket, bind: str, opens: bool) -> None:
+async def _serve(replays: "ReplayList", listening: socket.socket, bind: str, opens: bool) -> None:
     from referee.harness.web import guard, server
     from referee.harness.web.app import Rights, Viewer
 
     token = _token()
-    viewer = Viewer(shelf, {token: Rights()})
+    viewer = Viewer(replays, {token: Rights()})
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)
@@ -98,18 +98,18 @@ async def _serve(shelf: "Shelf", listening: socket.socket, bind: str, opens: boo
 
 
 def _token() -> str:
-    """A new one, or one that was kept: then pages that are open go on when a server comes back."""
+    """Returns a new token, or the one in the environment, with which open pages continue after a restart."""
     from referee.harness.web import guard
 
-    token = os.environ.get(KEPT_TOKEN, "")
+    token = os.environ.get(TOKEN_VARIABLE, "")
     if token and len(token) < 40:
-        raise UsageError(f"{KEPT_TOKEN} has {len(token)} characters; a token needs 40 at least")
+        raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; a token needs at least 40")
     return token or guard.new_token()
 
 
 @contextmanager
 def opened(url: str) -> Iterator[None]:
-    """A browser shows it, if there is one; what leads there is gone after the block."""
+    """Opens a URL in a browser, if there is one. The redirecting file is removed after the block."""
     from referee.harness.web import guard
 
     file = guard.redirect_file(url)

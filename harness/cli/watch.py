@@ -11,59 +11,59 @@ from rich.text import Text
 from referee.harness.cli.screen import err
 from referee.harness.cli.view import need_web, opened
 from referee.harness.errors import UsageError
-from referee.harness.match.play import Match
+from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series
 
 
 @Parameter(name="*", group="Watching")
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions:
-    """How it is shown while it is played."""
+    """How a match is shown while it is played."""
 
     watch: Annotated[bool, Parameter(negative=())] = False
-    """Show the match in a browser while it is played, where it can be held between turns. A bot may then be `human`: a
-    person who plays there, on no clock."""
+    """Show the match in a browser while it is played, with buttons to pause, step and stop it. A bot may then be
+    `human`: a person who plays in the browser, without a clock."""
     paused: Annotated[bool, Parameter(negative=())] = False
-    """Begin held: the first turn waits for the page."""
+    """Start paused: the first turn waits for the page."""
     bind: str = "127.0.0.1"
-    """The address at which the pages are."""
+    """The address on which the pages are served."""
     port: int = 0
-    """Their port; 0 = any that is free."""
+    """Their port; 0 means any free port."""
     no_browser: Annotated[bool, Parameter(negative=())] = False
-    """Only print the links to them."""
+    """Print the links only, and open no browser."""
 
     def check(self, no_replay: bool) -> None:
-        """UsageError for what does not go together."""
+        """Raises UsageError for options that cannot be combined."""
         if self.watch:
             need_web("--watch")
             if no_replay:
-                raise UsageError("--watch --no-replay: one of the two; the pages show the record as it grows")
+                raise UsageError("--watch cannot be combined with --no-replay: the pages show the replay as it grows")
             return
         for option in fields(self):
             if getattr(self, option.name) != option.default:
-                raise UsageError(f"--{option.name.replace('_', '-')}: needs --watch")
+                raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")
 
 
 @asynccontextmanager
 async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People | None]:
-    """What a series needs that is played before somebody's eyes; None if it is not."""
+    """Yields what a watched series needs; None for one that is not watched."""
     if not pages.watch:
         yield None
         return
-    from referee.harness.web.watch import beside
+    from referee.harness.web.watch import open_viewer
 
     people = [index for index, entrant in enumerate(series.match.entrants) if entrant.human]
     with ExitStack() as stack:
-        async with beside(pages.bind, pages.port, len(people)) as end:
+        async with open_viewer(pages.bind, pages.port, len(people)) as link:
             if pages.paused:
-                end.hold()
-            for name, url in end.links.items():
+                link.pace.pause()
+            for name, url in link.links.items():
                 err.print(Text(f"{name:8}{url}"))
             if not pages.no_browser:
-                stack.enter_context(opened(end.links.get("people", end.links["watch"])))
+                stack.enter_context(opened(link.links.get("people", link.links["watch"])))
 
             async def begin(match: Match, order: tuple[int, ...]) -> None:
                 assert match.replay is not None
-                await end.playing(match.replay, [order.index(index) for index in people])
+                await link.playing(match.replay, [order.index(index) for index in people])
 
-            yield People(end.person, end.pace, begin)
+            yield People(link.person, link.pace, begin)

@@ -1,34 +1,42 @@
-"""When the bytes of a request came, as closely as a loop can tell that is busy with other things too.
+"""Estimates when bytes arrived, in an event loop that also has other work to do."""
 
-What the loop did before it looked at the socket is in nobody's time.
-"""
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import trio
 
-from referee.harness.process.stall_clock import presence
+from referee.harness.process.stall_clock import stall_clock
 
 WAITED_S = 0.00005
-"""A look at the sockets that took longer has waited for them: what it found had only just come."""
+"""A poll that took longer had to wait: the bytes that it found have only just arrived."""
 
 
-class Arrivals(trio.abc.Instrument):
-    """Notes when the loop looked at its sockets. `latest` is the moment since which the last bytes may have been there.
+class ArrivalClock(trio.abc.Instrument):
+    """Notes when the loop polls its sockets, so that no client pays for what the loop did before.
 
-    Where the loop had to wait for them they came at that moment; else at any time since the look before, and the
-    earliest counts, in the client's favour.
+    `latest` is the earliest moment at which the bytes just read can have arrived: the last poll if that had to wait
+    for them, otherwise the poll before it.
     """
 
     def __init__(self) -> None:
-        self._presence = presence()
-        self.latest = self._presence.now()
-        self._looked = self._begun = self.latest
+        self._now = stall_clock().now
+        self.latest = self._polled_at = self._poll_began_at = self._now()
 
     def before_io_wait(self, timeout: float) -> None:
-        """The loop looks at its sockets."""
-        self._begun = self._presence.now()
+        self._poll_began_at = self._now()
 
     def after_io_wait(self, timeout: float) -> None:
-        """It goes on."""
-        now = self._presence.now()
-        self.latest = now if now - self._begun > WAITED_S else self._looked
-        self._looked = now
+        now = self._now()
+        self.latest = now if now - self._poll_began_at > WAITED_S else self._polled_at
+        self._polled_at = now
+
+
+@asynccontextmanager
+async def arrival_clock() -> AsyncIterator[ArrivalClock]:
+    """Installs a clock while the block runs."""
+    clock = ArrivalClock()
+    trio.lowlevel.add_instrument(clock)
+    try:
+        yield clock
+    finally:
+        trio.lowlevel.remove_instrument(clock)

@@ -1,4 +1,4 @@
-"""A built-in opponent without a process of its own: hundreds of battles at a time are played in this one."""
+"""Built-in opponents that play in the server's own process, hundreds of battles at a time."""
 
 from functools import partial
 from importlib import import_module
@@ -7,85 +7,79 @@ from typing import Any
 import msgspec
 import trio
 
-from referee.games.contract import Call, Fault, Notice
+from referee.games.contract import Call, Notice
 from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
-from referee.harness.seats.seat import Seat, Table
+from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Clock, Hello, Initialize
 
 THINKING = trio.CapacityLimiter(1)
-"""Two that think at a time only take the interpreter from each other, and from us."""
+"""Two threads that think would only compete for the interpreter with each other, and with us."""
 
 
-class Switch:
-    """Holds replies back, for tests."""
+class PauseSwitch:
+    """Holds back the opponents' replies, for tests."""
 
     def __init__(self) -> None:
-        self._on = trio.Event()
-        self._on.set()
+        self._running = trio.Event()
+        self._running.set()
 
     @property
-    def on(self) -> bool:
-        """Nothing is held back."""
-        return self._on.is_set()
+    def paused(self) -> bool:
+        return not self._running.is_set()
 
     async def wait(self) -> None:
-        """Until nothing is held back."""
-        while not self.on:
-            await self._on.wait()
+        """Waits while replies are held back."""
+        while self.paused:
+            await self._running.wait()
 
-    def hold(self) -> None:
-        """From now on."""
-        if self.on:
-            self._on = trio.Event()
+    def pause(self) -> None:
+        if not self.paused:
+            self._running = trio.Event()
 
-    def release(self) -> None:
-        """No longer."""
-        self._on.set()
+    def resume(self) -> None:
+        self._running.set()
 
 
-class Hosted(Seat):
-    """The opponent of that name, `@` apart. It is on no clock: what it costs is ours."""
+class BuiltinRival(Seat):
+    """The built-in opponent of that name, without the `@`. It has no clock, since its time is our cost."""
 
-    def __init__(self, name: str, switch: Switch | None = None) -> None:
+    def __init__(self, name: str, switch: PauseSwitch | None = None) -> None:
         super().__init__()
-        self.hello = Hello(name=name)
+        self.handshake = Hello(name=name)
         self.switch = switch
         self._handle: Handler = _not_greeted
         self._thinks = False
 
-    async def greet(self, match: Initialize, table: Table) -> Fault | None:
-        name = self.hello.name or ""
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        name = self.handshake.name or ""
         self._handle = program(name, match.game)(match)
         self._thinks = match.game in OPPONENTS[name].thinks
-        self.greeted, self.calls = True, 0
-        return None
+        self.greeted, self.totals.calls = True, 0
+        return Reply(None)
 
-    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Any:
-        """In a thread if it thinks, so that nobody's request waits meanwhile. An exception is a bug of ours."""
-        if self.switch is not None and not self.switch.on:
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
+        """Answers in a thread if the opponent thinks for long. An exception is a bug of ours."""
+        if self.switch is not None and self.switch.paused:
             await self.switch.wait()
-        self.calls += 1
+        self.totals.calls += 1
         params = call.params if call.method.shared else msgspec.to_builtins(call.params)
         if call.method.name == "inject" or not self._thinks:
-            return self._handle(call.method.name, params)
+            return Reply(self._handle(call.method.name, params))
         think = partial(self._handle, call.method.name, params)
-        return await trio.to_thread.run_sync(think, limiter=THINKING)
+        return Reply(await trio.to_thread.run_sync(think, limiter=THINKING))
 
-    def tell(self, notice: Notice) -> None:
+    def notify(self, notice: Notice) -> None:
         self._handle(notice.method, msgspec.to_builtins(notice.params))
 
 
 def program(name: str, game: str) -> Start:
-    """What plays that game under the opponent's name."""
+    """Returns what plays the game under the opponent's name."""
     opponent = OPPONENTS[name]
     module = import_module(f"referee.harness.opponents.{opponent.module}")
-    if opponent.module == "cheat":
-        start: Start = module.CHEATS[game][name]
-    else:
-        start = module.GAMES[game]
+    start: Start = module.CHEATS[game][name] if opponent.module == "cheat" else module.GAMES[game]
     return start
 
 
 def _not_greeted(method: str, params: dict[str, Any]) -> Any:
-    raise RuntimeError("a seat is asked before it was greeted")
+    raise RuntimeError("a seat was asked before it was greeted")

@@ -1,28 +1,30 @@
-"""The names by which clients may call a server: what `--alias` adds, and how a request's Host is compared with them."""
+"""Host names under which clients may call a server: localhost, any address, and what `--alias` adds."""
 
 import ipaddress
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from referee.harness.errors import UsageError
 
 DEFAULT_PORTS = (80, 443)
-"""A Host without a port means one of these: 443 where a proxy before the server speaks TLS."""
+"""The ports that a Host without a port may mean: 443 where a proxy in front of the server speaks TLS."""
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
 
 
 def read_aliases(aliases: Iterable[str]) -> frozenset[str]:
-    """Aliases, each HOST or HOST:PORT, in the form that `may_be_called` compares.
+    """Normalises aliases, each HOST or HOST:PORT, for `may_be_called`.
 
-    UsageError for an alias that no request's Host can match.
+    Raises UsageError for an alias that no request's Host can match.
     """
     return frozenset(map(_read, aliases))
 
 
+@lru_cache(1024)
 def may_be_called(host: str, aliases: frozenset[str]) -> bool:
-    """Whether a request with that Host is for this server.
+    """Tells whether a request with that Host is for this server.
 
-    Localhost and every address always are: no foreign page reaches the server under them by a name of its own.
+    Localhost and addresses are always accepted: a foreign page has to use its own host name.
     """
     name, port = _split(host)
     if name in ("", "localhost") or name in aliases or _is_address(name):
@@ -42,7 +44,7 @@ def _read(alias: str) -> str:
 
 
 def _split(host: str) -> tuple[str, str]:
-    """The name in small letters, without brackets and without the dot at the end, and the port's digits."""
+    """Returns the name in lower case, without brackets and trailing dot, and the port's digits."""
     host = host.lower()
     if host.startswith("["):
         name, _, rest = host[1:].partition("]")

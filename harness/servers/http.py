@@ -1,15 +1,11 @@
-"""What every front has in common: who is let in, requests read as strictly as a bot's answers, answers as JSON.
-
-The server and its bounds are those of the pages (`referee.harness.web.server`); beside them, requests in work have a
-number, and whoever does not read what is sent is left by the kernel.
-"""
+"""The common part of the Arena's and AIBG's servers: host names, strict request bodies, JSON responses, limits."""
 
 import gc
 import json
 import socket
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -22,37 +18,38 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
-from referee.harness.servers.arrival import Arrivals
+from referee.harness.servers.arrival import arrival_clock
 from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web import server
 from referee.harness.web.guard import bracketed
 from referee.protocol.codec import JSON
 from referee.protocol.errors import RemoteProtocolError
 
-BOUNDS = server.Bounds(idle_s=30)
-"""A connection may be silent for so long between two requests: clients think longer than pages do."""
+LIMITS = server.RequestLimits(idle_s=30)
+"""Bots think for longer between two requests than pages do."""
 UNREAD_MS = 20_000
-"""How long what was sent may stay unread."""
-REQUESTS = 2000
-"""So many may be in work at a time."""
+"""The kernel closes a connection whose client reads nothing for so long."""
+OPEN_REQUESTS = 2000
 OPEN_FILES = 8192
-FULL_SEARCHES = 50
-"""Every so many searches for garbage among what is young, all is searched: that takes tens of milliseconds where there
-are hundreds of battles, and with Python's own 10 it would be often enough for one move in a hundred to wait for it."""
+FULL_COLLECTIONS = 50
+"""Every how many collections of the middle generation the garbage collector searches everything.
+
+A full search takes tens of milliseconds with hundreds of battles. Python's default of 10 delays one move in a hundred.
+"""
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 def reply(status: int, value: Any, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer in JSON."""
+    """Returns a JSON response."""
     return Response(_encode(value), status, headers, "application/json")
 
 
 async def members(request: Request, arrays: bool = False) -> dict[str, Any]:
-    """The members of a body: of a JSON object, of a form, or none of anything else. HTTPException 400 for broken JSON.
+    """Returns the members of a JSON object or a form, and none of any other body. Raises HTTPException 400.
 
-    A form's text without a `=` is a member without a value. `arrays`: a JSON array's members are called 0, 1, …;
-    otherwise it is refused too, as a lone text, number, true, false and null always are.
+    Form text without `=` is a member without a value. With `arrays`, the members of a JSON array are named 0, 1, …;
+    without, an array is refused. A lone text, number, true, false or null is always refused.
     """
     text = await request.body()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -60,29 +57,29 @@ async def members(request: Request, arrays: bool = False) -> dict[str, Any]:
         try:
             return dict(parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=100))
         except (ValueError, UnicodeDecodeError):
-            raise HTTPException(400, "the body is no form") from None
+            raise HTTPException(400, "the body is not a valid form") from None
     if kind != "application/json" and not kind.endswith("+json"):
         return {}
     return json_object(text, arrays) if text.strip() else {}
 
 
 def json_object(text: bytes, arrays: bool = False) -> dict[str, Any]:
-    """A JSON object, as strictly read as a bot's answer. HTTPException 400 for anything else."""
+    """Reads a JSON object as strictly as a bot's answer. Raises HTTPException 400."""
     try:
         value = JSON.decode(b" ".join(text.split(b"\n")))
     except RemoteProtocolError:
-        raise HTTPException(400, f"the body is no JSON object: {_why_not(text)}") from None
+        raise HTTPException(400, f"the body is not a JSON object: {_json_error(text)}") from None
     if arrays and isinstance(value, list):
         return {str(number): member for number, member in enumerate(value)}
     if not isinstance(value, dict):
-        raise HTTPException(400, "the body is JSON, but no object")
+        raise HTTPException(400, "the body is JSON, but not an object")
     return value
 
 
-def _why_not(text: bytes) -> str:
-    """Why a body is refused, in words for whoever wrote the request; those of a bot's answer speak of lines."""
+def _json_error(text: bytes) -> str:
+    """Says why a body is refused, for the author of the client. (The codec's messages speak of a bot's lines.)"""
     if text.startswith(BOM_UTF8):
-        return "it begins with a byte order mark"
+        return "it starts with a byte order mark"
     try:
         json.loads(text.decode())
     except UnicodeDecodeError:
@@ -91,16 +88,19 @@ def _why_not(text: bytes) -> str:
         return str(error)
     except (RecursionError, ValueError):
         pass
-    return "it holds NaN, Infinity, a number out of range, half a character or too many levels"
+    return "it contains NaN, Infinity, a number out of range, a lone surrogate, or too many levels"
 
 
 class Gate:
-    """In front of every application: who may be called by which name, how many at a time, and what a failure tells."""
+    """Refuses requests for other host names, of other HTTP versions, and too many at once.
+
+    Normalises paths: absolute targets, which clients behind a proxy send, and a trailing slash.
+    """
 
     def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
         self.app = app
         self.names = read_aliases(names)
-        self.working = 0
+        self.open_requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -110,55 +110,53 @@ class Gate:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 1008})
             status, why = refusal
-            body = {"error": why, "message": why}  # the one word is the Arena's, the other AIBG's
+            body = {"error": why, "message": why}  # the Arena's member, and AIBG's
             return await reply(status, body)(scope, receive, send)
-        self.working += 1
+        self.open_requests += 1
         try:
             await self.app(scope, receive, send)
         finally:
-            self.working -= 1
+            self.open_requests -= 1
         return None
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Status and words for what is not let in. Absolute targets, as clients behind a proxy send them, and a slash
-        at the end are made plain."""
+        """Returns a status and a message, or None for a request that may pass."""
         if not scope["http_version"].startswith("1."):
-            return 505, "HTTP/1.1 is spoken here"
-        if self.working >= REQUESTS:
-            return 503, "too many requests at a time; come again"
-        headers = dict(scope["headers"])
-        host = headers.get(b"host", b"").decode("latin1")
+            return 505, "this server speaks HTTP/1.1"
+        if self.open_requests >= OPEN_REQUESTS:
+            return 503, "too many open requests; try again later"
+        host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin1")
         path = scope["path"]
         if not path.startswith("/"):
             try:
-                parts = urlsplit(scope["path"])
+                parts = urlsplit(path)
             except ValueError:
-                return 400, "the target is no path"
+                return 400, "the target is not a path"
             host, path = parts.netloc or host, parts.path
         if not may_be_called(host, self.names):
-            return 403, "this server is not called by that name; --alias adds one"
+            return 403, "this server does not have that name; --alias adds one"
         scope["path"] = "/" + path.strip("/")
         return None
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """What a request is told that was refused."""
+    """Answers a request that was refused."""
     assert isinstance(error, HTTPException)
     return reply(error.status_code, {"error": error.detail}, error.headers)
 
 
 async def failed(request: Request, error: Exception) -> Response:
-    """What a request is told upon a bug of ours; what it was stands in the log."""
+    """Answers after a bug of ours. The log says what it was."""
     return reply(500, {"error": "internal error"})
 
 
 async def gone(request: Request, error: Exception) -> Response:
-    """A client that left while it was read."""
+    """Ends a request whose client left before we had read it."""
     return Response(status_code=400)
 
 
 async def until_gone(receive: Receive, scope: trio.CancelScope) -> None:
-    """Ends the scope when a client has left. What it says does not matter."""
+    """Cancels the scope when the client disconnects, and ignores what it sends until then."""
     while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
         pass
     scope.cancel()
@@ -169,38 +167,42 @@ ON_ERROR: Mapping[Any, Callable[..., Any]] = {HTTPException: refused, ClientDisc
 
 
 @asynccontextmanager
-async def serving(
-    app: ASGIApp,
-    bind: str | socket.socket,
-    names: Iterable[str],
-    arrivals: Arrivals,
-    others: server.Others | None = None,
-) -> AsyncIterator[str]:
-    """Serves while the block runs; gives the address, such as `127.0.0.1:8080`. UsageError if it cannot be had.
+async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterator[str]:
+    """Serves at `bind` while the block runs, and yields the address, such as `127.0.0.1:8080`. Raises UsageError.
 
-    What is read is stamped by `arrivals`. `others` serve on the same socket, which `listening_at` made.
+    `names` are host names under which clients may call the server, besides localhost and any address.
     """
     allow_descriptors(OPEN_FILES)
-    listening = listening_at(bind) if isinstance(bind, str) else bind
+    listening = listening_at(bind)
     host, port = listening.getsockname()[:2]
-    gc.collect()
-    gc.freeze()  # what is there by now stays: each later search for what is gone would go through it, and clients wait
-    usual = gc.get_threshold()
-    gc.set_threshold(*usual[:2], FULL_SEARCHES)
-    async with server.serving(Gate(app, names), listening, BOUNDS, lambda: arrivals.latest, others):
-        try:
+    async with (
+        arrival_clock() as arrivals,
+        server.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest),
+    ):
+        with _rare_full_collections():
             yield f"{bracketed(host)}:{port}"
-        finally:
-            gc.set_threshold(*usual)
+
+
+@contextmanager
+def _rare_full_collections() -> Iterator[None]:
+    """Keeps the garbage collector from searching what exists already, since clients would wait meanwhile."""
+    gc.collect()
+    gc.freeze()
+    usual = gc.get_threshold()
+    gc.set_threshold(*usual[:2], FULL_COLLECTIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def listening_at(bind: str) -> socket.socket:
-    """A socket that listens at ADDRESS:PORT. UsageError."""
+    """Returns a socket that listens at ADDRESS:PORT. Raises UsageError."""
     host, colon, port = bind.rpartition(":")
     if not colon or not port.isdigit():
-        raise UsageError(f"{bind!r} cannot be listened at: wanted is ADDRESS:PORT such as 127.0.0.1:8080")
+        raise UsageError(f"cannot listen on {bind!r}: expected ADDRESS:PORT, such as 127.0.0.1:8080")
     listening = server.listen(host.strip("[]"), int(port))
-    # What is accepted here has these too: a client that stops reading, or that is gone without a word, is left.
+    # Accepted connections inherit these, which close the connection of a client that stops reading or vanishes.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)

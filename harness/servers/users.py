@@ -1,7 +1,7 @@
-"""Who may log in: a file of users with hashed passwords, tokens that end, and patience that ends too.
+"""Users of AIBG's server: a file with hashed passwords, tokens that expire, and a limit on wrong passwords.
 
-Passwords are hashed by argon2-cffi: it is well kept, and a hash names its own parameters, so that no format of ours is
-needed and they can be raised later. Nothing here is there by default: no user, no password, no secret.
+argon2-cffi hashes the passwords. A hash names its own parameters, so they can be raised later. There are no defaults:
+no user, no password, no secret.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ ALGORITHM = "HS512"
 TOKEN_S = 12 * 3600.0
 SECRET_BYTES = 64
 FAILURES = 5
-"""So many wrong passwords a minute for one name from one address; from one address for all names six times that."""
+"""Wrong passwords allowed per minute, name and address. One address may have six times as many for all names."""
 MINUTE_S = 60.0
 PASSWORD_CHARACTERS = 1000
 NAME = re.compile(r"[\w.@ -]{1,60}")
@@ -39,7 +39,7 @@ NAME = re.compile(r"[\w.@ -]{1,60}")
 _TOKEN = re.compile(r"\s*(?:Bearer:?\s+)?([\"']?)(\S+)\1\s*", re.IGNORECASE)
 _HASHER = PasswordHasher(time_cost=3, memory_cost=64 << 10, parallelism=1)
 _ONE_AT_A_TIME = trio.CapacityLimiter(1)
-"""A hash takes a core for a while, and 64 MiB: nobody can make us do two at a time."""
+"""A hash takes 64 MiB and a core for a while, so that two never run at a time."""
 
 
 class User(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,22 +47,22 @@ class User(Struct, frozen=True, forbid_unknown_fields=True):
 
     role: Role
     password: str
-    """Its hash, as argon2 writes it."""
+    """The hash, as argon2 writes it."""
 
 
 class TooMany(Exception):
-    """So many wrong passwords that nobody is heard for a while."""
+    """There were too many wrong passwords in the last minute."""
 
 
 class BadToken(Exception):
-    """No token of ours, or one that has ended."""
+    """The token is invalid or has expired."""
 
 
 def read_users(path: Path) -> dict[str, User]:
-    """The users of a file, by name. UsageError if it cannot be read, or others than its owner can read it."""
+    """Reads a file of users, by name. Raises UsageError, also if others than its owner can read it."""
     try:
         if path.stat().st_mode & 0o077:
-            raise UsageError(f"{path} holds passwords' hashes and can be read by others: chmod 600 {path}")
+            raise UsageError(f"{path} contains password hashes and others can read it: chmod 600 {path}")
         users = msgspec.json.decode(path.read_bytes(), type=dict[str, User])
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
@@ -72,16 +72,16 @@ def read_users(path: Path) -> dict[str, User]:
         try:
             _HASHER.check_needs_rehash(user.password)
         except InvalidHashError:
-            raise UsageError(f"{path}: what {name} has is no hash of a password") from None
+            raise UsageError(f"{path}: the password of {name} is not an argon2 hash") from None
     return users
 
 
 def add_user(path: Path, name: str, role: Role, password: str) -> None:
-    """Writes a user into the file, which is made if it is not there, in place of one of that name. UsageError."""
+    """Adds or replaces a user in a file, which is created if missing. Raises UsageError."""
     if not NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a user: up to 60 letters, digits, blanks and . _ @ -")
+        raise UsageError(f"invalid user name {name!r}: expected up to 60 letters, digits, spaces and . _ @ -")
     if not 8 <= len(password) <= PASSWORD_CHARACTERS:
-        raise UsageError(f"a password has 8 to {PASSWORD_CHARACTERS} characters; this one has {len(password)}")
+        raise UsageError(f"the password has {len(password)} characters; expected 8 to {PASSWORD_CHARACTERS}")
     users = read_users(path) if path.exists() else {}
     users[name] = User(role, _HASHER.hash(password))
     text = msgspec.json.format(msgspec.json.encode(users)) + b"\n"
@@ -96,22 +96,22 @@ def add_user(path: Path, name: str, role: Role, password: str) -> None:
 
 
 def read_secret(path: Path | None) -> bytes:
-    """What tokens are signed with: the content of a file, or drawn, so that they end with this process. UsageError."""
+    """Returns the secret that signs tokens: the content of a file, or a random one. Raises UsageError."""
     if path is None:
         return secrets.token_bytes(SECRET_BYTES)
     try:
         if path.stat().st_mode & 0o077:
-            raise UsageError(f"{path} is a secret and can be read by others: chmod 600 {path}")
+            raise UsageError(f"{path} is a secret and others can read it: chmod 600 {path}")
         secret = path.read_bytes().strip()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
     if len(secret) < SECRET_BYTES:
-        raise UsageError(f"{path}: a secret has {SECRET_BYTES} bytes or more; this one has {len(secret)}")
+        raise UsageError(f"{path}: the secret has {len(secret)} bytes; expected at least {SECRET_BYTES}")
     return secret
 
 
 class Gatekeeper:
-    """Knows users by their passwords, then by their tokens."""
+    """Checks passwords and tokens."""
 
     def __init__(self, users: Mapping[str, User], secret: bytes, token_s: float = TOKEN_S) -> None:
         self.users = users
@@ -119,11 +119,11 @@ class Gatekeeper:
         self._secret = secret
         self._nobody = User("player", _HASHER.hash(secrets.token_urlsafe(24)))
         self._key = secrets.token_bytes(32)
-        self._seen: dict[str, bytes] = {}  # by viewer: keyed digest of the password that was verified last
+        self._seen: dict[str, bytes] = {}  # by viewer, the keyed digest of a password that was right
         self._failures: dict[tuple[str, str], deque[float]] = {}
 
     async def log_in(self, name: str, password: str, address: str) -> str | None:
-        """A token for that user; None: no such name, or another password. TooMany."""
+        """Returns a token; None for an unknown name or a wrong password. Raises TooMany."""
         if not await self._knows(name, password, address):
             return None
         now = int(time.time())
@@ -131,7 +131,7 @@ class Gatekeeper:
         return jwt.encode(claims, self._secret, ALGORITHM)
 
     async def may_look(self, password: str, address: str) -> bool:
-        """Whether that is the password of a viewer. TooMany."""
+        """Tells whether a password is a viewer's. Raises TooMany."""
         digest = hmac.digest(self._key, password.encode("utf-8", "replace"), hashlib.sha256)
         if any(hmac.compare_digest(digest, seen) for seen in self._seen.values()):
             return True
@@ -143,20 +143,20 @@ class Gatekeeper:
         return False
 
     def name_of(self, header: str) -> str:
-        """Whose token it is that a request brings in `Authorization`, with `Bearer` and quotes or without. BadToken."""
-        found = _TOKEN.fullmatch(header)
-        if found is None:
+        """Returns the user of a header `Authorization`, with or without `Bearer` and quotes. Raises BadToken."""
+        match = _TOKEN.fullmatch(header)
+        if match is None:
             raise BadToken
         try:
-            claims = jwt.decode(found[2], self._secret, [ALGORITHM], options={"require": ["sub", "exp"]})
+            claims = jwt.decode(match[2], self._secret, [ALGORITHM], options={"require": ["sub", "exp"]})
         except (jwt.InvalidTokenError, ValueError):
             raise BadToken from None
         return str(claims["sub"])
 
     async def _knows(self, name: str, password: str, address: str) -> bool:
-        """Takes as long for a name that there is not."""
+        """Tells whether a password is right. Takes as long for an unknown name."""
         account, whole_address = (address, name[:100]), (address, "")
-        async with _ONE_AT_A_TIME:  # before we look: of a thousand at a time each would find no failure yet
+        async with _ONE_AT_A_TIME:  # before the check, which would let all of a thousand concurrent requests pass
             if self._recent(account) >= FAILURES or self._recent(whole_address) >= 6 * FAILURES:
                 raise TooMany
             user = self.users.get(name)
@@ -168,7 +168,7 @@ class Gatekeeper:
             return False
 
     def _recent(self, key: tuple[str, str]) -> int:
-        """Failures of the last minute; what is older is forgotten."""
+        """Counts the failures of the last minute, and drops older ones."""
         if len(self._failures) > 10_000:
             self._failures.clear()
         failures = self._failures.get(key)

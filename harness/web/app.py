@@ -1,4 +1,4 @@
-"""The viewer's server: its page, the list of records, each record as a stream of lines that lasts while it grows."""
+"""The viewer's server: its page, the list of replays, and each replay as a stream of lines."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,14 +13,14 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from referee.harness.bell import Bell
-from referee.harness.replay.viewer_frames import Eyes
-from referee.harness.web.growing_replay import Followed
+from referee.harness.web.growing_replay import FollowedReplay
 from referee.harness.web.guard import bearer
 from referee.harness.web.page import STATIC, is_there
-from referee.harness.web.replay_list import Shelf
+from referee.harness.web.replay_list import ReplayList
+from referee.harness.web.viewer_frames import Eyes
 
 KEPT = 6
-"""So many records stay ready that nobody looks at any more."""
+"""How many replays stay in memory after their last reader has left."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -33,42 +33,43 @@ _PAGE = """<!doctype html>
 """
 
 FILES = ("/viewer.js", "/viewer.css")
-"""What the page needs; `file` answers for them."""
+"""The files that the page loads. `file` serves them."""
 LINES = "application/jsonl; charset=utf-8"
 
 
 def document(mode: str = "") -> Response:
-    """The page, in one of the ways that the script knows (`viewer/src/main.tsx`): "" or "screen"."""
+    """Returns the page in a mode of the script (`viewer/src/main.tsx`): "" or "screen"."""
     return Response(_PAGE.replace("{mode}", mode and f" data-{mode}"), media_type="text/html")
 
 
 async def file(request: Request) -> Response:
-    """The page's script or style."""
+    """Serves the page's script or style."""
     name = request.url.path.removeprefix("/")
     if not is_there():
-        raise HTTPException(404, "no viewer in this installation\n")
+        raise HTTPException(404, "this installation has no viewer\n")
     kind = "text/javascript" if name.endswith(".js") else "text/css"
     return Response((STATIC / name).read_bytes(), media_type=kind)
 
 
 class Rights(Struct, frozen=True):
-    """What the holder of a token may see and do."""
+    """The rights of a token's holder."""
 
     eyes: Eyes = None
-    """The seats whose views are shown, and answered for; None = everything is shown."""
+    """The seats whose views are shown and that may be answered for; None shows everything."""
     steers: bool = False
-    """May pause a match that is played just now, and end it."""
+    """Whether they may pause, step and stop the match that is being played."""
 
 
 class Viewer:
-    """The state of one server. `app` speaks HTTP, `open` is the block in which it works."""
+    """A server for some replays. `app` is the ASGI application; it works inside the block of `open`."""
 
-    def __init__(self, shelf: Shelf, tokens: Mapping[str, Rights]) -> None:
-        self.shelf = shelf
+    nursery: trio.Nursery
+
+    def __init__(self, replays: ReplayList, tokens: Mapping[str, Rights]) -> None:
+        self.replays = replays
         self.tokens = tokens
         self.bell = Bell()
-        self._followed: dict[tuple[int, Eyes], _Task] = {}
-        self._nursery: trio.Nursery | None = None
+        self._followed: dict[tuple[int, Eyes], FollowedReplay] = {}
         self.app = Starlette(
             routes=[
                 Route("/", self._page),
@@ -81,16 +82,16 @@ class Viewer:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """Records are followed while the block lasts."""
-        async with trio.open_nursery() as self._nursery:
+        """Follows replays while the block runs."""
+        async with trio.open_nursery() as self.nursery:
             yield
-            self._nursery.cancel_scope.cancel()
+            self.nursery.cancel_scope.cancel()
 
     def rights(self, request: Request) -> Rights:
-        """Of whoever asks; 401 without a token of ours."""
+        """Returns what the request's token allows. Answers 401 without a valid one."""
         token = bearer(request, self.tokens)
         if token is None:
-            raise HTTPException(401, "the address that was printed holds a token, which is missing here\n")
+            raise HTTPException(401, "this address lacks the token; open the link that was printed\n")
         return self.tokens[token]
 
     async def _page(self, request: Request) -> Response:
@@ -102,7 +103,7 @@ class Viewer:
     async def _matches(self, request: Request) -> Response:
         if self.rights(request).eyes is not None:
             raise HTTPException(403, "this link shows one match\n")
-        entries = await trio.to_thread.run_sync(self.shelf.entries)
+        entries = await trio.to_thread.run_sync(self.replays.entries)
         return Response(msgspec.json.encode(entries), media_type="application/json")
 
     async def _frames(self, request: Request) -> Response:
@@ -111,67 +112,53 @@ class Viewer:
         try:
             start = max(0, int(request.query_params.get("from", "0")))
         except ValueError as error:
-            raise HTTPException(400, "from: wanted is a number\n") from error
-        source = self.shelf.source(number)
+            raise HTTPException(400, "from: expected a number\n") from error
+        source = self.replays.source(number)
         if source is None:
             raise HTTPException(404, "there is no such match\n")
-        eyes = rights.eyes if source.grows() else None  # at the end everybody may see everything
+        eyes = rights.eyes if source.grows() else None  # everyone may see everything after the end
         followed = self.follow(number, eyes)
         assert followed is not None
-        return StreamingResponse(self.stream(number, followed, rights, start), media_type=LINES)
+        return StreamingResponse(self.stream(followed, rights, start), media_type=LINES)
 
-    def follow(self, number: int, eyes: Eyes) -> Followed | None:
-        """The record of that number as those eyes see it; None if there is none."""
+    def follow(self, number: int, eyes: Eyes) -> FollowedReplay | None:
+        """Returns the replay of that number as those seats see it; None if there is none."""
         key = number, eyes
-        task = self._followed.get(key)
-        if task is None:
-            source = self.shelf.source(number)
+        if key not in self._followed:
+            source = self.replays.source(number)
             if source is None:
                 return None
-            self._tidy()
-            task = self._followed[key] = _Task(Followed(source, eyes, self.bell))
-            assert self._nursery is not None
-            self._nursery.start_soon(task.run)
-        return task.followed
+            self._drop_unread()
+            self._followed[key] = followed = FollowedReplay(source, eyes, self.bell)
+            self.nursery.start_soon(followed.run)
+        return self._followed[key]
 
-    async def stream(self, number: int, followed: Followed, rights: Rights, start: int) -> AsyncIterator[bytes]:
-        """The lines from `start` on, and what comes, until the record has ended."""
-        followed.lookers += 1
+    async def stream(self, followed: FollowedReplay, rights: Rights, start: int) -> AsyncIterator[bytes]:
+        """Yields the lines from `start` on, and new ones until the replay has ended."""
+        followed.readers += 1
         try:
-            async for piece in self._lines(number, followed, rights, start):
+            async for piece in self._lines(followed, rights, start):
                 yield piece
         finally:
-            followed.lookers -= 1
+            followed.readers -= 1
 
-    async def _lines(self, number: int, followed: Followed, rights: Rights, at: int) -> AsyncIterator[bytes]:
+    async def _lines(self, followed: FollowedReplay, rights: Rights, at: int) -> AsyncIterator[bytes]:
         while True:
-            if pieces := followed.batch(at):
-                at += len(pieces)
-                yield b"".join(pieces)
+            if lines := followed.batch(at):
+                at += len(lines)
+                yield b"".join(lines)
             elif followed.over:
                 return
             else:
                 await self.bell.wait()
 
     @property
-    def lookers(self) -> int:
-        """How many streams are open."""
-        return sum(task.followed.lookers for task in self._followed.values())
+    def readers(self) -> int:
+        """The number of open streams."""
+        return sum(followed.readers for followed in self._followed.values())
 
-    def _tidy(self) -> None:
-        """Lets go of what was looked at longest ago."""
-        idle = [key for key, task in self._followed.items() if not task.followed.lookers]
-        for key in idle[: max(0, len(idle) - KEPT + 1)]:
+    def _drop_unread(self) -> None:
+        """Drops the oldest replays without readers, and keeps some."""
+        unread = [key for key, followed in self._followed.items() if not followed.readers]
+        for key in unread[: max(0, len(unread) - KEPT + 1)]:
             self._followed.pop(key).scope.cancel()
-
-
-class _Task:
-    """A record that is followed."""
-
-    def __init__(self, followed: Followed) -> None:
-        self.followed = followed
-        self.scope = trio.CancelScope()
-
-    async def run(self) -> None:
-        with self.scope:
-            await self.followed.run()

@@ -1,10 +1,9 @@
-"""A person's turn while it is thought over: what may be answered, and answers that are taken back until they count.
+"""A person's turn before it counts: what they may answer, and answers that they can take back.
 
-A draft is played on copies of the position. It ends, and its answers are handed over, as soon as somebody else is to
-answer, or luck or something hidden would show: two copies with different luck tell.
+A draft is played on copies of the position. It ends when somebody else is to answer, or when luck or hidden information
+would show: the two copies then differ, since they have different luck. At the end its answers are handed over.
 """
 
-from collections.abc import Iterator
 from itertools import islice
 from types import NoneType
 from typing import Any
@@ -17,40 +16,40 @@ from referee.games.dice import Dice
 from referee.harness.replay.lines import plain
 from referee.harness.seats.answer_text import MOST
 
-_LUCKS = (1, 2)
+_SEEDS = (1, 2)
 
 
 class Choice(Struct, frozen=True):
-    """What a person at a seat is asked."""
+    """A question to a person at a seat."""
 
     seat: Player
     method: str
     number: int
-    """Grows with every question, so that no click answers a question that it was not meant for."""
+    """Increases with every question, so that no click answers a later one."""
     view: Any
-    """The position as that seat sees it, with what was drafted."""
+    """The position as that seat sees it, including the draft."""
     answers: list[Any] | None = None
-    """All legal answers; None: there are too many, and one is tried by `check`."""
+    """All legal answers; None if there are too many, in which case the page tries one."""
     words: list[str | None] | None = None
-    """For each answer what people call it; null = there are no words."""
+    """The words for each answer; null if it has none."""
     least: int | None = None
     most: int | None = None
-    """Any whole number from `least` to `most`, in place of `answers`."""
+    """If set, any whole number from `least` to `most` is legal, and `answers` is None."""
     drafted: int = 0
-    """So many answers can be taken back."""
+    """How many answers can be taken back."""
     wrong: str = ""
     """Why the last answer was refused."""
 
 
 class Draft:
-    """What a seat does in its turn."""
+    """The answers of a seat in its turn so far."""
 
     def __init__(self, game: str, state: State, player: Player) -> None:
         self._game = game
         self._start = state.copy()
         self.player = player
         self.answers: list[Any] = []
-        self._copies = [self._start.copy(luck) for luck in _LUCKS]
+        self._copies = [self._start.copy(seed) for seed in _SEEDS]
         self.wrong = ""
 
     @property
@@ -60,7 +59,7 @@ class Draft:
     def choice(self, number: int) -> Choice:
         state = self.position
         method = state.awaited[self.player].name
-        answers: list[Any] | None = [plain(each) for each in islice(self._legal(), MOST + 1)]
+        answers: list[Any] | None = [plain(each) for each in islice(self.position.legal(self.player), MOST + 1)]
         least = most = None
         if answers and all(type(each) is int for each in answers):
             least, most, answers = min(answers), max(answers), None
@@ -71,7 +70,7 @@ class Draft:
         return Choice(self.player, method, number, view, answers, words, least, most, len(self.answers), self.wrong)
 
     def play(self, answer: Any) -> list[Any] | None:
-        """Takes an answer. All answers of the turn, when it is over; None: it goes on, or the answer is `wrong`."""
+        """Adds an answer. Returns all answers if the turn is over; None if it goes on, or the answer is `wrong`."""
         fault = self.position.check(self.player, answer)
         self.wrong = fault.detail if isinstance(fault, Fault) else ""
         if self.wrong:
@@ -81,26 +80,26 @@ class Draft:
             return self.answers
         for copy in self._copies:
             copy.apply({self.player: answer})
-        return None if self._goes_on() else self.answers
+        return None if self._continues() else self.answers
 
-    def sample(self, luck: int) -> Any:
-        """A legal answer that is drawn."""
-        return plain(self.position.sample(self.player, Dice(luck)))
+    def sample(self, seed: int) -> Any:
+        """Returns a random legal answer."""
+        return plain(self.position.sample(self.player, Dice(seed)))
 
     def undo(self) -> None:
-        """Takes the last answer back."""
+        """Takes back the last answer."""
         kept = self.answers[:-1]
         self.answers, self.wrong = [], ""
-        self._copies = [self._start.copy(luck) for luck in _LUCKS]
+        self._copies = [self._start.copy(seed) for seed in _SEEDS]
         for answer in kept:
             self.play(answer)
 
     def _words(self, answers: list[Any]) -> list[str | None] | None:
         call = next(call for call in self.position.calls() if call.player == self.player)
-        notation = registry.game(self._game).notation
-        return None if notation is None else [notation.in_words(call, answer) for answer in answers]
+        presentation = registry.game(self._game).presentation
+        return [presentation.in_words(call, answer) for answer in answers] if presentation.frame else None
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         first, second = self._copies
         awaited = first.awaited.get(self.player)
         if awaited is None or awaited.result is NoneType or first.awaited.keys() != {self.player}:
@@ -108,6 +107,3 @@ class Draft:
         if second.awaited.keys() != {self.player} or first.result is not None:
             return False
         return bool(plain(first.view(self.player)) == plain(second.view(self.player)))
-
-    def _legal(self) -> Iterator[Any]:
-        return self.position.legal(self.player)

@@ -1,22 +1,23 @@
-"""What a notebook shows of a verdict and of a record: its page, in a frame that reaches nothing outside."""
+"""Shows verdicts and replays in a notebook: tables, and the viewer in a sandboxed frame."""
 
 import html
 from pathlib import Path
 
 from referee.games import registry
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.verdict import Verdict, more_faults
+from referee.harness.match.verdict import Verdict
+from referee.harness.replay.lines import more_faults
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions
 from referee.harness.web.page import is_there, page
-from referee.protocol.errors import printable
+from referee.protocol.text import printable
 
 HEIGHT_PX = 680
 HEADINGS = ("seat", "bot", "rank", "score", "calls", "time", "CPU", "memory")
 
 
 def replay_html(replay: Replay) -> str:
-    """The record to be stepped through; where there is no viewer, its last position as text."""
+    """Returns the viewer with the replay; without a viewer, the last position as text."""
     if is_there():
         content = html.escape(page(replay).decode(), quote=True)
         frame = f'width:100%;height:{HEIGHT_PX}px;border:1px solid #8884" title="the match"'
@@ -36,12 +37,14 @@ def _last_position(replay: Replay) -> str:
 
 
 def verdict_html(verdict: Verdict) -> str:
-    """Who won and why, what everybody used, the faults, and the record if one was kept."""
+    """Returns the winner, the reason, usage, faults, and the replay if there is one."""
     best = [seat.name for seat in verdict.seats if seat.rank == 1]
     rest = [seat.name for seat in verdict.seats if seat.rank > 1]
-    what = f"{_and(best)} beat{'s' if len(best) == 1 else ''} {_and(rest)}" if rest else f"a draw between {_and(best)}"
+    outcome = (
+        f"{_and(best)} beat{'s' if len(best) == 1 else ''} {_and(rest)}" if rest else f"a draw between {_and(best)}"
+    )
     title = registry.game(verdict.game).title
-    parts = [f"<p><b>{_text(f'{title}: {what}')}</b>: {_text(verdict.result.reason)}, seed {verdict.seed}</p>"]
+    parts = [f"<p><b>{_text(f'{title}: {outcome}')}</b>: {_text(verdict.result.reason)}, seed {verdict.seed}</p>"]
     parts.append(f"<table><tr>{''.join(f'<th>{name}</th>' for name in HEADINGS)}</tr>")
     for player, seat in enumerate(verdict.seats):
         memory = f"{seat.peak_memory_bytes / (1 << 20):.1f} MiB"
@@ -60,15 +63,15 @@ def verdict_html(verdict: Verdict) -> str:
         try:
             replay = Replay(Path(verdict.replay))
             if (replay.header.game, replay.header.setup.seed) != (verdict.game, verdict.seed):
-                raise UsageError(f"{verdict.replay} holds another match by now")
+                raise UsageError(f"{verdict.replay} now contains another match")
             parts.append(replay_html(replay))
-        except (UsageError, RunError) as error:  # it was moved or removed meanwhile
+        except (UsageError, RunError) as error:  # moved or removed since
             parts.append(f"<p>{_text(str(error))}</p>")
     return "".join(parts)
 
 
 def error_lines(error: Exception) -> list[str]:
-    """What stands below a cell that ended with an error of ours: its line, without where in our code it was found."""
+    """Returns what is shown below a cell for an error of ours: its message without a traceback."""
     return [f"{type(error).__name__}: {printable(str(error))}"]
 
 

@@ -1,66 +1,65 @@
-"""One page with a whole match in it: the viewer, its style and the frames. It opens from disk and fetches nothing."""
+"""Makes an HTML file with the viewer and a whole match, which opens from disk and fetches nothing."""
 
 import base64
 import gzip
 import hashlib
 import html
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from referee.games.contract import Player
+from referee.games.contract import Player, State
 from referee.harness.errors import RunError
 from referee.harness.paths import HOME
-from referee.harness.replay.formats.imported_frames import OriginalFramer, framer_of
-from referee.harness.replay.formats.imports import Original
+from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
-from referee.harness.replay.viewer_frames import Eyes, Framer
 from referee.harness.web.replay_list import FileSource
+from referee.harness.web.viewer_frames import Eyes, FrameBuilder, frame_builder
 
 STATIC = HOME / "harness" / "web" / "static"
 
 
 class About(Struct, frozen=True):
-    """What the viewer is told of a record as a whole; its first line."""
+    """The first line for the viewer: facts about the match."""
 
     title: str
     game: str
     names: tuple[str, ...]
     command: str
-    """The line that plays it again, with paths as they were given; empty: the record does not say it."""
+    """The command that plays the match again; empty if unknown."""
     pieces: dict[str, str]
-    """Names of what the views show by number."""
+    """Names of what the views give as numbers."""
     prints: dict[str, str]
-    """What stands on those beside their names."""
+    """Text printed on them, besides the name."""
     rules: dict[str, str]
-    """By function: the section of the rules that says what is legal."""
+    """By method, the section of the rules that says what is legal."""
     people: tuple[Player, ...] = ()
     """The seats at which people play."""
     eyes: tuple[Player, ...] | None = None
-    """The seats whose views are shown; None = everything is."""
+    """The seats whose views are shown; None shows everything."""
     live: bool = False
-    """It is still written."""
+    """The replay is still being written."""
     original: str = ""
-    """What a file of an original competition holds and what not; empty: it is a record of ours."""
+    """The contents of an original competition's file, and what it lacks; empty for our own replays."""
 
 
 class Closing(Struct, frozen=True):
-    """What is known when a record has ended; the last line."""
+    """The last line for the viewer, after the end of the replay."""
 
     verified: str
     """`identical`, or what was found when it was played again."""
     stderr: dict[Player, str] = {}
-    """What each seat wrote for its author, a character a byte: a turn says how many there were by then."""
+    """Each seat's standard error, one character per byte. A turn says how many bytes there were by then."""
 
 
 FIRST_LINES = 3
-"""So many lines, up to the opening, are what the first board needs: the page shows it before it unpacks the rest."""
+"""How many lines the first board needs. The page shows it before it unpacks the rest."""
 STDERR_BYTES = 64 << 10
-"""So much of what a seat wrote for its author goes into a page that opens from disk."""
+"""How much of each seat's standard error the file contains."""
 
 
 UNPACK = """
@@ -82,22 +81,22 @@ Promise.all(["style", "script"].map(inflated)).then((texts) => {
   }
 });
 """
-"""Puts the viewer's style and script into the page. Its policy names them by their hashes, so that no others run."""
+"""Loads the viewer's style and script. The page's policy names them by hash, so that no others run."""
 
 
 def page(replay: Replay | Original) -> bytes:
-    """The page, with what every seat saw in it. RunError if this installation has no viewer."""
+    """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer."""
     script, style = _built("viewer.js"), _built("viewer.css")
     scripts = f"{_hash(UNPACK)} {_hash(script)}"
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
-    data = list(lines(replay, _words(replay)))
+    data = list(lines(replay, _stderr(replay)))
     first, rest = b"".join(data[:FIRST_LINES]), b"".join(data[FIRST_LINES:])
     parts = {"style": style.encode(), "script": script.encode(), "first": first, "data": rest}
     packed = "".join(
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
     title = html.escape(about(replay).title)
-    licences = html.escape(_built("licences.md"), quote=False)  # those of what the script is bundled from
+    licences = html.escape(_built("licences.md"), quote=False)  # of the packages in the script
     return (
         '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -107,8 +106,8 @@ def page(replay: Replay | Original) -> bytes:
     ).encode()
 
 
-def _words(replay: Replay | Original) -> dict[Player, bytes]:
-    """The first part of what each seat wrote for its author."""
+def _stderr(replay: Replay | Original) -> dict[Player, bytes]:
+    """Returns the start of each seat's standard error."""
     if isinstance(replay, Original):
         return {}
     source = FileSource(replay.path)
@@ -116,12 +115,12 @@ def _words(replay: Replay | Original) -> dict[Player, bytes]:
 
 
 def is_there() -> bool:
-    """Whether this installation has the viewer."""
+    """Tells whether this installation has the viewer."""
     return (STATIC / "viewer.js").is_file() and (STATIC / "viewer.css").is_file()
 
 
 def is_painted(game: str) -> bool:
-    """Whether the viewer has a painter for the game, and needs no drawing of it."""
+    """Tells whether the viewer paints the game's board itself and needs no text drawing."""
     try:
         return game in msgspec.json.decode((STATIC / "painters.json").read_bytes(), type=list[str])
     except FileNotFoundError:
@@ -129,61 +128,78 @@ def is_painted(game: str) -> bool:
 
 
 def check_there() -> None:
-    """RunError if it has not."""
+    """Raises RunError if this installation has no viewer."""
     _built("viewer.js")
 
 
-def lines(replay: Replay | Original, words: Mapping[Player, bytes] | None = None) -> Iterator[bytes]:
-    """What the viewer reads: `About`, then the frames up to where the record stops being what the rules give, then
-    `Closing`. `words`: what each seat wrote for its author."""
-    yield encoded(about(replay))
-    framer = framer_of(replay, drawn=not is_painted(replay.game.name))
-    yield from framer.begin()
-    verified = ""
-    number = 1
-    try:
-        for number, line in enumerate(replay.lines[1:], start=1):  # noqa: B007 - used below
-            frame = framer.take(line)
-            if frame is None:
-                break
-            yield frame
-        else:
-            number += 1
-    except Difference as difference:
-        verified = str(difference)
-    yield from conclusion(framer, [] if verified else replay.lines[number:], verified, words or {})
+class ViewerLines:
+    """Makes the viewer's lines: `About`, frames as long as the replay follows the rules, and `Closing`."""
 
+    def __init__(self, replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> None:
+        self.replay = replay
+        self._about = about(replay, eyes, live)
+        self._framer = frame_builder(replay, eyes, drawn=not is_painted(replay.game.name))
+        self._rest: list[bytes] = []  # lines after the last position
+        self._wrong = ""
 
-def conclusion(
-    framer: Framer | OriginalFramer, rest: Sequence[bytes], wrong: str, words: Mapping[Player, bytes]
-) -> Iterator[bytes]:
-    """The last lines: what is left of a record after its last position, and whether that is what the rules give."""
-    if not wrong:
+    @property
+    def state(self) -> State | None:
+        """The latest position, not to be changed; None for an original competition's file."""
+        return self._framer.simulation.state if isinstance(self._framer, FrameBuilder) else None
+
+    def begin(self) -> Iterator[bytes]:
+        """Yields the lines for the replay's first line."""
+        yield encoded(self._about)
+        yield from self._framer.begin()
+
+    def take(self, line: bytes) -> bytes | None:
+        """Returns the frame for the replay's next line, if it has one."""
+        if self._wrong:
+            return None
         try:
-            wrong = framer.conclude(rest)
-            yield from map(framer.last, rest)
+            frame = None if self._rest else self._framer.take(line)
         except Difference as difference:
-            wrong = str(difference)
-    texts = {player: text.decode("latin-1") for player, text in words.items() if text}
-    yield encoded(Closing(wrong, texts))
+            self._wrong = str(difference)
+            return None
+        if frame is None:
+            self._rest.append(line)
+        return frame
+
+    def conclude(self, stderr: Mapping[Player, bytes]) -> Iterator[bytes]:
+        """Yields the lines for the replay's end."""
+        if not self._wrong:
+            try:
+                self._wrong = self._framer.conclude(self._rest)
+                yield from map(self._framer.last, self._rest)
+            except Difference as difference:
+                self._wrong = str(difference)
+        texts = {player: text.decode("latin-1") for player, text in stderr.items() if text}
+        yield encoded(Closing(self._wrong, texts))
+
+
+def lines(replay: Replay | Original, stderr: Mapping[Player, bytes] | None = None) -> Iterator[bytes]:
+    """Yields the viewer's lines of a whole replay."""
+    viewer_lines = ViewerLines(replay)
+    yield from viewer_lines.begin()
+    yield from filter(None, map(viewer_lines.take, replay.lines[1:]))
+    yield from viewer_lines.conclude(stderr or {})
 
 
 def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> About:
-    """The facts of a record. Who sees one seat only is not told the seed."""
-    game = replay.game
+    """Returns the facts about a match. Only those who see everything learn the seed."""
+    game, shown = replay.game, replay.game.presentation
     if isinstance(replay, Original):
         title = f"{game.title}: {' against '.join(replay.names)}"
-        return About(
-            title, game.name, replay.names, "", dict(game.pieces), dict(game.prints), {}, original=replay.form.holds
-        )
+        names, texts = dict(shown.card_names), dict(shown.card_texts)
+        return About(title, game.name, replay.names, "", names, texts, {}, original=replay.form.contents)
     setup = replay.header.setup
     return About(
         title=f"{game.title}: {' against '.join(setup.names)}",
         game=game.name,
         names=setup.names,
         command=shlex.join(replay.header.again) if eyes is None else "",
-        pieces=dict(game.pieces),
-        prints=dict(game.prints),
+        pieces=dict(shown.card_names),
+        prints=dict(shown.card_texts),
         rules={method.name: method.rules for method in game.methods.values() if method.rules},
         people=replay.header.people,
         eyes=None if eyes is None else tuple(sorted(eyes)),
@@ -192,7 +208,7 @@ def about(replay: Replay | Original, eyes: Eyes = None, live: bool = False) -> A
 
 
 def encoded(value: Any) -> bytes:
-    """A line that is no frame."""
+    """Encodes a line that is not a frame."""
     return msgspec.json.encode(value) + b"\n"
 
 
@@ -201,16 +217,16 @@ def _built(name: str) -> str:
         return (STATIC / name).read_text("utf-8")
     except FileNotFoundError as error:
         raise RunError(
-            "no viewer in this installation: it has not been built; with node, `make viewer` in a checkout builds it"
+            "this installation has no viewer: it has not been built; with node, `make viewer` in a checkout builds it"
             " (or `npm ci && npm run build` in its folder viewer)"
         ) from error
 
 
 def _packed(part: bytes) -> str:
-    """What the page unpacks itself: two fifths of a script, and much less of frames."""
+    """Compresses a part for the page, which unpacks it itself."""
     return base64.b64encode(gzip.compress(part, mtime=0)).decode()
 
 
 def _hash(text: str) -> str:
-    """How a page's policy names a script or style that stands in it."""
+    """Returns the name of an inline script or style in the page's policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,5 +1,4 @@
-"""The records that a viewer may show: one file, or a folder of them. A page names a record by its number here, never by
-a path."""
+"""The replays that a viewer shows: one file, or a folder of them. A page names a replay by number, never by a path."""
 
 import os
 from abc import ABC, abstractmethod
@@ -11,16 +10,15 @@ import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
-from referee.harness.replay.formats.imported_frames import read_record
-from referee.harness.replay.formats.imports import Form, form_of
-from referee.harness.replay.reader import opened
-from referee.harness.replay.writer import is_written
+from referee.harness.replay.formats.originals import Format, format_of, read_record
+from referee.harness.replay.reader import open_replay
+from referee.harness.replay.writer import is_being_written
 
 TAIL_BYTES = 1 << 16
 BEGINNING_BYTES = 64
-"""So much tells what kind of file it is."""
+"""How much is read to recognise an original competition's file."""
 MOST = 20_000
-"""So many records are listed, the newest."""
+"""How many replays are listed: the newest."""
 
 
 class Fault(Struct, frozen=True):
@@ -31,7 +29,7 @@ class Fault(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
-    """A record in the list."""
+    """A replay in the list."""
 
     number: int
     title: str
@@ -39,13 +37,13 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     game: str
     names: tuple[str, ...]
     at: float
-    """When it was written last, in seconds since 1970."""
+    """The time of the last write, in seconds since 1970."""
     live: bool = False
     seed: int = 0
     turns: int = 0
     ranks: tuple[int, ...] = ()
     reason: str = ""
-    """Why it ended; empty: it has no end."""
+    """Why the match ended; empty if the replay has no end."""
     faults: tuple[Fault, ...] = ()
     """Those with a report in the last line."""
     more_faults: int = 0
@@ -53,11 +51,11 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     people: tuple[int, ...] = ()
 
 
-class Source(ABC):
-    """Where the bytes of one record are."""
+class ReplaySource(ABC):
+    """Reads the bytes of one replay."""
 
     path: Path
-    """Of the file, or of what holds it: for messages."""
+    """The file, or the archive that contains it, for messages."""
 
     @property
     def name(self) -> str:
@@ -65,30 +63,30 @@ class Source(ABC):
 
     @abstractmethod
     def read(self, start: int) -> bytes:
-        """Everything from that byte on. OSError if it is gone."""
+        """Returns everything from that byte on. Raises OSError if it is gone."""
 
     def grows(self) -> bool:
-        """Whether it is still written."""
+        """Tells whether it is still being written."""
         return False
 
     def stderr(self, player: int) -> bytes:
-        """What that seat wrote for its author; b"" if that was nothing, or was not kept."""
+        """Returns the standard error of that seat; b"" if nothing was kept."""
         return b""
 
 
-class FileSource(Source):
-    """A record in a file of its own."""
+class FileSource(ReplaySource):
+    """A replay in a file of its own."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self, start: int) -> bytes:
-        with opened(self.path) as file:
+        with open_replay(self.path) as file:
             file.seek(start)
             return file.read()
 
     def grows(self) -> bool:
-        return is_written(self.path)
+        return is_being_written(self.path)
 
     def stderr(self, player: int) -> bytes:
         try:
@@ -97,20 +95,20 @@ class FileSource(Source):
             return b""
 
 
-class Shelf(ABC):
-    """What there is to see."""
+class ReplayList(ABC):
+    """The replays of a viewer."""
 
     @abstractmethod
     def entries(self) -> list[Entry]:
-        """All records that can be listed now: those that are played at this moment first, then the newest."""
+        """Lists all replays: those of running matches first, then the newest."""
 
     @abstractmethod
-    def source(self, number: int) -> Source | None:
-        """The record of that number; None = there is none."""
+    def source(self, number: int) -> ReplaySource | None:
+        """Returns the replay of that number; None if there is none."""
 
 
-class FileShelf(Shelf):
-    """A single record, or more that are added one after the other."""
+class FileList(ReplayList):
+    """Single files, added one by one."""
 
     def __init__(self, *paths: Path) -> None:
         self._paths: list[Path] = []
@@ -120,36 +118,36 @@ class FileShelf(Shelf):
             self.add(path)
 
     def add(self, path: Path) -> int:
-        """Its number, which stays."""
+        """Adds a file, and returns its number."""
         number = self._numbers.setdefault(path, len(self._paths))
         if number == len(self._paths):
             self._paths.append(path)
         return number
 
     def entries(self) -> list[Entry]:
-        found = [entry for number, path in enumerate(self._paths) if (entry := self._entry(number, path)) is not None]
-        return sorted(found, key=lambda entry: (not entry.live, -entry.at))[:MOST]
+        entries = [self._entry(number, path) for number, path in enumerate(self._paths)]
+        return sorted(filter(None, entries), key=lambda entry: (not entry.live, -entry.at))[:MOST]
 
-    def source(self, number: int) -> Source | None:
+    def source(self, number: int) -> ReplaySource | None:
         return FileSource(self._paths[number]) if number in range(len(self._paths)) else None
 
     def _entry(self, number: int, path: Path) -> Entry | None:
-        """What the list says of a file; None if that is no record. What has not changed is not read again."""
+        """Returns the entry of a file; None if it is not a replay. Reads an unchanged file once."""
         try:
-            found = path.stat()
-            state = found.st_size, found.st_mtime_ns
+            status = path.stat()
+            state = status.st_size, status.st_mtime_ns
             known = self._known.get(path)
             if known is not None and known[0] == state and not known[1].live:
                 return known[1]
-            entry = read_entry(path, number, found.st_mtime)
+            entry = read_entry(path, number, status.st_mtime)
         except (OSError, msgspec.MsgspecError, ValueError):
             return None
         self._known[path] = state, entry
         return entry
 
 
-class Folder(FileShelf):
-    """Every record below a folder."""
+class FolderList(FileList):
+    """Every replay below a folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
@@ -159,32 +157,32 @@ class Folder(FileShelf):
         self._find()
         return super().entries()
 
-    def source(self, number: int) -> Source | None:
-        """An address may be older than this server, or than its last look."""
+    def source(self, number: int) -> ReplaySource | None:
+        """Searches the folder again if the number is unknown: a page may be older than this server."""
         if super().source(number) is None:
             self._find()
         return super().source(number)
 
     def _find(self) -> None:
-        for path in sorted(_records(self.folder)):
+        for path in sorted(_candidates(self.folder)):
             self.add(path)
 
 
-def _records(folder: Path) -> list[Path]:
-    """Files that may be records; links are not followed."""
-    found = []
+def _candidates(folder: Path) -> list[Path]:
+    """Returns files that may be replays. Does not follow links."""
+    paths = []
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(top, name) for name in files if name.endswith((".jsonl", ".jsonl.gz"))]
-        found += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
-    return found
+        paths += [Path(top, name) for name in files if name.endswith((".jsonl", ".jsonl.gz"))]
+        paths += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
+    return paths
 
 
 def _is_original(path: Path) -> bool:
-    """Whether it begins as a file of an original competition does."""
+    """Tells whether a file starts like one of an original competition."""
     try:
         with path.open("rb") as file:
-            return form_of(file.read(BEGINNING_BYTES)) is not None
+            return format_of(file.read(BEGINNING_BYTES)) is not None
     except OSError:
         return False
 
@@ -218,13 +216,13 @@ class _Ending(Struct):
 
 
 def read_entry(path: Path, number: int, at: float) -> Entry:
-    """From the first line and the last ones. OSError, MsgspecError or ValueError if it is no record."""
-    with opened(path) as file:
+    """Reads an entry from the first and last lines. Raises OSError, MsgspecError or ValueError for other files."""
+    with open_replay(path) as file:
         first = file.readline(1 << 24)
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL_BYTES))
         tail = file.read().splitlines()
-    if (form := form_of(first)) is not None:
+    if (form := format_of(first)) is not None:
         return _original_entry(path, number, at, form, first, tail)
     header = msgspec.json.decode(first, type=_Header)
     ending, turns = None, 0
@@ -234,31 +232,30 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         elif line.startswith(b'{"turn":'):
             turns = int(line[8:].partition(b",")[0])
             break
-    over = ending is not None
-    result = ending.result if ending is not None else None
+    result = None if ending is None else ending.result
+    faults = () if ending is None else ending.faults
+    total = 0 if ending is None else sum(seat.faults or 0 for seat in ending.seats)
     return Entry(
         number=number,
         title=path.name,
         game=header.game,
         names=header.setup.names,
         at=at,
-        live=not over and is_written(path),
+        live=ending is None and is_being_written(path),
         seed=header.setup.seed,
         turns=turns,
         ranks=() if result is None else result.ranks,
         reason=result.reason if result is not None else ("aborted" if ending is not None and ending.aborted else ""),
-        faults=() if ending is None else ending.faults,
-        more_faults=0
-        if ending is None
-        else max(0, sum(seat.faults or 0 for seat in ending.seats) - len(ending.faults)),
+        faults=faults,
+        more_faults=max(0, total - len(faults)),
         people=header.people,
     )
 
 
-def _original_entry(path: Path, number: int, at: float, form: Form, first: bytes, tail: Sequence[bytes]) -> Entry:
-    """Of a file of an original competition. It has no result, so that the scores stand there."""
+def _original_entry(path: Path, number: int, at: float, form: Format, first: bytes, tail: Sequence[bytes]) -> Entry:
+    """Returns the entry of an original competition's file: the scores replace the result, which it lacks."""
     reader = form.reader(first)
-    left, scores = next((found for line in reversed(tail) if (found := form.standing(line))), (reader.total, ()))
+    left, scores = next(filter(None, map(form.standing, reversed(tail))), (reader.total, ()))
     return Entry(
         number=number,
         title=path.name,
@@ -277,15 +274,17 @@ def _decoded(line: bytes) -> Any:
         return None
 
 
-def shelf_of(path: Path) -> Shelf:
-    """What is to be seen at a path: a record, or a folder with records. UsageError if there is no such thing. A file
-    whose first line is not written yet may become a record."""
+def replay_list(path: Path) -> ReplayList:
+    """Lists the replays at a path, a file or a folder. Raises UsageError for anything else.
+
+    Accepts a file whose first line is not written yet.
+    """
     if path.is_dir():
-        return Folder(path)
+        return FolderList(path)
     if not path.is_file():
-        raise UsageError(f"{path}: there is no such file or folder")
-    with opened(path) as file:
+        raise UsageError(f"{path}: no such file or folder")
+    with open_replay(path) as file:
         first = file.readline()
     if first.endswith(b"\n"):
         read_record(path, first)
-    return FileShelf(path)
+    return FileList(path)

@@ -1,15 +1,15 @@
-"""`referee --watch`: a viewer in a process beside the match, which pays for a socket that it looks at when it waits.
+"""`referee --watch`: the referee's end of a viewer that runs in a process of its own.
 
-Lines of JSON go both ways: what is played and who is asked to the viewer; pause, step, stop and answers back.
+Lines of JSON go both ways. The referee sends which match is played and who is asked; the viewer sends pause, play, step
+and stop, and people's answers.
 """
 
-import json
 import os
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,126 +23,112 @@ from referee.harness.programs.spec import Entrant
 from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat, Withdrawn
+from referee.harness.web.json_lines import JsonLines
 
 START_S = 20.0
 END_S = 10.0
-NICE = 5
-"""The viewer gives way to the bots."""
+NICENESS = 5
+"""The bots have priority over the viewer."""
 LEFT = Fault(FaultKind.CRASH, "has left the table")
 
 
-class Beside:
-    """The referee's end."""
+class ViewerLink:
+    """The connection to the viewer's process."""
 
-    def __init__(self, stream: trio.SocketStream) -> None:
+    def __init__(self, messages: JsonLines) -> None:
         self.pace = Pace()
         self.links: dict[str, str] = {}
-        """The address of everything, `watch`, and one for people where there are some: `people`, `seat 0`, …"""
-        self._stream = stream
-        self._count = 0
-        self._queues: dict[Player, list[Any]] = {}
-        self._news = Bell()
-        self._gone = False
-        self._sending = trio.Lock()
-        self._wrong: dict[Player, str] = {}
+        """Addresses: `watch` shows everything; `people`, `human 1`, … are for people who play."""
+        self._messages = messages
+        self._match = 0  # counts matches
+        self._answers: dict[Player, list[Any]] = {}
+        self._refusals: dict[Player, str] = {}
+        self._changed = Bell()
+        self._closed = False
 
     def person(self, entrant: Entrant) -> Seat:
-        """A seat whose answers come from the page."""
+        """Returns a seat whose answers come from a page."""
         return Person(self._choose, self._refused)
 
-    async def playing(self, record: Path, people: list[Player]) -> None:
-        """The next match begins; `people`: their seats, in the order in which they were named."""
-        self._count += 1
-        self._queues.clear()
+    async def playing(self, replay: Path, people: list[Player]) -> None:
+        """Announces the next match. `people` are the seats of people, in the order of the command line."""
+        self._match += 1
+        self._answers.clear()
         self.pace.begin()
-        playing = {"playing": str(record.absolute()), "match": self._count}
-        await self._send({**playing, "people": people, "paused": self.pace.paused})
-
-    def hold(self) -> None:
-        """The match begins paused."""
-        self.pace.pause()
+        playing = {"playing": str(replay.absolute()), "match": self._match}
+        await self._messages.send({**playing, "people": people, "paused": self.pace.paused})
 
     async def _choose(self, state: State, player: Player) -> Any:
-        queue = self._queues.setdefault(player, [])
-        if not queue:
-            wrong = self._wrong.pop(player, "")
-            await self._send({"asked": player, "hash": state_hash(state), "wrong": wrong})
-        while not queue:
-            if self._gone:
+        answers = self._answers.setdefault(player, [])
+        if not answers:
+            wrong = self._refusals.pop(player, "")
+            await self._messages.send({"asked": player, "hash": state_hash(state), "wrong": wrong})
+        while not answers:
+            if self._closed:
                 return LEFT
             if self.pace.stopped:
-                await self._send({"withdrawn": player})
+                await self._messages.send({"withdrawn": player})
                 return Withdrawn()
-            await self._news.wait()
-        return queue.pop(0)
+            await self._changed.wait()
+        return answers.pop(0)
 
     def _refused(self, player: Player, fault: Fault) -> None:
-        self._queues[player] = []
-        self._wrong[player] = fault.detail
+        self._answers[player] = []
+        self._refusals[player] = fault.detail
 
     async def listen(self) -> None:
-        """Obeys what comes from the page until its end."""
-        rest = b""
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            async for data in self._stream:
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    await self._obey(json.loads(line))
-        self._gone = True
+        """Handles the viewer's messages until it ends."""
+        async for message in self._messages.receive():
+            await self._handle(message)
+        self._closed = True
         self.pace.play()
-        self._news.ring()
+        self._changed.ring()
 
-    async def _obey(self, message: dict[str, Any]) -> None:
+    async def _handle(self, message: dict[str, Any]) -> None:
         if "links" in message:
             self.links = message["links"]
-        elif message["match"] != self._count:
-            return  # it was said of the match before, whose end had not been heard of there
+        elif message["match"] != self._match:
+            return  # sent before the viewer had heard that the last match was over
         elif "answers" in message:
-            self._queues.setdefault(message["seat"], []).extend(message["answers"])
+            self._answers.setdefault(message["seat"], []).extend(message["answers"])
         elif "leave" in message:
-            self._queues.setdefault(message["leave"], []).append(LEFT)
+            self._answers.setdefault(message["leave"], []).append(LEFT)
         elif message.get("do") in ("pause", "play", "step", "stop"):
             getattr(self.pace, message["do"])()
-            await self._send({"paused": self.pace.paused})
-        self._news.ring()
+            await self._messages.send({"paused": self.pace.paused})
+        self._changed.ring()
 
-    async def started(self) -> None:
-        """Waits until the pages are there. RunError if they do not come."""
+    async def wait_started(self) -> None:
+        """Waits until the viewer serves its pages. Raises RunError if it does not start."""
         with trio.move_on_after(START_S):
-            while not self.links and not self._gone:
-                await self._news.wait()
+            while not self.links and not self._closed:
+                await self._changed.wait()
         if not self.links:
-            raise RunError("the viewer has not started")
-
-    async def _send(self, message: dict[str, Any]) -> None:
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            async with self._sending:
-                await self._stream.send_all(json.dumps(message).encode() + b"\n")
+            raise RunError("the viewer did not start")
 
 
 @asynccontextmanager
-async def beside(bind: str, port: int, people: int) -> AsyncIterator[Beside]:
-    """The viewer's process for the length of the block; pages that are open are given what is left at its end."""
+async def open_viewer(bind: str, port: int, people: int) -> AsyncIterator[ViewerLink]:
+    """Runs the viewer's process while the block runs. At its end, open pages are sent the rest."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [sys.executable, "-m", "referee.harness.web.watch_process", str(theirs.fileno())]
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "referee.harness.web.watch_process", str(theirs.fileno())],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for the referee, which then tells it
-            preexec_fn=_give_way,
+            start_new_session=True,  # Ctrl-C is for the referee, which then ends the viewer
+            preexec_fn=lambda: os.nice(NICENESS),
         )
-    stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
     try:
         async with trio.open_nursery() as nursery:
-            end = Beside(stream)
-            nursery.start_soon(end.listen)
-            await end._send({"bind": bind, "port": port, "people": people})
-            await end.started()
-            yield end
-            await end._send({"over": True})
+            messages = JsonLines(ours)
+            link = ViewerLink(messages)
+            nursery.start_soon(link.listen)
+            await messages.send({"bind": bind, "port": port, "people": people})
+            await link.wait_started()
+            yield link
+            await messages.send({"over": True})
             with trio.move_on_after(END_S):
                 await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
             nursery.cancel_scope.cancel()
@@ -150,7 +136,3 @@ async def beside(bind: str, port: int, people: int) -> AsyncIterator[Beside]:
         ours.close()
         process.kill()
         process.wait()
-
-
-def _give_way() -> None:
-    os.nice(NICE)

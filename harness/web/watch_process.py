@@ -1,14 +1,14 @@
-"""The viewer's process beside a match: the pages of who watches, and of people who play.
+"""The viewer's process of `referee --watch`: pages for those who watch, and for people who play.
 
-`python -m referee.harness.web.watch_process DESCRIPTOR`: a socket to the referee (`referee.harness.web.watch`).
+`python -m referee.harness.web.watch_process DESCRIPTOR` takes a socket to the referee (`referee.harness.web.watch`).
 """
 
 import gc
-import json
 import secrets
 import socket
 import sys
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -24,139 +24,143 @@ from referee.harness.replay.lines import state_hash
 from referee.harness.web import guard, server
 from referee.harness.web.app import Rights, Viewer
 from referee.harness.web.draft_turn import Draft
-from referee.harness.web.growing_replay import POLL_S, Followed
+from referee.harness.web.growing_replay import POLL_S, FollowedReplay
+from referee.harness.web.json_lines import JsonLines
 from referee.harness.web.page import encoded
-from referee.harness.web.replay_list import Entry, FileShelf
+from referee.harness.web.replay_list import Entry, FileList
 
-LEFT_S = 8.0
-"""So long pages that are open may take to read the end."""
+DRAIN_S = 8.0
+"""How long open pages have to read the end."""
 QUIET_S = 1.0
 
 
-class Room(Viewer):
-    """A viewer of what is played just now, and the table of its people."""
+class Question:
+    """A question to a person."""
 
-    def __init__(self, stream: trio.SocketStream, tokens: list[str]) -> None:
-        """The tokens are those of `room_names`."""
-        self._room_tokens = tokens
-        super().__init__(FileShelf(), {token: Rights(frozenset()) for token in tokens})
-        self._seat_people([])
-        self.stream_to_referee = stream
+    def __init__(self, position: str) -> None:
+        self.position = position
+        """The hash of the position."""
+        self.draft: Draft | None = None
+        """None until our own position is that one."""
+        self.number = 0
+
+
+class WatchServer(Viewer):
+    """Shows the match that is being played, and asks people for their answers."""
+
+    def __init__(self, messages: JsonLines, tokens: list[str]) -> None:
+        """`tokens` belong to `link_names`, in that order."""
+        self._link_tokens = tokens
+        self._replays = FileList()
+        super().__init__(self._replays, {})
+        self._set_people([])
+        self._messages = messages
+        self._match = 0  # the referee's number of the current match
         self.current: int | None = None
+        """The number of the current match in the list."""
         self.shown: int | None = None
-        """The current match, once its record has begun: before that no page could show it."""
-        self._count = 0  # the referee's own number of the current match
+        """The same, once its replay has begun: no page can show it before."""
         self.paused = False
         self.over = False
-        self.drafts: dict[Player, Draft] = {}
-        self.question = 0
-        """Grows with all that changes on a desk."""
-        self._numbers: dict[Player, int] = {}  # seat -> its question
-        self._positions: dict[Player, str] = {}  # seat -> hash of the position it is asked in
+        self.questions: dict[Player, Question] = {}
+        self._changes = 0  # to any question
         self.app.router.routes += [
-            Route("/live", self._steer, methods=["POST"]),
+            Route("/live", self._control, methods=["POST"]),
             Route("/seats/{seat:int}", self._answer, methods=["POST"]),
         ]
 
-    # What the referee says.
+    # Messages from the referee.
 
-    async def listen(self) -> None:
-        """Hears what is played until there will be no more."""
-        rest = b""
-        async for data in self.stream_to_referee:
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                self._hear(json.loads(line))
-                self.bell.ring()
+    async def listen(self, messages: AsyncIterator[dict[str, Any]]) -> None:
+        """Handles messages until the last match is over."""
+        async for message in messages:
+            self._handle(message)
+            self.bell.ring()
             if self.over:
                 return
         self.over = True
 
-    async def drained(self) -> None:
-        """Waits until open pages have read the end; they may come back once for what they were not to see before."""
-        with trio.move_on_after(LEFT_S):
-            await trio.sleep(QUIET_S)
-            while self.lookers:
-                await trio.sleep(0.05)
-            await trio.sleep(QUIET_S)
-            while self.lookers:
-                await trio.sleep(0.05)
+    async def drain(self) -> None:
+        """Waits until open pages have read the end. They may reconnect once for what they were not allowed to see."""
+        with trio.move_on_after(DRAIN_S):
+            for _ in range(2):
+                await trio.sleep(QUIET_S)
+                while self.readers:
+                    await trio.sleep(0.05)
 
-    def _hear(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         if "playing" in message:
-            assert isinstance(self.shelf, FileShelf)
-            self.current = self.shelf.add(Path(message["playing"]))
-            self._count = message["match"]
-            self.drafts.clear()
-            self._positions.clear()
-            self._seat_people(message["people"])
+            self.current = self._replays.add(Path(message["playing"]))
+            self._match = message["match"]
+            self.questions.clear()
+            self._set_people(message["people"])
             self.paused = message["paused"]
-            assert self._nursery is not None
-            self._nursery.start_soon(self._show, self.current)
+            self.nursery.start_soon(self._show, self.current)
         elif "asked" in message:
-            self._positions[message["asked"]] = message["hash"]
-            assert self._nursery is not None
-            self._nursery.start_soon(self._seat, message["asked"], message["hash"], message["wrong"])
+            self.questions[message["asked"]] = question = Question(message["hash"])
+            self.nursery.start_soon(self._ask, message["asked"], question, message["wrong"])
         elif "withdrawn" in message:
-            self.drafts.pop(message["withdrawn"], None)
-            self._positions.pop(message["withdrawn"], None)
-            self.question += 1
+            self.questions.pop(message["withdrawn"], None)
+            self._changes += 1
         elif "paused" in message:
             self.paused = message["paused"]
         elif "over" in message:
             self.over = True
 
     async def _show(self, number: int) -> None:
-        """Waits until that match is on record, and sends pages there."""
-        while self.current == number and all(entry.number != number for entry in self.shelf.entries()):
+        """Waits for the replay of a match, and sends pages there."""
+        while self.current == number and all(entry.number != number for entry in self.replays.entries()):
             await trio.sleep(POLL_S)
         if self.current == number:
             self.shown = number
             self.bell.ring()
 
-    def _seat_people(self, people: list[Player]) -> None:
-        """Who may see and answer what: people change their seats between matches."""
+    def _set_people(self, people: list[Player]) -> None:
+        """Sets what each link may see and answer. People change seats between matches."""
         rights = [Rights(steers=True), Rights(frozenset(people), steers=True)]
         rights += [Rights(frozenset({seat})) for seat in people]
-        empty = [Rights(frozenset())] * len(self._room_tokens)
-        self.tokens = dict(zip(self._room_tokens, rights + empty, strict=False))
+        nothing = [Rights(frozenset())] * len(self._link_tokens)
+        self.tokens = dict(zip(self._link_tokens, rights + nothing, strict=False))
 
-    async def _seat(self, player: Player, position: str, wrong: str) -> None:
-        """Waits until our position is the one that the seat is asked in, and puts it before the person."""
+    async def _ask(self, player: Player, question: Question, wrong: str) -> None:
+        """Waits until our position is the one that the player is asked in, then shows the question."""
         assert self.current is not None
         followed = self.follow(self.current, None)
         assert followed is not None
         followed.needed = True
-        while self._positions.get(player) == position:
-            if followed.replay is not None and followed.state is not None and state_hash(followed.state) == position:
-                self.drafts[player] = draft = Draft(followed.replay.game.name, followed.state, player)
-                draft.wrong = wrong
-                self._put(player)
-                return
+        while self.questions.get(player) is question:
+            if followed.position is not None:
+                game, state = followed.position
+                if state_hash(state) == question.position:
+                    question.draft = Draft(game, state, player)
+                    question.draft.wrong = wrong
+                    return self._changed(player)
             await self.bell.wait()
+        return None
 
-    def _put(self, player: Player) -> None:
-        """There is another question on that seat's desk, or none; those of others stay."""
-        self.question += 1
-        self._numbers[player] = self.question
+    def _changed(self, player: Player) -> None:
+        """Gives a player's question a new number, and leaves those of others."""
+        self._changes += 1
+        if player in self.questions:
+            self.questions[player].number = self._changes
         self.bell.ring()
 
-    async def _tell(self, message: dict[str, Any]) -> None:
-        """Says it of the match that is played here; where the referee is further already, it is too late."""
-        await self.stream_to_referee.send_all(json.dumps({"match": self._count, **message}).encode() + b"\n")
+    async def send(self, message: dict[str, Any]) -> None:
+        """Sends a message about the current match. The referee ignores it if it plays another by now."""
+        await self._messages.send({"match": self._match, **message})
 
-    # What pages say.
+    # Requests from pages.
 
-    async def _steer(self, request: Request) -> Response:
+    async def _control(self, request: Request) -> Response:
         if not self.rights(request).steers:
-            raise HTTPException(403, "this link only plays\n")
+            raise HTTPException(403, "this link cannot control the match\n")
         body = await _body(request)
-        what = body.get("do")
-        if what not in ("pause", "play", "step", "stop"):
-            raise HTTPException(400, "do: wanted is pause, play, step or stop\n")
+        command = body.get("do")
+        if command not in ("pause", "play", "step", "stop"):
+            raise HTTPException(400, "do: expected pause, play, step or stop\n")
         if self.over or body.get("match", self.current) != self.current:
             raise HTTPException(409, "that match is over\n")
-        await self._tell({"do": what})
+        await self.send({"do": command})
         return Response(status_code=204)
 
     async def _answer(self, request: Request) -> Response:
@@ -164,60 +168,57 @@ class Room(Viewer):
         if seat not in (self.rights(request).eyes or ()):
             raise HTTPException(403, "this link is not for that seat\n")
         body = await _body(request)
-        draft = self.drafts.get(seat)
-        if draft is None or body.get("number") != self._numbers.get(seat):
-            raise HTTPException(409, "that question is no longer asked\n")
+        question = self.questions.get(seat)
+        if question is None or question.draft is None or body.get("number") != question.number:
+            raise HTTPException(409, "that question is no longer open\n")
         if body.get("undo"):
-            draft.undo()
+            question.draft.undo()
         elif body.get("leave"):
-            del self.drafts[seat]
-            await self._tell({"leave": seat})
+            del self.questions[seat]
+            await self.send({"leave": seat})
         else:
-            value = draft.sample(secrets.randbits(63)) if body.get("sample") else body.get("answer")
-            answers = draft.play(value)
+            value = question.draft.sample(secrets.randbits(63)) if body.get("sample") else body.get("answer")
+            answers = question.draft.play(value)
             if answers is not None:
-                del self.drafts[seat]
-                self._positions.pop(seat, None)
-                await self._tell({"seat": seat, "answers": answers})
-        self._put(seat)
+                del self.questions[seat]
+                await self.send({"seat": seat, "answers": answers})
+        self._changed(seat)
         return Response(status_code=204)
 
-    # What pages are told.
-
     async def _matches(self, request: Request) -> Response:
-        """People see the match that they play, without the seed of its luck."""
-        waits = {} if self.over else {"x-referee-waits": "yes"}
-        if self.rights(request).eyes is None:
-            return Response(msgspec.json.encode(self.shelf.entries()), headers=waits, media_type="application/json")
-        found = [entry for entry in self.shelf.entries() if entry.number == self.current]
-        shown: list[Entry] = [msgspec.structs.replace(entry, seed=0, title="") for entry in found]
-        return Response(msgspec.json.encode(shown), headers=waits, media_type="application/json")
+        """Lists all matches; for people, only the one that they play, without its seed."""
+        headers = {} if self.over else {"x-referee-waits": "yes"}
+        entries: list[Entry] = self.replays.entries()
+        if self.rights(request).eyes is not None:
+            current = [entry for entry in entries if entry.number == self.current]
+            entries = [msgspec.structs.replace(entry, seed=0, title="") for entry in current]
+        return Response(msgspec.json.encode(entries), headers=headers, media_type="application/json")
 
     def status(self, rights: Rights) -> bytes:
-        """What is going on, as a line."""
-        seats = sorted(player for player in self.drafts if player in (rights.eyes or ()))
-        choice = self.drafts[seats[0]].choice(self._numbers[seats[0]]) if seats else None
+        """Returns the state of play as a line."""
+        asked = sorted(player for player, question in self.questions.items() if question.draft is not None)
+        seat = next((player for player in asked if player in (rights.eyes or ())), None)
+        question = None if seat is None else self.questions[seat]
         live = {
             "current": self.shown,
             "paused": self.paused,
             "steers": rights.steers and not self.over,
-            "choice": choice,
+            "choice": question and question.draft and question.draft.choice(question.number),
             "over": self.over,
         }
         return encoded({"live": live})
 
-    async def _lines(self, number: int, followed: Followed, rights: Rights, at: int) -> AsyncIterator[bytes]:
-        """The lines, and after what is there the status whenever it has changed."""
+    async def _lines(self, followed: FollowedReplay, rights: Rights, at: int) -> AsyncIterator[bytes]:
+        """Yields the lines, and the status whenever it has changed after them."""
         last_state: tuple[Any, ...] | None = None
-        while not (followed.looked or followed.over):
+        while not (followed.caught_up or followed.over):
             await self.bell.wait()
         while True:
-            if pieces := followed.batch(at):
-                at += len(pieces)
-                yield b"".join(pieces)
-                continue
-            state = self.shown, self.paused, self.over, self.question
-            if state != last_state:
+            state = self.shown, self.paused, self.over, self._changes
+            if lines := followed.batch(at):
+                at += len(lines)
+                yield b"".join(lines)
+            elif state != last_state:
                 last_state = state
                 yield self.status(rights)
             elif followed.over and (self.over or followed.eyes is not None):
@@ -232,44 +233,35 @@ async def _body(request: Request) -> dict[str, Any]:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise HTTPException(400, f"{error}\n") from error
     if not isinstance(body, dict):
-        raise HTTPException(400, "wanted is an object\n")
+        raise HTTPException(400, "expected a JSON object\n")
     return body
 
 
-def room_names(people: int) -> list[str]:
-    """The links that there are: to everything; to the seats of all people, at one screen; to the seat of each."""
+def link_names(people: int) -> list[str]:
+    """Returns the names of the links: to everything, to the seats of all people, and to the seat of each."""
     each = [f"human {number}" for number in range(1, people + 1)] if people > 1 else []
     return ["watch", *(["people"] if people else []), *each]
 
 
 async def main(descriptor: int) -> None:
-    """Serves until the referee is done, and pages have read the end."""
-    stream = trio.SocketStream(trio.socket.from_stdlib_socket(socket.socket(fileno=descriptor)))
-    terms = json.loads((await _first_line(stream)).decode())
-    listening = server.listen(terms["bind"], terms["port"])
-    host, port = listening.getsockname()[:2]
-    names = room_names(terms["people"])
-    tokens = [guard.new_token() for _ in names]
-    room = Room(stream, tokens)
-    app = guard.Guarded(room.app, guard.allowed_hosts(host, port))
-    links = {name: guard.link(host, port, token) for name, token in zip(names, tokens, strict=True)}
-    async with room.open(), server.serving(app, listening):
-        await room._tell({"links": links})
-        await room.listen()
-        await room.drained()
-
-
-async def _first_line(stream: trio.SocketStream) -> bytes:
-    """Byte by byte: what comes after it is for the room."""
-    line = b""
-    while not line.endswith(b"\n"):
-        data = await stream.receive_some(1)
-        if not data:
-            sys.exit(0)
-        line += data
-    return line
+    """Serves until the referee is done and open pages have read the end."""
+    messages = JsonLines(socket.socket(fileno=descriptor))
+    async with aclosing(messages.receive()) as incoming:
+        options = await anext(incoming, None)
+        if options is None:
+            return
+        listening = server.listen(options["bind"], options["port"])
+        host, port = listening.getsockname()[:2]
+        links = {name: guard.new_token() for name in link_names(options["people"])}
+        watch = WatchServer(messages, list(links.values()))
+        app = guard.Guarded(watch.app, guard.allowed_hosts(host, port))
+        async with watch.open(), server.serving(app, listening):
+            urls = {name: guard.link(host, port, token) for name, token in links.items()}
+            await watch.send({"links": urls})
+            await watch.listen(incoming)
+            await watch.drain()
 
 
 if __name__ == "__main__":
     trio.run(main, int(sys.argv[1]))
-    gc.freeze()  # the referee waits for our end: Python would look for garbage in all that was loaded
+    gc.freeze()  # the referee waits for our end: Python would search all that was loaded for garbage

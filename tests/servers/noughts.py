@@ -1,6 +1,6 @@
-"""A player of tic-tac-toe that was written from the rules alone: it knows nothing of the referee.
+"""A player of tic-tac-toe that was written from the rules alone, without the referee.
 
-`Player.hear` takes the events of the stream and says what to post, if anything.
+`Player.hear` takes an event of the stream and returns the move to post, if any.
 """
 
 from functools import cache
@@ -12,7 +12,7 @@ LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4
 
 @cache
 def worth(board: str, mover: str) -> int:
-    """1, 0, -1: what the side to move can reach."""
+    """Returns 1, 0 or -1: the best result for the side to move."""
     other = "X" if mover == "O" else "O"
     if any(board[a] == board[b] == board[c] == other for a, b, c in LINES):
         return -1
@@ -22,7 +22,7 @@ def worth(board: str, mover: str) -> int:
 
 
 class Player:
-    """One battle, as the events tell it."""
+    """Follows one battle by its events."""
 
     def __init__(self) -> None:
         self.me = ""
@@ -32,7 +32,7 @@ class Player:
         self.heard: list[dict[str, str]] = []
 
     def hear(self, event: dict[str, str]) -> dict[str, str] | None:
-        """What is to be posted upon that event."""
+        """Takes an event and returns the move to post."""
         self.heard.append(event)
         if "youAre" in event:
             self.me = event["youAre"]

@@ -1,4 +1,4 @@
-"""A client of AIBG that was written from the interface's description alone: it knows nothing of the referee."""
+"""A client of AIBG that was written from the interface's description alone, without the referee."""
 
 import json
 import random
@@ -35,7 +35,7 @@ class Client:
         return dict(answer.json())
 
     def choose(self, state: dict[str, Any], index: int) -> str:
-        """Shoots at the boss if it is near, goes towards it if it can, and now and then does something foolish."""
+        """Shoots at the boss if it is near, otherwise moves towards it, and sometimes makes an illegal move."""
         me = state[f"player{index}"]
         if me is None:
             return "move,0,0"
@@ -51,7 +51,7 @@ class Client:
         return f"move,{ways[0][0]},{ways[0][1]}" if ways and self.luck.random() > 0.05 else "move,99,99"
 
     def play(self) -> tuple[int, dict[str, Any]]:
-        """A whole game: the own number and the last position that was heard."""
+        """Plays a whole game, and returns the player's number and the last position."""
         joined = self.join()
         index, state = joined["playerIdx"], json.loads(joined["gameState"])
         while True:

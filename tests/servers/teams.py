@@ -1,4 +1,4 @@
-"""Teams as they were: web services in threads, with the libraries that such services use."""
+"""Teams' web services in threads, with the libraries that such services use."""
 
 import asyncio
 import importlib.util
@@ -15,10 +15,10 @@ import requests
 from noughts import Player
 
 QUIET_S = 0.05
-"""Before it answers a client looks whether more comes: cheats move before it or twice in a row."""
+"""How long a client waits for more events before it answers, since cheats may move twice in a row."""
 
 Play = Callable[[str, str], list[dict[str, str]]]
-"""Takes the game's address at the Arena and a battle's id; gives the events that it heard."""
+"""Takes the game's address at the Arena and a battle's id, and returns the events."""
 
 
 def plain_sseclient() -> ModuleType:
@@ -44,7 +44,7 @@ def by_sseclient(url: str) -> Iterator[str]:
     for event in plain_sseclient().SSEClient(url):
         yield event.data
         if "winner" in event.data or "\\u256f" in event.data:
-            return  # it would connect again for ever
+            return  # the library would reconnect without end
 
 
 def by_sseclient_py(url: str) -> Iterator[str]:
@@ -57,7 +57,7 @@ def by_sseclient_py(url: str) -> Iterator[str]:
 
 
 def playing(events: Callable[[str], Iterator[str]], post: Callable[[str, Any], Any] | None = None) -> Play:
-    """Plays with that library for the stream and a session of `requests` for the moves."""
+    """Returns a client that streams with that library and posts moves with `requests`."""
 
     def play(url: str, battle: str) -> list[dict[str, str]]:
         player = Player()
@@ -82,8 +82,7 @@ def playing(events: Callable[[str], Iterator[str]], post: Callable[[str, Any], A
 
 
 def all_heard(url: str, battle: str, heard: int) -> bool:
-    """Whether there is no move yet but those that were heard, as far as the arena tells: however slow this machine is,
-    a client that looks ahead is not to be taken by surprise."""
+    """Tells whether the client has received all moves so far. A slow machine must not surprise it."""
     answer = requests.get(f"{url}/admin/view/{battle}", timeout=60)
     return answer.status_code != 200 or len(answer.json().get("moves", ())) < heard
 
@@ -133,7 +132,7 @@ class Team:
         self.invitations: list[dict[str, str]] = []
         """The headers of each."""
         self.reports: list[tuple[dict[str, Any], str | None]] = []
-        """What the coordinator was told, and with which token."""
+        """The coordinator's reports with their tokens."""
         self.reported = threading.Event()
 
 
@@ -141,7 +140,7 @@ class Team:
 def team(
     play: Callable[[str, str], Any], arena: Callable[[], str], waits: bool = False, status: int = 200
 ) -> Iterator[Team]:
-    """A service that plays every battle that it is told of, `waits`: and replies only then."""
+    """A service that plays every announced battle. With `waits`, it replies after the battle."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""AIBG's front with the clients that it is for: a whole event, training, viewers, and every refusal of 13.3."""
+"""AIBG's server with real clients: a whole event, training, viewers, and every refusal of 13.3."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from ships import Client
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.servers.aibg.aibg_routes import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER
-from referee.harness.servers.aibg.lobby import Rooms
+from referee.harness.servers.aibg.lobby import Lobby
 from referee.harness.servers.hosting import open_aibg
 from referee.harness.servers.users import Gatekeeper, TooMany, User
 
@@ -31,23 +31,23 @@ PASSWORD = "a password of everybody"
 
 @cache
 def users() -> dict[str, User]:
-    """Sixteen teams, an organiser and a viewer. Their hash is one of little work, for the tests' sake."""
+    """Sixteen teams, an organiser and a viewer, with a cheap hash."""
     hashed = PasswordHasher(time_cost=1, memory_cost=64, parallelism=1).hash(PASSWORD)
     roles = dict.fromkeys(TEAMS, "player") | {"chief": "admin", "screen": "viewer"}
     return {name: User(role, hashed) for name, role in roles.items()}  # type: ignore[arg-type]
 
 
-class Front:
-    def __init__(self, address: str, rooms: Rooms) -> None:
+class Server:
+    def __init__(self, address: str, lobby: Lobby) -> None:
         self.url = f"http://{address}"
-        self.rooms = rooms
+        self.lobby = lobby
 
     async def client(self, name: str, prefix: str = "Bearer ") -> Client:
         client: Client = await in_thread(Client, self.url, name, PASSWORD, prefix)
         return client
 
     async def create(self, names: list[str], minutes: float = 0.03, map_name: str = "first_round.txt") -> int:
-        """The id of a new game."""
+        """Creates a game and returns its id."""
         chief = await self.client("chief")
         told = {"gameId": 77, "playerUsernames": names, "time": minutes, "mapName": map_name}
         answer = await in_thread(chief.post, "/game/createGame", told)
@@ -56,14 +56,14 @@ class Front:
 
 
 @pytest.fixture
-async def front(tmp_path: Path) -> AsyncIterator[Front]:
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
     keeper = Gatekeeper(users(), b"s" * 64)
-    async with open_aibg("127.0.0.1:0", keeper, replays=tmp_path, seed=5) as (address, rooms):
-        yield Front(address, rooms)
+    async with open_aibg("127.0.0.1:0", keeper, replays=tmp_path, seed=5) as (address, lobby):
+        yield Server(address, lobby)
 
 
 async def together(*calls: Callable[[], Any]) -> list[Any]:
-    """What the calls give, each in a thread of its own at the same time."""
+    """Runs the calls in threads at the same time, and returns their results."""
     results: dict[int, Any] = {}
 
     async def one(place: int) -> None:
@@ -75,24 +75,24 @@ async def together(*calls: Callable[[], Any]) -> list[Any]:
     return [results[place] for place in range(len(calls))]
 
 
-async def test_a_whole_event_of_sixteen_teams_four_groups_and_a_final(front: Front, tmp_path: Path) -> None:
-    clients = {name: await front.client(name) for name in TEAMS}
+async def test_sixteen_teams_play_four_groups_and_a_final(server: Server, tmp_path: Path) -> None:
+    clients = {name: await server.client(name) for name in TEAMS}
     groups = [TEAMS[start : start + 4] for start in range(0, 16, 4)]
-    numbers = [await front.create(group) for group in groups]
+    numbers = [await server.create(group) for group in groups]
     assert numbers == [0, 1, 2, 3], "the number in the request is not looked at"
     played = await together(*(clients[name].play for name in TEAMS))
     assert [index for index, _ in played] == [1, 2, 3, 4] * 4
     winners = []
     for number, group in zip(numbers, groups, strict=True):
-        room = front.rooms.rooms[number]
-        assert (room.verdict is not None and room.verdict.faults == ()) or all(
+        game = server.lobby.games[number]
+        assert (game.verdict is not None and game.verdict.faults == ()) or all(
             fault.kind == "illegal"
-            for fault in room.verdict.faults  # type: ignore[union-attr]
+            for fault in game.verdict.faults  # type: ignore[union-attr]
         )
-        winners.append(group[room.verdict.result.ranks.index(1)])  # type: ignore[union-attr]
-    number = await front.create(winners, map_name="final")
+        winners.append(group[game.verdict.result.ranks.index(1)])  # type: ignore[union-attr]
+    number = await server.create(winners, map_name="final")
     await together(*(clients[name].play for name in winners))
-    final = front.rooms.rooms[number]
+    final = server.lobby.games[number]
     assert final.map_name == "final" and final.verdict is not None
     assert sorted(final.verdict.result.ranks) == [1, 2, 3, 4]
     assert final.verdict.result.reason == "the time of the match is up"
@@ -103,11 +103,11 @@ async def test_a_whole_event_of_sixteen_teams_four_groups_and_a_final(front: Fro
         assert verify(Replay(record)) is not None
 
 
-async def test_all_join_at_once_and_only_the_mover_is_on_the_move(front: Front) -> None:
+async def test_all_join_together_and_only_one_player_is_on_the_move(server: Server) -> None:
     names = TEAMS[:4]
-    await front.create(names, minutes=1)
+    await server.create(names, minutes=1)
     clients = [
-        await front.client(name, prefix)
+        await server.client(name, prefix)
         for name, prefix in zip(names, ("Bearer ", "Bearer: ", "", "bearer "), strict=True)
     ]
     early = await in_thread(clients[0].post, "/game/doAction", {"action": "move,-6,-7"})
@@ -142,30 +142,30 @@ async def test_all_join_at_once_and_only_the_mover_is_on_the_move(front: Front) 
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(act, 1, "move,99,0")
-        while front.rooms.rooms[0].players["team1"].on_move:
+        while server.lobby.games[0].seats["team1"].on_move:
             await trio.sleep(0.01)
         twice = await in_thread(clients[0].post, "/game/doAction", {"action": "move,-6,-7"})
         assert twice.json()["message"] == NOT_ON_MOVE, "its first action waits for the others"
         for index, action in ((2, "move,13,-7"), (3, "move,-13,7"), (4, "move,6,7")):
-            while not front.rooms.rooms[0].players[f"team{index}"].on_move:
+            while not server.lobby.games[0].seats[f"team{index}"].on_move:
                 await trio.sleep(0.01)
             nursery.start_soon(act, index, action)
         while 1 not in replies:
             await trio.sleep(0.01)
         assert set(replies) == {1}, "the others wait for their own next turn"
-        front.rooms.delete(0, training=False)
+        server.lobby.delete(0, training=False)
     assert replies[1]["message"].startswith("off_map")
     seen = json.loads(replies[1]["gameState"])
     assert (seen["player1"]["health"], seen["player2"]["q"], seen["boss"]["bossAction"]) == (900, 13, True)
     assert [replies[index] for index in (2, 3, 4)] == [{"message": GAME_OVER}] * 3
 
 
-async def test_who_gives_up_joining_and_asks_anew_is_still_there_when_the_first_wait_ends(
-    front: Front, monkeypatch: pytest.MonkeyPatch
+async def test_a_client_that_retries_joining_stays_joined_when_its_first_request_ends(
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("referee.harness.servers.aibg.lobby.JOIN_S", 1.0)
-    await front.create(TEAMS[:4])
-    clients = [await front.client(name) for name in TEAMS[:4]]
+    await server.create(TEAMS[:4])
+    clients = [await server.client(name) for name in TEAMS[:4]]
     answers: dict[int, Any] = {}
 
     async def join(place: int, after_s: float) -> None:
@@ -179,36 +179,36 @@ async def test_who_gives_up_joining_and_asks_anew_is_still_there_when_the_first_
     assert {place: answer.status_code for place, answer in answers.items()} == dict.fromkeys((10, 1, 2, 3), 202)
 
 
-async def test_who_is_silent_for_three_seconds_is_out_and_the_others_play_on(front: Front) -> None:
+async def test_a_player_silent_for_three_seconds_is_out_and_the_others_play_on(server: Server) -> None:
     names = TEAMS[:4]
-    await front.create(names, minutes=0.12)
-    clients = [await front.client(name) for name in names]
+    await server.create(names, minutes=0.12)
+    clients = [await server.client(name) for name in names]
     results = await together(*(client.play for client in clients[:3]), clients[3].join)
-    room = front.rooms.rooms[0]
-    assert room.verdict is not None
-    timeouts = [(fault.player, fault.kind) for fault in room.verdict.faults if fault.kind != "illegal"]
+    game = server.lobby.games[0]
+    assert game.verdict is not None
+    timeouts = [(fault.player, fault.kind) for fault in game.verdict.faults if fault.kind != "illegal"]
     assert timeouts == [(3, "timeout")]
     assert results[0][1]["player4"] is None and results[0][1]["player3"] is not None
     late = await in_thread(clients[3].post, "/game/doAction", {"action": "move,6,7"})
     assert (late.status_code, late.json()) == (400, {"message": GAME_OVER})
 
 
-async def test_a_client_cuts_the_number_of_its_training_game_out_of_the_message(front: Front) -> None:
-    """As a client of the competition does; it decodes the bytes as UTF-8 and looks at the game as a viewer."""
-    client = await front.client("team1", "")
+async def test_a_client_can_parse_the_number_of_its_training_game(server: Server) -> None:
+    """As a client of the competition does, which then watches the game as a viewer."""
+    client = await server.client("team1", "")
     begun = await in_thread(client.post, "/game/train", {"mapName": "test1.txt", "playerIdx": 1, "time": 1})
     assert (begun.status_code, begun.headers["Content-Type"]) == (202, "application/json")
     message = json.loads(begun.content.decode("utf-8"))["message"]
     found = re.fullmatch("TrainingGame sa id-ijem: ([0-9]+) uspešno napravljen[.]", message)
     assert found is not None, message
     viewer = {"gameId": found[1], "password": PASSWORD}
-    seen = await in_thread(partial(requests.get, f"{front.url}/game", params=viewer, timeout=30))
+    seen = await in_thread(partial(requests.get, f"{server.url}/game", params=viewer, timeout=30))
     assert seen.status_code == 202
     assert json.loads(seen.json()["gameState"])["player1"]["name"] == "team1"
 
 
-async def test_training_plays_a_round_a_call_beside_three_bots(front: Front) -> None:
-    client = await front.client("team1", "")
+async def test_each_training_call_plays_a_round_against_three_bots(server: Server) -> None:
+    client = await server.client("team1", "")
     none = await in_thread(client.post, "/game/actionTrain", {"action": "move,0,0"})
     assert (none.status_code, none.json()) == (400, {"message": NO_TRAINING})
     for wrong in (
@@ -242,12 +242,12 @@ async def test_training_plays_a_round_a_call_beside_three_bots(front: Front) -> 
     assert more.status_code == 202, "after the first is over"
 
 
-async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) -> None:
-    url = f"{front.url}/game/joinGame"
+async def test_requests_need_a_valid_token(server: Server) -> None:
+    url = f"{server.url}/game/joinGame"
 
     async def status(token: str | None, path: str = "/game/joinGame", method: str = "GET") -> int:
         headers = {} if token is None else {"Authorization": token}
-        send = partial(requests.request, method, front.url + path, headers=headers, json={}, timeout=30)
+        send = partial(requests.request, method, server.url + path, headers=headers, json={}, timeout=30)
         return int((await in_thread(send)).status_code)
 
     secret = "s" * 64
@@ -261,7 +261,7 @@ async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) ->
         assert await status(token) == 401, token
     assert await status(stranger) == 400
     assert await status("nonsense", "/game/train", "POST") == 500, "as in the original"
-    player, chief = await front.client("team1"), await front.client("chief")
+    player, chief = await server.client("team1"), await server.client("chief")
     assert (await in_thread(player.post, "/game/createGame", {})).status_code == 403
     assert (await in_thread(chief.get, "/game/joinGame")).status_code == 403
     assert (await in_thread(player.get, "/game/joinGame")).json() == {"message": NO_GAME}
@@ -271,18 +271,18 @@ async def test_tokens_are_asked_for_and_those_of_others_refused(front: Front) ->
     assert url.startswith("http://127.0.0.1")
 
 
-async def test_who_sends_no_token_or_another_host_is_told_so_where_clients_look(front: Front) -> None:
-    none = await in_thread(partial(requests.get, f"{front.url}/game/joinGame", timeout=30))
+async def test_a_missing_token_and_a_wrong_host_are_explained_in_the_message(server: Server) -> None:
+    none = await in_thread(partial(requests.get, f"{server.url}/game/joinGame", timeout=30))
     assert none.status_code == 400
-    assert none.json()["message"].startswith("there is no header Authorization; wanted is: Bearer TOKEN")
-    other = await in_thread(partial(requests.get, f"{front.url}/game", headers={"Host": "a.example"}, timeout=30))
+    assert none.json()["message"].startswith("no header Authorization; expected: Bearer TOKEN")
+    other = await in_thread(partial(requests.get, f"{server.url}/game", headers={"Host": "a.example"}, timeout=30))
     assert other.status_code == 403
-    assert other.json()["message"] == "this server is not called by that name; --alias adds one"
+    assert other.json()["message"] == "this server does not have that name; --alias adds one"
 
 
-async def test_a_token_may_stand_in_quotes(front: Front) -> None:
-    """As clients send it that pass the JSON text of the answer on."""
-    player = await front.client("team1")
+async def test_a_token_may_be_quoted(server: Server) -> None:
+    """Some clients pass on the JSON text of the response."""
+    player = await server.client("team1")
     token = str(player.session.headers["Authorization"])[7:]
     for header in (f'Bearer "{token}"', f'"{token}"', f"Bearer: '{token}'"):
         player.session.headers["Authorization"] = header
@@ -294,16 +294,16 @@ async def test_a_token_may_stand_in_quotes(front: Front) -> None:
 @pytest.mark.parametrize(
     ("who", "path", "why"),
     [
-        ("team1", "/user/login", "username and password are wanted, both as text"),
-        ("team1", "/game/train", "mapName, playerIdx (1 to 4) and time (minutes) are wanted"),
-        ("team1", "/game/actionTrain", 'action is wanted: "move,Q,R" or "attack,Q,R"'),
-        ("team1", "/game/doAction", 'action is wanted: "move,Q,R" or "attack,Q,R"'),
-        ("chief", "/game/createGame", "playerUsernames (a list), time (minutes) and mapName are wanted"),
-        ("chief", "/game/deleteGame", "gameId is wanted, and training (true or false)"),
+        ("team1", "/user/login", "expected username and password, both as text"),
+        ("team1", "/game/train", "expected mapName, playerIdx (1 to 4) and time (minutes)"),
+        ("team1", "/game/actionTrain", 'expected action: "move,Q,R" or "attack,Q,R"'),
+        ("team1", "/game/doAction", 'expected action: "move,Q,R" or "attack,Q,R"'),
+        ("chief", "/game/createGame", "expected playerUsernames (a list), time (minutes) and mapName"),
+        ("chief", "/game/deleteGame", "expected gameId, and training (true or false)"),
     ],
 )
-async def test_what_is_missing_in_a_body_is_told(front: Front, who: str, path: str, why: str) -> None:
-    client = await front.client(who)
+async def test_a_refusal_names_the_missing_members(server: Server, who: str, path: str, why: str) -> None:
+    client = await server.client(who)
     refused = await in_thread(client.post, path, {})
     assert refused.status_code == 400
     assert (refused.json()["message"], refused.json()["path"]) == (why, path)
@@ -318,18 +318,18 @@ async def test_what_is_missing_in_a_body_is_told(front: Front, who: str, path: s
         ("FinalMapTopicAIBGaziBre.txt", "final"),
     ],
 )
-async def test_a_map_has_the_name_by_which_clients_know_its_kind_too(front: Front, told: str, map_name: str) -> None:
-    number = await front.create(TEAMS[:4], map_name=told)
-    assert front.rooms.rooms[number].map_name == map_name
+async def test_maps_also_have_the_names_that_clients_know(server: Server, told: str, map_name: str) -> None:
+    number = await server.create(TEAMS[:4], map_name=told)
+    assert server.lobby.games[number].map_name == map_name
 
 
-async def test_wrong_passwords_are_heard_five_times_a_minute(front: Front, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_five_wrong_passwords_a_minute_are_allowed(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
     async def log_in(name: str, password: str) -> requests.Response:
         told = {"username": name, "password": password}
-        return await in_thread(partial(requests.post, f"{front.url}/user/login", json=told, timeout=30))
+        return await in_thread(partial(requests.post, f"{server.url}/user/login", json=told, timeout=30))
 
     assert (
-        await in_thread(partial(requests.post, f"{front.url}/user/login", json={"username": "x"}))
+        await in_thread(partial(requests.post, f"{server.url}/user/login", json={"username": "x"}))
     ).status_code == 400
     statuses = [(await log_in("team1", f"wrong secret {n}")).status_code for n in range(6)]
     assert statuses == [404] * 5 + [429]
@@ -339,7 +339,7 @@ async def test_wrong_passwords_are_heard_five_times_a_minute(front: Front, capfd
     assert "secret" not in "".join(capfd.readouterr())
 
 
-async def test_no_more_are_heard_of_those_that_come_at_once() -> None:
+async def test_the_limit_on_wrong_passwords_holds_for_concurrent_requests() -> None:
     keeper = Gatekeeper({"team1": User("player", PasswordHasher(1, 8, 1).hash(PASSWORD))}, b"s" * 64)
     heard: list[str | None] = []
     refused: list[int] = []
@@ -357,8 +357,8 @@ async def test_no_more_are_heard_of_those_that_come_at_once() -> None:
     assert await keeper.log_in("team1", PASSWORD, "10.0.0.2") is not None, "from elsewhere it is another count"
 
 
-async def test_games_are_made_by_names_and_deleted_with_an_error(front: Front) -> None:
-    chief = await front.client("chief")
+async def test_games_are_created_for_users_and_deleting_answers_400(server: Server) -> None:
+    chief = await server.client("chief")
     good = {"playerUsernames": TEAMS[:4], "time": 3, "mapName": "final.txt"}
     for change in (
         {"playerUsernames": TEAMS[:3]},
@@ -371,24 +371,24 @@ async def test_games_are_made_by_names_and_deleted_with_an_error(front: Front) -
         {"mapName": "..\\final"},
     ):
         assert (await in_thread(chief.post, "/game/createGame", good | change)).status_code == 400, change
-    assert await front.create(TEAMS[:4]) == 0
+    assert await server.create(TEAMS[:4]) == 0
     assert (await in_thread(chief.post, "/game/createGame", good)).status_code == 400, "they are in a game"
     deleted = await in_thread(chief.post, "/game/deleteGame", {"gameId": 0, "training": False})
     assert (deleted.status_code, deleted.json()) == (400, {"message": "game 0 is deleted"})
-    assert await front.create(TEAMS[:4]) == 0, "the lowest that is free"
+    assert await server.create(TEAMS[:4]) == 0, "the lowest that is free"
 
 
-async def test_viewers_see_every_action_and_the_clock(front: Front) -> None:
+async def test_viewers_see_every_action_and_the_clock(server: Server) -> None:
     from websockets.sync.client import connect
 
-    await front.create(TEAMS[:4])
-    look = f"{front.url}/game?gameId=0&password="
+    await server.create(TEAMS[:4])
+    look = f"{server.url}/game?gameId=0&password="
     wrong = await in_thread(requests.get, f"{look}wrong")
     assert (wrong.status_code, wrong.content) == (200, b"")
-    assert (await in_thread(requests.get, f"{front.url}/game?gameId=9&password={PASSWORD}")).status_code == 400
+    assert (await in_thread(requests.get, f"{server.url}/game?gameId=9&password={PASSWORD}")).status_code == 400
     seen = await in_thread(requests.get, look + PASSWORD)
     assert (seen.status_code, seen.json()) == (202, {"gameState": "null", "time": 1800, "playerAttack": "null"})
-    stream = f"{front.url.replace('http', 'ws')}/streaming?gameId=0&password="
+    stream = f"{server.url.replace('http', 'ws')}/streaming?gameId=0&password="
 
     def watch() -> list[dict[str, Any]]:
         with connect(stream + quote(PASSWORD)) as socket:
@@ -399,7 +399,7 @@ async def test_viewers_see_every_action_and_the_clock(front: Front) -> None:
             return json.loads(socket.recv())
 
     assert await in_thread(refused) == {"message": "the password is wrong"}
-    clients = [await front.client(name) for name in TEAMS[:4]]
+    clients = [await server.client(name) for name in TEAMS[:4]]
     frames, *_ = await together(watch, *(client.play for client in clients))
     states = [json.loads(frame["gameState"]) for frame in frames if frame["gameState"] != "null"]
     assert len(states) > 8

@@ -1,4 +1,4 @@
-"""The Arena's front with the clients that it is for: whole evaluations, every library, every ruling of part C."""
+"""The Arena's server with real clients: whole evaluations, every client library, every fault of part C."""
 
 import json
 import shutil
@@ -20,8 +20,8 @@ from referee.games import registry
 from referee.games.arena import Battle
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.match.judge import COURSES
-from referee.harness.match.play import Match, play
+from referee.harness.match.judge import JUDGE_PLANS
+from referee.harness.match.match import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
@@ -29,7 +29,7 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
 from referee.harness.servers.arena import runs
-from referee.harness.servers.arena.arena_seat import RemotePlayer, Terms
+from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
 from referee.harness.servers.builtin_rivals import THINKING
 from referee.harness.servers.hosting import open_arena
@@ -38,8 +38,8 @@ pytestmark = [pytest.mark.trio, pytest.mark.slow]
 in_thread = trio.to_thread.run_sync
 
 
-class Front:
-    """An Arena that listens, and a team that does nothing by itself."""
+class Server:
+    """A running Arena, and a team that does nothing."""
 
     def __init__(self, address: str, arena: Arena, team: Team) -> None:
         self.url = f"http://{address}"
@@ -55,7 +55,7 @@ class Front:
         return await in_thread(partial(requests.get, self.url + path, timeout=30))
 
     async def order(self, case: str | None = None, run: str = "run", game: str = "tic-tac-toe") -> list[str]:
-        """The battles of a new run."""
+        """Orders a run and returns its battles."""
         told = {"runId": run, "teamUrl": self.team.url, "callbackUrl": f"{self.team.url}/callback", "caseType": case}
         answer = await self.post(f"/{game}/evaluate", told)
         assert answer.status_code == 200, answer.text
@@ -70,23 +70,23 @@ class Front:
         return await self.post(f"/tic-tac-toe/play/{battle}", action, **options)
 
     async def listen(self, battle: str, game: str = "tic-tac-toe") -> "Events":
-        """A stream; its first event is there."""
+        """Opens a stream."""
         return Events(partial(lines, f"{self.url}/{game}/start/{battle}"))
 
     async def report(self) -> dict[str, Any]:
-        """What the coordinator was told."""
+        """Returns the coordinator's report."""
         assert await in_thread(self.team.reported.wait, 30)
         return self.team.reports[0][0]
 
 
 class Events:
-    """A stream that is read one event at a time."""
+    """Reads a stream one event at a time."""
 
     def __init__(self, open_stream: Any) -> None:
         self._lines = open_stream()
 
     async def next(self) -> Any:
-        """The next event; None: the stream was closed."""
+        """Returns the next event; None if the stream was closed."""
         line = await in_thread(partial(next, self._lines, None))
         return None if line is None else json.loads(line)
 
@@ -98,12 +98,12 @@ class Events:
 
 
 @pytest.fixture
-async def front(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Front]:
+async def server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Server]:
     options = getattr(request, "param", {})
     settings = Settings(callback_token="ours", replays=tmp_path, seed=5)
     with team(lambda url, battle: None, lambda: "") as idle:
         async with open_arena("127.0.0.1:0", settings, **options) as (address, arena):
-            yield Front(address, arena, idle)
+            yield Server(address, arena, idle)
 
 
 def put(cell: str) -> dict[str, str]:
@@ -118,20 +118,20 @@ def wall(name: str) -> dict[str, str]:
     return {"action": "putWall", "position": name}
 
 
-original = pytest.mark.parametrize("front", [{"compat": "original"}], indirect=True, ids=["original"])
-in_test = pytest.mark.parametrize("front", [{"compat": "original", "test": True}], indirect=True, ids=["test"])
+original = pytest.mark.parametrize("server", [{"compat": "original"}], indirect=True, ids=["original"])
+in_test = pytest.mark.parametrize("server", [{"compat": "original", "test": True}], indirect=True, ids=["test"])
 in_test_by_the_document = pytest.mark.parametrize(
-    "front", [{"compat": "seed", "test": True}], indirect=True, ids=["test"]
+    "server", [{"compat": "seed", "test": True}], indirect=True, ids=["test"]
 )
 
 
 @pytest.mark.parametrize("waits", [False, True], ids=["replies at once", "replies when it has played"])
-async def test_a_team_that_plays_well_has_all_points(front: Front, tmp_path: Path, waits: bool) -> None:
-    with team(LIBRARIES["requests"], lambda: front.url, waits) as strong:
-        front.team = strong
-        battles = await front.order()
-        report = await front.report()
-    assert (report["runId"], report["score"]) == ("run", 100), [(await front.view(battle)) for battle in battles]
+async def test_a_team_that_plays_well_gets_all_points(server: Server, tmp_path: Path, waits: bool) -> None:
+    with team(LIBRARIES["requests"], lambda: server.url, waits) as strong:
+        server.team = strong
+        battles = await server.order()
+        report = await server.report()
+    assert (report["runId"], report["score"]) == ("run", 100), [(await server.view(battle)) for battle in battles]
     assert report["message"] == "\n".join(
         f"{battle}: scored {20 if number < 4 else 4}" for number, battle in enumerate(battles)
     )
@@ -139,24 +139,24 @@ async def test_a_team_that_plays_well_has_all_points(front: Front, tmp_path: Pat
     assert sorted(strong.battles) == sorted(battles)
     for battle in battles:
         assert verify(Replay(tmp_path / f"tic-tac-toe-{battle}.jsonl")) is not None
-    views = [await front.view(battle) for battle in battles]
+    views = [await server.view(battle) for battle in battles]
     assert [view["caseType"] for view in views[:2]] == ["BASE_AI_O", "BASE_AI_X"]
     assert [view["result"] for view in views[4:]] == ["FLIPPED"] * 5
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-async def test_the_libraries_of_the_time_play_whole_battles(front: Front, library: str) -> None:
+async def test_every_client_library_plays_whole_battles(server: Server, library: str) -> None:
     for case in ("AB_AI_X", "C_AI_X_FIRST"):
-        (battle,) = await front.order(case, run=case)
+        (battle,) = await server.order(case, run=case)
         with trio.fail_after(30):
-            heard = await in_thread(LIBRARIES[library], f"{front.url}/tic-tac-toe", battle, abandon_on_cancel=True)
+            heard = await in_thread(LIBRARIES[library], f"{server.url}/tic-tac-toe", battle, abandon_on_cancel=True)
         assert heard[0] == {"youAre": "O", "id": battle}
         assert heard[-1] == ({"winner": "draw"} if case == "AB_AI_X" else {"player": "O", "action": FLIP})
 
 
 @pytest.fixture(scope="module")
 def node_team(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The team's program, beside the packages that it needs."""
+    """The team's program, with its packages installed."""
     folder = tmp_path_factory.mktemp("node")
     for file in (Path(__file__).parent / "node").iterdir():
         if file.is_file():
@@ -169,48 +169,50 @@ def node_team(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("npm") is None, reason="the team needs node and npm")
-async def test_a_team_in_node_has_all_points_and_moves_as_the_one_in_python(front: Front, node_team: Path) -> None:
+async def test_a_team_in_node_gets_all_points_with_the_same_moves_as_one_in_python(
+    server: Server, node_team: Path
+) -> None:
     moves = []
-    with subprocess.Popen(["node", str(node_team), front.url], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(["node", str(node_team), server.url], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             in_node = Team((await in_thread(process.stdout.readline)).strip())
-            with team(LIBRARIES["requests"], lambda: front.url) as in_python:
+            with team(LIBRARIES["requests"], lambda: server.url) as in_python:
                 for service in (in_node, in_python):
-                    service.reported = front.team.reported
-                    front.team.reported.clear()
-                    told = {"runId": service.url, "teamUrl": service.url, "callbackUrl": f"{front.team.url}/callback"}
-                    battles = (await front.post("/tic-tac-toe/evaluate", told)).json()["battleIds"]
-                    assert await in_thread(front.team.reported.wait, 60)
-                    moves.append([(await front.view(battle))["moves"] for battle in battles])
+                    service.reported = server.team.reported
+                    server.team.reported.clear()
+                    told = {"runId": service.url, "teamUrl": service.url, "callbackUrl": f"{server.team.url}/callback"}
+                    battles = (await server.post("/tic-tac-toe/evaluate", told)).json()["battleIds"]
+                    assert await in_thread(server.team.reported.wait, 60)
+                    moves.append([(await server.view(battle))["moves"] for battle in battles])
         finally:
             process.kill()
-    assert [report["score"] for report, _ in front.team.reports] == [100, 100]
+    assert [report["score"] for report, _ in server.team.reports] == [100, 100]
     assert moves[0] == moves[1], "two clients from one description behave alike"
 
 
 @pytest.mark.parametrize("name", [path_of(game) for game in games()])
-async def test_every_arena_game_that_is_installed_is_played(front: Front, tmp_path: Path, name: str) -> None:
-    """With any legal answers, against the first opponent of the game's judged run."""
-    (battle, *others) = await front.order(game=name)
-    ordered = front.arena.battles[battle]
-    course = COURSES[ordered.game.name]
+async def test_every_installed_arena_game_can_be_played(server: Server, tmp_path: Path, name: str) -> None:
+    """With random legal answers, against the first opponent of the game's run."""
+    (battle, *others) = await server.order(game=name)
+    ordered = server.arena.battles[battle]
+    course = JUDGE_PLANS[ordered.game.name]
     position = ordered.game.new(Setup(0, ("a", "b"), ordered.game.options(**course.options)))
     assert isinstance(position, Battle)
-    dice, events = Dice(1), await front.listen(battle, name)
+    dice, events = Dice(1), await server.listen(battle, name)
     me = position.SIDES.index((await events.next())["youAre"])
     with trio.fail_after(100):
         while True:
             if me in position.awaited:
                 legal = msgspec.to_builtins(position.sample(me, dice))
-                answer = await front.post(f"/{name}/play/{battle}", legal)
+                answer = await server.post(f"/{name}/play/{battle}", legal)
                 assert answer.status_code == 200
             event = await events.next()
             if event is None or "winner" in event or "player" not in event:
                 break
             answer = {key: value for key, value in event.items() if key != "player"}
             position.apply({position.SIDES.index(event["player"]): answer})
-    while "score" not in (view := await front.view(battle, name)):
+    while "score" not in (view := await server.view(battle, name)):
         await trio.sleep(0.01)
     assert view["result"] == "DRAW" or view["result"].endswith("_WIN")
     assert verify(Replay(tmp_path / f"{name}-{battle}.jsonl")) == position.result
@@ -218,12 +220,12 @@ async def test_every_arena_game_that_is_installed_is_played(front: Front, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "front",
+    "server",
     [{"names": ["Arena.Example.org", "ports.example.org:8080", "web.example.org:80", "tls.example.org:443"]}],
     indirect=True,
     ids=["aliases"],
 )
-async def test_an_alias_is_a_host_with_any_port_or_with_one(front: Front) -> None:
+async def test_an_alias_matches_a_host_with_any_port_or_with_one(server: Server) -> None:
     """A Host without a port means port 80, or 443 of a proxy that speaks TLS."""
     hosts = {
         "arena.example.org": 200,
@@ -246,18 +248,18 @@ async def test_an_alias_is_a_host_with_any_port_or_with_one(front: Front) -> Non
     }
     found = {}
     for host in hosts:
-        ask = partial(requests.get, f"{front.url}/quoridor/hi", headers={"Host": host}, timeout=30)
+        ask = partial(requests.get, f"{server.url}/quoridor/hi", headers={"Host": host}, timeout=30)
         found[host] = (await in_thread(ask)).status_code
     assert found == hosts
 
 
-async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: Front) -> None:
+async def test_missing_and_unknown_things_get_the_originals_messages(server: Server) -> None:
     answers = [
-        (await front.post("/tic-tac-toe/evaluate", {"runId": "r", "teamUrl": "http://127.0.0.1"}), 400),
-        (await front.get("/tic-tac-toe/start/nothing"), 404),
-        (await front.play("nothing", put("C")), 404),
-        (await front.post("/quoridor/tryout", {}), 400),
-        (await front.get("/quoridor/result/nothing"), 404),
+        (await server.post("/tic-tac-toe/evaluate", {"runId": "r", "teamUrl": "http://127.0.0.1"}), 400),
+        (await server.get("/tic-tac-toe/start/nothing"), 404),
+        (await server.play("nothing", put("C")), 404),
+        (await server.post("/quoridor/tryout", {}), 400),
+        (await server.get("/quoridor/result/nothing"), 404),
     ]
     assert [(answer.status_code, answer.json()) for answer, _ in answers] == [
         (status, {"error": text})
@@ -273,29 +275,29 @@ async def test_what_is_missing_or_unknown_is_told_in_the_originals_words(front: 
             strict=True,
         )
     ]
-    assert (await front.get("/quoridor/admin/view/nothing")).json() is None
-    assert (await front.get("/tic-tac-toe/hi")).json() == {"hi": "hi"}
-    assert (await front.post("/quoridor")).text == "OK"
-    assert (await front.get("/quoridor")).url == f"{front.url}/"
+    assert (await server.get("/quoridor/admin/view/nothing")).json() is None
+    assert (await server.get("/tic-tac-toe/hi")).json() == {"hi": "hi"}
+    assert (await server.post("/quoridor")).text == "OK"
+    assert (await server.get("/quoridor")).url == f"{server.url}/"
 
 
-async def test_what_is_remembered_is_bounded_also_of_runs_that_were_replaced(
-    front: Front, monkeypatch: pytest.MonkeyPatch
+async def test_the_number_of_kept_runs_is_limited_including_replaced_ones(
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runs, "KEPT_RUNS", 2)
     battles: list[str] = []
     for _ in range(6):
-        battles += await front.order("BASE_AI_X", run="same")
+        battles += await server.order("BASE_AI_X", run="same")
         with trio.fail_after(20):
-            while any("score" not in view for view in [await front.view(battle) for battle in battles[:-1]] if view):
+            while any("score" not in view for view in [await server.view(battle) for battle in battles[:-1]] if view):
                 await trio.sleep(0.01)
-    assert [battle in front.arena.battles for battle in battles] == [False] * 4 + [True] * 2
-    assert len(front.arena.runs) == 2
+    assert [battle in server.arena.battles for battle in battles] == [False] * 4 + [True] * 2
+    assert len(server.arena.runs) == 2
 
 
-async def test_each_event_is_a_chunk_of_its_own_and_the_head_comes_at_once(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_O")
-    with socket.create_connection(("127.0.0.1", int(front.url.rpartition(":")[2]))) as raw:
+async def test_each_event_is_one_chunk_and_the_head_is_sent_at_once(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_O")
+    with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as raw:
         raw.settimeout(10)
         raw.sendall(f"GET /tic-tac-toe/start/{battle} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         received = b""
@@ -308,51 +310,51 @@ async def test_each_event_is_a_chunk_of_its_own_and_the_head_comes_at_once(front
         assert chunks == b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in (greeting, move))
 
 
-async def test_a_move_is_echoed_answered_and_paid_by_the_clock(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_O")
-    events = await front.listen(battle)
+async def test_a_move_is_echoed_and_answered_and_charged_to_the_clock(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_O")
+    events = await server.listen(battle)
     assert await events.next() == {"youAre": "X", "id": battle}
     assert await events.next() == {"player": "O", **put("NW")}
-    answer = await front.play(battle, put("C"))
+    answer = await server.play(battle, put("C"))
     assert answer.status_code == 200 and answer.json()["message"] == "received your command"
     assert 18_000 < answer.json()["clock"] <= 20_000
     assert [await events.next(), await events.next()] == [{"player": "X", **put("C")}, {"player": "O", **put("N")}]
-    assert (await front.view(battle))["clock"] == answer.json()["clock"]
-    assert "result" not in await front.view(battle), "what is not decided is absent"
+    assert (await server.view(battle))["clock"] == answer.json()["clock"]
+    assert "result" not in await server.view(battle), "what is not decided is absent"
 
 
-async def test_two_moves_in_a_row_come_too_soon(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_O")
-    events = await front.listen(battle)
+async def test_two_moves_in_a_row_come_too_soon(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_O")
+    events = await server.listen(battle)
     await events.next(), await events.next()
     answers: list[requests.Response] = []
 
     async def post(cell: str) -> None:
-        answers.append(await front.play(battle, put(cell)))
+        answers.append(await server.play(battle, put(cell)))
 
-    front.arena.switch.hold()  # however slow this machine is just now
+    server.arena.switch.pause()  # however slow this machine is just now
     async with trio.open_nursery() as nursery:
         nursery.start_soon(post, "N")
         nursery.start_soon(post, "NE")
     assert [answer.status_code for answer in answers] == [200, 200]
-    front.arena.switch.release()
+    server.arena.switch.resume()
     *echoes, flip = await events.rest()
     assert sorted(echo["position"] for echo in echoes) == ["N", "NE"] and flip == {"player": "O", "action": FLIP}
-    assert (await front.report())["score"] == 0
-    view = await front.view(battle)
+    assert (await server.report())["score"] == 0
+    view = await server.view(battle)
     assert (view["flippedBy"], view["flippedReason"]) == ("O", "send move before arena replies")
 
 
-async def test_that_a_move_came_too_soon_is_said_before_what_else_is_wrong_with_it(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_X")
-    events = await front.listen(battle)
+async def test_the_reason_names_a_move_that_came_too_soon_before_its_other_faults(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_X")
+    events = await server.listen(battle)
     await events.next()
-    front.arena.switch.hold()
-    await front.play(battle, put("N"))
-    await front.play(battle, {"action": FLIP})
-    front.arena.switch.release()
+    server.arena.switch.pause()
+    await server.play(battle, put("N"))
+    await server.play(battle, {"action": FLIP})
+    server.arena.switch.resume()
     await events.rest()
-    reason = (await front.view(battle))["flippedReason"]
+    reason = (await server.view(battle))["flippedReason"]
     assert reason == "send move before arena replies\nYou are not supposed to flip the table now"
 
 
@@ -380,16 +382,16 @@ async def test_that_a_move_came_too_soon_is_said_before_what_else_is_wrong_with_
     ids=str,
 )
 async def test_the_reason_for_a_flip_at_quoridor_has_its_order_and_words(
-    front: Front, case: str, first: Any, second: Any, reason: str
+    server: Server, case: str, first: Any, second: Any, reason: str
 ) -> None:
     """In turn, before the rival's first move, and before the rival's reply (quoridor.md, A7)."""
-    (battle,) = await front.order(case, game="quoridor")
-    front.arena.switch.hold()  # the rival does not reply to a legal move
+    (battle,) = await server.order(case, game="quoridor")
+    server.arena.switch.pause()  # the rival does not reply to a legal move
     for action in filter(None, (first, second)):
-        assert (await front.post(f"/quoridor/play/{battle}", action)).status_code == 200
-    front.arena.switch.release()
-    await (await front.listen(battle, "quoridor")).rest()
-    assert (await front.view(battle, "quoridor"))["flippedReason"] == reason
+        assert (await server.post(f"/quoridor/play/{battle}", action)).status_code == 200
+    server.arena.switch.resume()
+    await (await server.listen(battle, "quoridor")).rest()
+    assert (await server.view(battle, "quoridor"))["flippedReason"] == reason
 
 
 @pytest.mark.parametrize(
@@ -401,66 +403,66 @@ async def test_the_reason_for_a_flip_at_quoridor_has_its_order_and_words(
     ids=["before its first move", "before its reply"],
 )
 async def test_a_move_while_the_rival_thinks_is_judged_before_the_rivals_move(
-    front: Front, case: str, first: Any, second: Any, reason: str
+    server: Server, case: str, first: Any, second: Any, reason: str
 ) -> None:
-    (battle,) = await front.order(case, game="quoridor")
-    client = front.arena.battles[battle].client
+    (battle,) = await server.order(case, game="quoridor")
+    client = server.arena.battles[battle].client
     with trio.fail_after(20):
         async with trio.open_nursery() as nursery, THINKING:  # the rival wants to think and cannot begin
-            events = await front.listen(battle, "quoridor")
+            events = await server.listen(battle, "quoridor")
             side = (await events.next())["youAre"]
             if first is not None:
-                await front.post(f"/quoridor/play/{battle}", first)
+                await server.post(f"/quoridor/play/{battle}", first)
                 assert await events.next() == {"player": side, **first}
             while not THINKING.statistics().tasks_waiting:
                 await trio.sleep(0.01)
-            nursery.start_soon(front.post, f"/quoridor/play/{battle}", second)
+            nursery.start_soon(server.post, f"/quoridor/play/{battle}", second)
             while not client.spoke:
                 await trio.sleep(0.01)
     rival = "second" if side == "first" else "first"
     assert await events.rest() == [{"player": side, **second}, {"player": rival, "action": FLIP}]
-    assert (await front.view(battle, "quoridor"))["flippedReason"] == reason
+    assert (await server.view(battle, "quoridor"))["flippedReason"] == reason
 
 
-async def test_a_client_that_posts_upon_its_greeting_never_comes_before_a_reply(front: Front) -> None:
-    """A client has made no move yet, so the rival owes no reply, whether the rival thinks or moves at once."""
+async def test_a_client_that_posts_at_its_greeting_is_never_too_soon(server: Server) -> None:
+    """The client has not moved yet, so the rival owes no reply, whether it thinks or moves at once."""
     reasons = []
     for number, case in enumerate(("AB_AI_FIRST", "BASE_AI_FIRST") * 8):
-        (battle,) = await front.order(case, run=str(number), game="quoridor")
-        events = await front.listen(battle, "quoridor")
+        (battle,) = await server.order(case, run=str(number), game="quoridor")
+        events = await server.listen(battle, "quoridor")
         assert await events.next() == {"youAre": "second", "id": battle}
-        await front.post(f"/quoridor/play/{battle}", pawn("e8"))
+        await server.post(f"/quoridor/play/{battle}", pawn("e8"))
         shown = await events.next()
         if shown == {"player": "second", **pawn("e8")}:
             assert await events.rest() == [{"player": "first", "action": FLIP}]
         else:  # the rival's move was on its way to the client before the client's move was here
             assert shown["player"] == "first"
             assert await events.next() == {"player": "second", **pawn("e8")}
-        reasons.append((await front.view(battle, "quoridor")).get("flippedReason"))
+        reasons.append((await server.view(battle, "quoridor")).get("flippedReason"))
     assert set(reasons) <= {"Not your turn", None}
 
 
-async def test_a_client_that_posts_before_another_clients_first_move_is_not_on_turn() -> None:
-    first, second = RemotePlayer("one", Terms()), RemotePlayer("two", Terms())
+async def test_a_client_that_posts_before_another_clients_first_move_is_out_of_turn() -> None:
+    first, second = ArenaSeat("one", Terms()), ArenaSeat("two", Terms())
     seats = {Entrant(client.ident, (client.ident,), Path(), remote=True): client for client in (first, second)}
     game = registry.game("quoridor")
     match = Match(game, tuple(seats), 1, game.options(), game.time)
 
-    async def listen(client: RemotePlayer) -> None:
-        async for _ in client.stream():
+    async def listen(client: ArenaSeat) -> None:
+        async for _ in await client.open_stream():
             pass
 
     async def post_in_order() -> None:
-        while not first.calls:  # the first player is asked
+        while not first.totals.calls:  # the first player is asked
             await trio.sleep(0.01)
         nursery.start_soon(second.post, pawn("e8"), stall_clock.now())
-        while not first.lines:  # the move is shown
+        while not first.events.lines:  # the move is shown
             await trio.sleep(0.01)
         await first.post({"action": FLIP}, stall_clock.now())
 
     with trio.fail_after(20):
         async with (
-            open_roster(Limits(), inside=lambda entrant, limits: seats[entrant]) as roster,
+            open_roster(Limits(), make_seat=lambda entrant, limits: seats[entrant]) as roster,
             trio.open_nursery() as nursery,
         ):
             nursery.start_soon(listen, first)
@@ -470,95 +472,95 @@ async def test_a_client_that_posts_before_another_clients_first_move_is_not_on_t
     assert verdict.result.reason == "FLIPPED: Not your turn"
 
 
-async def test_a_form_with_a_text_is_a_move_that_nobody_knows(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_O")
-    events = await front.listen(battle)
+async def test_a_form_with_plain_text_is_an_unknown_action(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_O")
+    events = await server.listen(battle)
     await events.next(), await events.next()
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    broken = await front.play(battle, None, data="{no json", headers={"Content-Type": "application/json"})
+    broken = await server.play(battle, None, data="{no json", headers={"Content-Type": "application/json"})
     assert broken.status_code == 400, "no move"
-    assert (await front.play(battle, None, data="some text", headers=form)).status_code == 200
+    assert (await server.play(battle, None, data="some text", headers=form)).status_code == 200
     assert await events.rest() == [{"player": "X", "some text": ""}, {"player": "O", "action": FLIP}]
-    assert (await front.view(battle))["flippedReason"] == "unknown action type"
-    ended = await front.play(battle, put("C"))
+    assert (await server.view(battle))["flippedReason"] == "unknown action type"
+    ended = await server.play(battle, put("C"))
     assert (ended.status_code, ended.json()) == (423, {"error": "Battle already ended"})
-    again = await front.listen(battle)
+    again = await server.listen(battle)
     assert await again.rest() == [{"youAre": "X", "id": battle}], "also when all is over"
 
 
-async def test_an_array_is_nonsense_and_a_lone_value_is_no_move(front: Front) -> None:
-    """Nonsense is answered with 200 and judged (C3); the original's parser took arrays and objects alone."""
-    (battle,) = await front.order("BASE_AI_X")
-    events = await front.listen(battle)
+async def test_an_array_is_an_unknown_action_and_a_lone_value_is_refused(server: Server) -> None:
+    """Unknown actions get 200 and are judged (C3). The original's parser accepted only arrays and objects."""
+    (battle,) = await server.order("BASE_AI_X")
+    events = await server.listen(battle)
     await events.next()
     headers = {"Content-Type": "application/json"}
     for body in ("1", "null", "true", '"putSymbol"'):
-        answer = await front.play(battle, None, data=body, headers=headers)
-        assert (answer.status_code, answer.json()) == (400, {"error": "the body is JSON, but no object"}), body
-    assert (await front.play(battle, ["putSymbol", {"position": "C"}])).status_code == 200
+        answer = await server.play(battle, None, data=body, headers=headers)
+        assert (answer.status_code, answer.json()) == (400, {"error": "the body is JSON, but not an object"}), body
+    assert (await server.play(battle, ["putSymbol", {"position": "C"}])).status_code == 200
     echo = {"player": "O", "0": "putSymbol", "1": {"position": "C"}}
     assert await events.rest() == [echo, {"player": "X", "action": FLIP}]
-    assert (await front.view(battle))["flippedReason"] == "unknown action type"
+    assert (await server.view(battle))["flippedReason"] == "unknown action type"
 
 
-async def test_the_alias_of_the_flip_is_none_over_http(front: Front) -> None:
-    """It is for standard input and output (A4); echoed as it was sent."""
+async def test_the_alias_of_the_flip_is_an_unknown_action_over_http(server: Server) -> None:
+    """The alias is for standard input and output (A4). It is echoed as it was sent."""
     for case, reason in (
         ("BASE_AI_X", "unknown action type"),
         ("C_AI_X_FIRST", "unknown action type\nYou should have flipped the table now"),
         ("BASE_AI_O", "unknown action type\nNot your turn"),
     ):
-        (battle,) = await front.order(case, run=case)
+        (battle,) = await server.order(case, run=case)
         me, rival = ("X", "O") if case == "BASE_AI_O" else ("O", "X")
         if me == "X":  # out of turn, before the rival's first move
-            assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
-        events = await front.listen(battle)
+            assert (await server.play(battle, {"action": "flipTable"})).status_code == 200
+        events = await server.listen(battle)
         await events.next()
         if case == "C_AI_X_FIRST":
             assert await events.next() == {"player": "X", **put("NW")}
         if me == "O":
-            assert (await front.play(battle, {"action": "flipTable"})).status_code == 200
+            assert (await server.play(battle, {"action": "flipTable"})).status_code == 200
         assert await events.next() == {"player": me, "action": "flipTable"}
         assert await events.rest() == [{"player": rival, "action": FLIP}]
-        view = await front.view(battle)
+        view = await server.view(battle)
         assert (view["flippedReason"], view["score"]) == (reason, 0)
-        assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
+        assert verify(Replay(server.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("front", [{"compat": "original"}, {"compat": "seed"}], indirect=True, ids=str)
-async def test_a_move_before_the_start_is_free_and_has_its_increment(front: Front) -> None:
+@pytest.mark.parametrize("server", [{"compat": "original"}, {"compat": "seed"}], indirect=True, ids=str)
+async def test_a_move_before_the_start_is_free_and_earns_the_increment(server: Server) -> None:
     """No event was sent, so no clock runs (C4); the increment is kept."""
-    (battle,) = await front.order("BASE_AI_X")
-    assert (await front.play(battle, put("C"))).json()["clock"] == 20_000
-    events = await front.listen(battle)
+    (battle,) = await server.order("BASE_AI_X")
+    assert (await server.play(battle, put("C"))).json()["clock"] == 20_000
+    events = await server.listen(battle)
     assert await events.next() == {"youAre": "O", "id": battle}
-    while (await front.view(battle))["clock"] != 20_000 or len(front.arena.battles[battle].client.lines) < 2:
+    while (await server.view(battle))["clock"] != 20_000 or len(server.arena.battles[battle].client.events.lines) < 2:
         await trio.sleep(0.01)
-    left_ms = (await front.play(battle, put("E"))).json()["clock"]
+    left_ms = (await server.play(battle, put("E"))).json()["clock"]
     assert 20_000 < left_ms <= 22_000
 
 
-async def test_what_a_body_is_called_never_changes_who_is_who(front: Front) -> None:
-    """The members of events mean nothing in an answer: it is echoed with them, and judged without."""
-    (battle,) = await front.order("BASE_AI_X")
-    events = await front.listen(battle)
+async def test_members_of_a_body_never_change_who_the_players_are(server: Server) -> None:
+    """Members of events have no meaning in an answer: it is echoed with them and judged without."""
+    (battle,) = await server.order("BASE_AI_X")
+    events = await server.listen(battle)
     await events.next()
     odd = {"action": "putSymbol", "position": "N", "youAre": "X", "winner": "X", "id": "1", "player": "X"}
-    assert (await front.play(battle, odd)).status_code == 200
+    assert (await server.play(battle, odd)).status_code == 200
     assert await events.next() == {**odd, "player": "O"}
     assert await events.next() == {"player": "X", **put("NW")}
-    assert (await front.view(battle))["externalPlayer"] == "O"
+    assert (await server.view(battle))["externalPlayer"] == "O"
 
 
-async def test_the_score_is_there_when_the_last_event_is(front: Front) -> None:
-    """Also while somebody else still listens, which the battle's end waits for."""
-    (battle,) = await front.order("BASE_AI_X")
-    events = await front.listen(battle)
+async def test_the_score_is_known_when_the_last_event_is_sent(server: Server) -> None:
+    """Even while another stream is open, which the battle's end waits for."""
+    (battle,) = await server.order("BASE_AI_X")
+    events = await server.listen(battle)
     await events.next()
-    with front.arena.battles[battle].client.listening():
-        await front.play(battle, {})
+    with server.arena.battles[battle].client.events.listening():
+        await server.play(battle, {})
         assert await events.rest() == [{"player": "O"}, {"player": "X", "action": FLIP}]
-        assert (await front.view(battle))["score"] == 0
+        assert (await server.view(battle))["score"] == 0
 
 
 @pytest.mark.parametrize(
@@ -568,78 +570,78 @@ async def test_the_score_is_there_when_the_last_event_is(front: Front) -> None:
         (b"{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         (b"hello", "Expecting value: line 1 column 1 (char 0)"),
         (b"\xff", "it is not UTF-8"),
-        (b"\xef\xbb\xbf{}", "it begins with a byte order mark"),
+        (b"\xef\xbb\xbf{}", "it starts with a byte order mark"),
         (
             b'{"a": NaN}',
-            "it holds NaN, Infinity, a number out of range, half a character or too many levels",
+            "it contains NaN, Infinity, a number out of range, a lone surrogate, or too many levels",
         ),
         (
             b'{"a": ' + b"[" * 9000 + b"]" * 9000 + b"}",
-            "it holds NaN, Infinity, a number out of range, half a character or too many levels",
+            "it contains NaN, Infinity, a number out of range, a lone surrogate, or too many levels",
         ),
     ],
 )
-async def test_a_body_that_is_no_json_is_told_what_is_wrong_with_it(front: Front, body: bytes, why: str) -> None:
-    """Not in the words for bots, which speak of lines and of standard output."""
-    (battle,) = await front.order("BASE_AI_X")
+async def test_invalid_json_is_refused_with_the_reason(server: Server, body: bytes, why: str) -> None:
+    """The messages for bots would speak of lines and standard output."""
+    (battle,) = await server.order("BASE_AI_X")
     headers = {"Content-Type": "application/json"}
-    answer = await front.play(battle, None, data=body, headers=headers)
-    assert (answer.status_code, answer.json()) == (400, {"error": f"the body is no JSON object: {why}"})
+    answer = await server.play(battle, None, data=body, headers=headers)
+    assert (answer.status_code, answer.json()) == (400, {"error": f"the body is not a JSON object: {why}"})
 
 
-async def test_connect_four_is_played_at_its_own_address_in_its_own_words(front: Front) -> None:
-    """The original's example of a win against the baseline; then a column that there is not, to a cheat's flip."""
-    (battle,) = await front.order("BASE_AI_R", game="connect4")
-    events = await front.listen(battle, "connect4")
+async def test_connect_four_has_its_own_address_and_words(server: Server) -> None:
+    """The original's example of a win; then an invalid column, after which the cheat flips."""
+    (battle,) = await server.order("BASE_AI_R", game="connect4")
+    events = await server.listen(battle, "connect4")
     assert await events.next() == {"youAre": "🟡", "id": battle}
     for column in "CCACC":
         assert await events.next() == {"player": "🔴", "action": "putToken", "column": "A"}
-        await front.post(f"/connect4/play/{battle}", {"action": "putToken", "column": column})
+        await server.post(f"/connect4/play/{battle}", {"action": "putToken", "column": column})
         assert await events.next() == {"player": "🟡", "action": "putToken", "column": column}
     assert await events.rest() == [{"winner": "🟡"}]
-    view = await front.view(battle, "connect4")
+    view = await server.view(battle, "connect4")
     assert (view["result"], view["score"], view["externalPlayer"]) == ("YELLOW_WIN", 10, "🟡")
-    (battle,) = await front.order("C_AI_Y_FIRST", run="second", game="connect4")
-    events = await front.listen(battle, "connect4")
+    (battle,) = await server.order("C_AI_Y_FIRST", run="second", game="connect4")
+    events = await server.listen(battle, "connect4")
     assert await events.next() == {"youAre": "🔴", "id": battle}
     assert await events.next() == {"player": "🟡", "action": "putToken", "column": "D"}
-    await front.post(f"/connect4/play/{battle}", {"action": "putToken", "column": "H"})
+    await server.post(f"/connect4/play/{battle}", {"action": "putToken", "column": "H"})
     *_, flip = await events.rest()
     assert flip == {"player": "🟡", "action": FLIP}
-    view = await front.view(battle, "connect4")
+    view = await server.view(battle, "connect4")
     assert view["flippedReason"] == "H is not a valid column\nYou should have flipped the table now"
 
 
-async def test_a_move_is_judged_though_nobody_listens(front: Front) -> None:
-    battles = await front.order()
+async def test_a_move_is_judged_even_if_no_stream_is_open(server: Server) -> None:
+    battles = await server.order()
     for battle in battles:
-        assert (await front.play(battle, {"action": FLIP})).status_code == 200
-    report = await front.report()
+        assert (await server.play(battle, {"action": FLIP})).status_code == 200
+    report = await server.report()
     assert report["score"] == 0
-    views = [await front.view(battle) for battle in battles]
+    views = [await server.view(battle) for battle in battles]
     assert {view["flippedReason"] for view in views[1:2]} == {"You are not supposed to flip the table now"}
     assert views[0]["flippedReason"] == "You are not supposed to flip the table now\nNot your turn"
 
 
-async def test_to_start_again_after_a_move_is_an_offence_and_before_it_is_none(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_X")
-    first, second = await front.listen(battle), await front.listen(battle)
+async def test_starting_again_is_a_fault_only_after_a_move(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_X")
+    first, second = await server.listen(battle), await server.listen(battle)
     assert await first.next() == await second.next() == {"youAre": "O", "id": battle}
-    await front.play(battle, put("C"))
+    await server.play(battle, put("C"))
     assert [await first.next(), await first.next()] == [await second.next(), await second.next()]
-    third = await front.listen(battle)
+    third = await server.listen(battle)
     assert await third.rest() == [{"youAre": "O", "id": battle}, {"player": "X", "action": FLIP}]
-    view = await front.view(battle)
+    view = await server.view(battle)
     assert (view["flippedReason"], view["score"]) == ("game already started", 0)
-    assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
+    assert verify(Replay(server.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
 
 
-async def test_to_ask_for_the_head_of_a_stream_starts_nothing(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_O")
-    head = await in_thread(partial(requests.head, f"{front.url}/tic-tac-toe/start/{battle}", timeout=5))
+async def test_a_head_request_does_not_start_the_battle(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_O")
+    head = await in_thread(partial(requests.head, f"{server.url}/tic-tac-toe/start/{battle}", timeout=5))
     assert (head.status_code, head.headers["Content-Type"]) == (200, "text/event-stream")
-    assert (await front.view(battle))["moves"] == []
-    events = await front.listen(battle)
+    assert (await server.view(battle))["moves"] == []
+    events = await server.listen(battle)
     assert [await events.next(), await events.next()] == [
         {"youAre": "X", "id": battle},
         {"player": "O", **put("NW")},
@@ -647,57 +649,57 @@ async def test_to_ask_for_the_head_of_a_stream_starts_nothing(front: Front) -> N
 
 
 @original
-async def test_the_original_shouts_and_gives_the_first_move_away(front: Front) -> None:
-    (battle,) = await front.order("AB_AI_X")
-    heard = await in_thread(LIBRARIES["requests"], f"{front.url}/tic-tac-toe", battle)
+async def test_in_original_mode_the_winner_is_in_capitals_and_the_first_move_is_free(server: Server) -> None:
+    (battle,) = await server.order("AB_AI_X")
+    heard = await in_thread(LIBRARIES["requests"], f"{server.url}/tic-tac-toe", battle)
     assert heard[-1] == {"winner": "DRAW"}
-    (battle,) = await front.order("AB_AI_X", run="again")
-    events = await front.listen(battle)
+    (battle,) = await server.order("AB_AI_X", run="again")
+    events = await server.listen(battle)
     await events.next()
     await trio.sleep(0.3)
-    assert (await front.play(battle, put("C"))).json()["clock"] == 20_000
+    assert (await server.play(battle, put("C"))).json()["clock"] == 20_000
 
 
 @in_test
-async def test_in_test_mode_the_time_is_what_requests_say(front: Front) -> None:
+async def test_in_test_mode_requests_set_the_time(server: Server) -> None:
     now = 1_700_000_000_000
 
     def at(ms: int) -> dict[str, str]:
         return {"X-Referee-Now": str(now + ms)}
 
     async def sweep(battle: str, ms: int) -> Any:
-        return (await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers=at(ms))).json()
+        return (await server.post(f"/test/sweep/tic-tac-toe/{battle}", headers=at(ms))).json()
 
-    await front.post("/test/resume", headers=at(0))
-    (battle,) = await front.order("BASE_AI_O")
+    await server.post("/test/resume", headers=at(0))
+    (battle,) = await server.order("BASE_AI_O")
     assert await sweep(battle, 299_999) == {}
     assert await sweep(battle, 300_000) == {battle: "didnt start game with 300000"}
-    while "score" not in (view := await front.view(battle)):
+    while "score" not in (view := await server.view(battle)):
         await trio.sleep(0.01)
     assert (view["clock"], view["flippedReason"], view["score"]) == (18_000, "didnt start game with 300000", 0)
 
-    await front.post("/test/resume", headers=at(0))
-    (battle,) = await front.order("BASE_AI_O", run="second")
-    events = await front.listen(battle)
+    await server.post("/test/resume", headers=at(0))
+    (battle,) = await server.order("BASE_AI_O", run="second")
+    events = await server.listen(battle)
     await events.next(), await events.next()
-    assert (await front.play(battle, put("C"), headers=at(18_000))).json()["clock"] == 2_000, "exactly 0 is in time"
+    assert (await server.play(battle, put("C"), headers=at(18_000))).json()["clock"] == 2_000, "exactly 0 is in time"
     await events.next(), await events.next()
-    assert (await front.play(battle, put("SE"), headers=at(20_001))).json()["clock"] == -1
+    assert (await server.play(battle, put("SE"), headers=at(20_001))).json()["clock"] == -1
     assert await events.rest() == [{"player": "X", **put("SE")}, {"player": "O", "action": FLIP}]
-    assert (await front.view(battle))["flippedReason"] == "You ran out of time"
+    assert (await server.view(battle))["flippedReason"] == "You ran out of time"
 
-    (battle,) = await front.order("BASE_AI_O", run="third")
-    events = await front.listen(battle)
+    (battle,) = await server.order("BASE_AI_O", run="third")
+    events = await server.listen(battle)
     await events.next(), await events.next()
     assert await sweep(battle, 20_001 + 18_000) == {}
     assert await sweep(battle, 20_001 + 18_001) == {battle: "You ran out of time"}
     assert await events.rest() == [{"player": "O", "action": FLIP}]
-    assert (await front.view(battle))["clock"] == 18_000, "left as it was"
+    assert (await server.view(battle))["clock"] == 18_000, "left as it was"
 
 
 @in_test
-async def test_a_late_move_keeps_the_reason_against_its_position_and_no_other(front: Front) -> None:
-    """The position comes before the clock, all else after it (A4)."""
+async def test_the_reason_for_a_late_move_names_an_invalid_position_first(server: Server) -> None:
+    """An invalid position comes before the clock, everything else after it (A4)."""
     now = 1_700_000_000_000
     for action, reason in (
         (put("A"), "A is not a valid position\nYou ran out of time"),
@@ -706,108 +708,108 @@ async def test_a_late_move_keeps_the_reason_against_its_position_and_no_other(fr
         ({"action": "pass"}, "You ran out of time"),
         ({"action": FLIP}, "You ran out of time"),
     ):
-        await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
-        (battle,) = await front.order("BASE_AI_O", run=str(action))
-        events = await front.listen(battle)
+        await server.post("/test/resume", headers={"X-Referee-Now": str(now)})
+        (battle,) = await server.order("BASE_AI_O", run=str(action))
+        events = await server.listen(battle)
         await events.next(), await events.next()
-        await front.play(battle, action, headers={"X-Referee-Now": str(now + 18_001)})
+        await server.play(battle, action, headers={"X-Referee-Now": str(now + 18_001)})
         assert await events.rest() == [{"player": "X", **action}, {"player": "O", "action": FLIP}]
-        assert (await front.view(battle))["flippedReason"] == reason
-        assert verify(Replay(front.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
+        assert (await server.view(battle))["flippedReason"] == reason
+        assert verify(Replay(server.arena.settings.replays / f"tic-tac-toe-{battle}.jsonl")) is not None  # type: ignore[operator]
 
 
 @in_test_by_the_document
-async def test_no_clock_runs_before_the_first_start(front: Front) -> None:
+async def test_no_clock_runs_before_the_first_start(server: Server) -> None:
     now = 1_700_000_000_000
 
     async def sweep(battle: str, ms: int) -> Any:
         headers = {"X-Referee-Now": str(now + ms)}
-        return (await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers=headers)).json()
+        return (await server.post(f"/test/sweep/tic-tac-toe/{battle}", headers=headers)).json()
 
-    await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
-    (battle,) = await front.order("BASE_AI_X")
+    await server.post("/test/resume", headers={"X-Referee-Now": str(now)})
+    (battle,) = await server.order("BASE_AI_X")
     assert await sweep(battle, 18_001) == {}
     assert await sweep(battle, 299_999) == {}
     assert await sweep(battle, 300_000) == {battle: "didnt start game with 300000"}
 
 
 @in_test_by_the_document
-async def test_what_a_sweep_says_is_what_the_record_says(front: Front) -> None:
-    """A battle that was started, in which nobody has moved in time, is over by either limit: the first counts."""
+async def test_a_sweep_gives_the_same_reason_as_the_battles_record(server: Server) -> None:
+    """A started battle without a move is over by either limit; the first one counts."""
     now = 1_700_000_000_000
-    await front.post("/test/resume", headers={"X-Referee-Now": str(now)})
-    (battle,) = await front.order("BASE_AI_X")
-    events = await front.listen(battle)
+    await server.post("/test/resume", headers={"X-Referee-Now": str(now)})
+    (battle,) = await server.order("BASE_AI_X")
+    events = await server.listen(battle)
     await events.next()
-    swept = await front.post(f"/test/sweep/tic-tac-toe/{battle}", headers={"X-Referee-Now": str(now + 300_000)})
+    swept = await server.post(f"/test/sweep/tic-tac-toe/{battle}", headers={"X-Referee-Now": str(now + 300_000)})
     assert swept.json() == {battle: "didnt start game with 300000"}
     assert await events.rest() == [{"player": "X", "action": FLIP}]
-    assert (await front.view(battle))["flippedReason"] == "didnt start game with 300000"
+    assert (await server.view(battle))["flippedReason"] == "didnt start game with 300000"
 
 
 @in_test_by_the_document
 @pytest.mark.parametrize("spent_ms", [4_402, 7_097, 15_986, 16_234])
-async def test_exactly_nothing_left_is_in_time_however_much_was_spent_before(front: Front, spent_ms: int) -> None:
+async def test_a_move_with_exactly_nothing_left_is_in_time(server: Server, spent_ms: int) -> None:
     now = 1_700_000_000_000
 
     def at(ms: int) -> dict[str, str]:
         return {"X-Referee-Now": str(now + ms)}
 
-    await front.post("/test/resume", headers=at(0))
-    (battle,) = await front.order("BASE_AI_O")
-    events = await front.listen(battle)
+    await server.post("/test/resume", headers=at(0))
+    (battle,) = await server.order("BASE_AI_O")
+    events = await server.listen(battle)
     await events.next(), await events.next()
-    first = await front.play(battle, put("C"), headers=at(spent_ms))
+    first = await server.play(battle, put("C"), headers=at(spent_ms))
     assert first.json()["clock"] == 18_000 - spent_ms + 2_000
     await events.next(), await events.next()
-    second = await front.play(battle, put("NE"), headers=at(20_000))
+    second = await server.play(battle, put("NE"), headers=at(20_000))
     assert second.json()["clock"] == 2_000
     await events.next(), await events.next()
-    third = await front.play(battle, put("SW"), headers=at(20_500))
+    third = await server.play(battle, put("SW"), headers=at(20_500))
     assert third.json()["clock"] == 2_000 - 500 + 2_000, "the increment was given to keep"
 
 
-async def test_without_test_mode_nobody_sets_the_time(front: Front) -> None:
+async def test_without_test_mode_requests_cannot_set_the_time(server: Server) -> None:
     for path in ("/test/sweep/tic-tac-toe/x", "/test/pause", "/test/resume"):
-        assert (await front.post(path)).status_code == 404
-    (battle,) = await front.order("BASE_AI_X")
-    await front.play(battle, put("C"), headers={"X-Referee-Now": "1"})
-    assert front.arena.terms.real
+        assert (await server.post(path)).status_code == 404
+    (battle,) = await server.order("BASE_AI_X")
+    await server.play(battle, put("C"), headers={"X-Referee-Now": "1"})
+    assert server.arena.terms.real
 
 
-async def test_a_team_that_refuses_and_one_that_is_not_there_end_the_run(front: Front) -> None:
+async def test_a_team_that_refuses_or_cannot_be_reached_ends_the_run(server: Server) -> None:
     with team(lambda url, battle: None, lambda: "", status=503) as refusing:
         for url in (refusing.url, "http://127.0.0.1:9"):
-            told = {"runId": url, "teamUrl": url, "callbackUrl": f"{front.team.url}/callback"}
-            answer = (await front.post("/quoridor/evaluate", told)).json()
+            told = {"runId": url, "teamUrl": url, "callbackUrl": f"{server.team.url}/callback"}
+            answer = (await server.post("/quoridor/evaluate", told)).json()
             assert len(answer["battleIds"]) == 13
             (error,) = set(answer["errors"].values())
             assert error.startswith(f"{url}/quoridor: ")
-            assert await in_thread(front.team.reported.wait, 30)
-            front.team.reported.clear()
-    assert [(report["score"], token) for report, token in front.team.reports] == [(0, "ours")] * 2
-    assert front.team.reports[0][0]["message"].endswith("/quoridor: answered with status 503")
+            assert await in_thread(server.team.reported.wait, 30)
+            server.team.reported.clear()
+    assert [(report["score"], token) for report, token in server.team.reports] == [(0, "ours")] * 2
+    assert server.team.reports[0][0]["message"].endswith("/quoridor: answered with status 503")
 
 
-async def test_a_run_is_reported_once_also_if_it_is_ordered_anew_while_it_is_played(front: Front) -> None:
-    (first,) = await front.order("BASE_AI_X")
-    (second,) = await front.order("BASE_AI_X")
-    while "score" not in await front.view(first):
+async def test_a_run_that_is_ordered_again_while_it_is_played_is_reported_once(server: Server) -> None:
+    (first,) = await server.order("BASE_AI_X")
+    (second,) = await server.order("BASE_AI_X")
+    while "score" not in await server.view(first):
         await trio.sleep(0.01)
-    await front.play(second, {"action": FLIP})
-    report = await front.report()
+    await server.play(second, {"action": FLIP})
+    report = await server.report()
     assert report["message"] == f"{second}: You are not supposed to flip the table now"
     await trio.sleep(0.1)
-    assert len(front.team.reports) == 1
+    assert len(server.team.reports) == 1
 
 
-async def test_a_battle_that_was_broken_off_is_called_so(front: Front) -> None:
-    (battle,) = await front.order("BASE_AI_X")
-    front.arena.battles[battle].scope.cancel()
-    assert (await front.report())["message"] == f"{battle}: the battle was broken off"
+async def test_a_cancelled_battle_is_reported_as_broken_off(server: Server) -> None:
+    (battle,) = await server.order("BASE_AI_X")
+    server.arena.battles[battle].scope.cancel()
+    assert (await server.report())["message"] == f"{battle}: the battle was broken off"
 
 
-async def test_only_allowed_hosts_are_called(front: Front) -> None:
+async def test_only_allowed_hosts_are_called(server: Server) -> None:
     for url in (
         "http://example.org",
         "http://169.254.169.254/x",
@@ -816,15 +818,18 @@ async def test_only_allowed_hosts_are_called(front: Front) -> None:
         "x",
         "http://[::",
     ):
-        for told in ({"teamUrl": url, "callbackUrl": front.team.url}, {"teamUrl": front.team.url, "callbackUrl": url}):
-            answer = await front.post("/tic-tac-toe/evaluate", {"runId": "r", **told})
+        for told in (
+            {"teamUrl": url, "callbackUrl": server.team.url},
+            {"teamUrl": server.team.url, "callbackUrl": url},
+        ):
+            answer = await server.post("/tic-tac-toe/evaluate", {"runId": "r", **told})
             assert answer.status_code == 400, url
-    assert front.team.battles == []
+    assert server.team.battles == []
 
 
-async def test_a_team_tries_itself_out(front: Front) -> None:
-    with team(LIBRARIES["requests"], lambda: front.url) as strong:
-        answer = (await front.post("/tic-tac-toe/tryout", {"teamUrl": strong.url})).json()
+async def test_a_team_can_test_itself(server: Server) -> None:
+    with team(LIBRARIES["requests"], lambda: server.url) as strong:
+        answer = (await server.post("/tic-tac-toe/tryout", {"teamUrl": strong.url})).json()
         assert answer["errors"] == {}
         with trio.fail_after(30):
             while "message" in (result := (await in_thread(requests.get, answer["resultUrl"])).json()):

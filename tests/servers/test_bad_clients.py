@@ -1,4 +1,4 @@
-"""Clients that mean harm, or cannot help it: each gets its answer or is left, and nobody else notices."""
+"""Hostile and broken clients: each is answered or dropped, and nobody else notices."""
 
 import json
 import logging
@@ -22,19 +22,19 @@ from referee.harness.servers import http
 from referee.harness.servers.arena.runs import Settings
 from referee.harness.servers.hosting import open_aibg, open_arena
 from referee.harness.servers.users import Gatekeeper
-from referee.harness.web.server import Bounds
+from referee.harness.web.server import RequestLimits
 
 pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def running(front: Any) -> Iterator[tuple[str, int]]:
-    """A front in a thread of its own: host and port."""
+def running(server: Any) -> Iterator[tuple[str, int]]:
+    """Runs a server in a thread, and yields its host and port."""
     started: Queue[Any] = Queue()
 
     async def serve() -> None:
         with trio.CancelScope() as scope:
-            async with front() as (address, _):
+            async with server() as (address, _):
                 started.put((address, trio.lowlevel.current_trio_token(), scope))
                 await trio.sleep_forever()
 
@@ -53,7 +53,7 @@ def running(front: Any) -> Iterator[tuple[str, int]]:
 @pytest.fixture(scope="module")
 def arena() -> Iterator[tuple[str, int]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(http, "BOUNDS", Bounds(request_s=0.5, idle_s=1))
+        patch.setattr(http, "LIMITS", RequestLimits(body_s=0.5, idle_s=1))
         with running(lambda: open_arena("127.0.0.1:0", Settings())) as address:
             yield address
 
@@ -65,7 +65,7 @@ def aibg() -> Iterator[tuple[str, int]]:
 
 
 def sent(address: tuple[str, int], data: bytes, half: bool = False) -> bytes:
-    """All that comes back until the connection is closed."""
+    """Sends data and returns everything until the connection is closed."""
     with socket.create_connection(address, timeout=20) as raw:
         raw.sendall(data)
         if half:
@@ -96,7 +96,7 @@ JSON = "Content-Type: application/json"
 PLAY = "/tic-tac-toe/play/x"
 
 
-def test_what_is_too_large_too_slow_or_no_http_is_refused(arena: tuple[str, int]) -> None:
+def test_requests_that_are_too_large_too_slow_or_malformed_are_refused(arena: tuple[str, int]) -> None:
     order = "/tic-tac-toe/evaluate"
     chunk = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
     deep = b"[" * 5000 + b"]" * 5000
@@ -131,7 +131,7 @@ def test_what_is_too_large_too_slow_or_no_http_is_refused(arena: tuple[str, int]
         assert status(sent(arena, data)) == 200, data[:100]
 
 
-def test_no_protocol_but_http_1_is_spoken(arena: tuple[str, int]) -> None:
+def test_only_http_1_is_spoken(arena: tuple[str, int]) -> None:
     upgraded = sent(arena, request("GET", "/tic-tac-toe/hi", b"", "Upgrade: websocket", "Connection: Upgrade"))
     assert status(upgraded) in (400, 403, 404, 426)
     preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
@@ -139,7 +139,7 @@ def test_no_protocol_but_http_1_is_spoken(arena: tuple[str, int]) -> None:
 
 
 def order(address: tuple[str, int], case: str) -> tuple[str, str]:
-    """A battle's address and id, of which no team was told that plays."""
+    """Orders a battle that no team plays, and returns its address and id."""
     url = "http://{}:{}/tic-tac-toe".format(*address)
     with team(lambda url, battle: None, lambda: "") as idle:
         told = {"runId": case, "teamUrl": idle.url, "callbackUrl": idle.url, "caseType": case}
@@ -147,7 +147,7 @@ def order(address: tuple[str, int], case: str) -> tuple[str, str]:
     return url, answer.json()["battleIds"][0]
 
 
-def test_a_client_that_closes_its_half_or_leaves_counts_with_what_it_has_sent(arena: tuple[str, int]) -> None:
+def test_the_requests_of_a_client_that_half_closes_or_leaves_still_count(arena: tuple[str, int]) -> None:
     url, battle = order(arena, "BASE_AI_X")
     move = json.dumps({"action": "putSymbol", "position": "C"}).encode()
     sent(arena, request("POST", f"/tic-tac-toe/play/{battle}", move, JSON), half=True)
@@ -160,7 +160,7 @@ def test_a_client_that_closes_its_half_or_leaves_counts_with_what_it_has_sent(ar
     assert view["moves"][0] == {"player": "O", "action": "putSymbol", "position": "C"}
 
 
-def test_clients_that_do_not_read_or_say_half_a_request_disturb_nobody(arena: tuple[str, int]) -> None:
+def test_clients_that_do_not_read_or_send_half_a_request_disturb_nobody(arena: tuple[str, int]) -> None:
     url, battle = order(arena, "AB_AI_X")
     raws = [socket.create_connection(arena) for _ in range(60)]
     try:
@@ -175,11 +175,11 @@ def test_clients_that_do_not_read_or_say_half_a_request_disturb_nobody(arena: tu
     assert heard[-1] == {"winner": "draw"}
 
 
-def test_half_a_request_is_left_after_a_while(arena: tuple[str, int]) -> None:
+def test_half_a_request_is_dropped_after_a_while(arena: tuple[str, int]) -> None:
     assert sent(arena, b"GET / HTTP/1.1\r\nHost: loc") == b""
 
 
-def test_an_answer_that_is_strange_json_goes_the_way_of_the_rules(arena: tuple[str, int]) -> None:
+def test_strange_json_is_judged_by_the_rules(arena: tuple[str, int]) -> None:
     strange = {"action": {"a": [1, {"b": None}]}, "player": "O", "position": 10**18, "": "", "é": "\u0000"}
     url, battle = order(arena, "BASE_AI_X")
     assert requests.post(f"{url}/play/{battle}", json=strange, timeout=10).status_code == 200
@@ -188,7 +188,7 @@ def test_an_answer_that_is_strange_json_goes_the_way_of_the_rules(arena: tuple[s
     assert events[1] == {**strange, "player": "O"} and events[2] == {"player": "X", "action": FLIP}
 
 
-# Requests that hypothesis makes: whatever comes, there is an answer, and it is no failure of ours.
+# Random requests: each has an answer, and none is an internal error.
 
 PATHS = {
     "arena": ["/", "/tic-tac-toe", "/quoridor/evaluate", PLAY, "/quoridor/start/x", "/quoridor/admin/view/", "/*"],
@@ -224,7 +224,7 @@ def tried(address: tuple[str, int], method: str, path: str, tail: str, kind: str
 
 @made
 @given(st.sampled_from(["GET", "POST", "PUT"]), st.sampled_from(PATHS["arena"]), texts, kinds, texts, bodies)
-def test_the_arena_has_an_answer_to_every_request(
+def test_the_arena_answers_every_request(
     arena: tuple[str, int], method: str, path: str, tail: str, kind: str, header: str, body: bytes
 ) -> None:
     assert 200 <= tried(arena, method, path, tail, kind, header, body) < 500
@@ -232,14 +232,14 @@ def test_the_arena_has_an_answer_to_every_request(
 
 @made
 @given(st.sampled_from(["GET", "POST", "PUT"]), st.sampled_from(PATHS["aibg"]), texts, kinds, texts, bodies)
-def test_aibg_has_an_answer_to_every_request(
+def test_aibg_answers_every_request(
     aibg: tuple[str, int], method: str, path: str, tail: str, kind: str, header: str, body: bytes
 ) -> None:
     found = tried(aibg, method, path, tail, kind, header, body)
     assert 200 <= found < 500 or (found == 500 and "rain" in path), "a bad token in training is a 500, as it was"
 
 
-def test_nothing_of_that_was_a_failure_of_ours(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+def test_bad_requests_leave_no_secret_and_no_error_in_the_log(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     with caplog.at_level(logging.WARNING), running(lambda: open_arena("127.0.0.1:0", Settings())) as address:
         for secret in ("Authorization: Bearer hush-hush", "Cookie: hush-hush"):
             sent(address, request("POST", "/tic-tac-toe/evaluate?token=hush-hush", b'{"a":', JSON, secret))

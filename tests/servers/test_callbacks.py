@@ -1,4 +1,4 @@
-"""What we ask of others by HTTP: how it goes out, and every way in which it fails."""
+"""Our own HTTP calls: what is sent, and every way to fail."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.trio, pytest.mark.slow]
 
 @asynccontextmanager
 async def service(reply: bytes | None, heard: bytearray) -> AsyncIterator[str]:
-    """Hears a request, sends the reply and leaves; None = it stays and is silent."""
+    """Reads a request, sends the reply and closes; None stays silent."""
 
     async def serve(stream: trio.SocketStream) -> None:
         while not heard.endswith(b"}"):
@@ -33,7 +33,7 @@ async def service(reply: bytes | None, heard: bytearray) -> AsyncIterator[str]:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_call_is_a_post_of_json_and_its_answer_may_come_behind_announcements() -> None:
+async def test_a_call_posts_json_and_accepts_interim_responses() -> None:
     heard, sent = bytearray(), trio.Event()
     reply = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nnever"
     async with service(reply, heard) as url:
@@ -56,7 +56,7 @@ async def test_a_call_is_a_post_of_json_and_its_answer_may_come_behind_announcem
         (b"no http\r\n\r\n", "illegal status line"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000, "too long"),
         (b"", "disconnected without sending"),
-        (None, "it took too long"),
+        (None, "the request timed out"),
     ],
 )
 async def test_a_call_that_fails_says_why(reply: bytes | None, why: str) -> None:
@@ -71,12 +71,12 @@ async def test_a_call_that_fails_says_why(reply: bytes | None, why: str) -> None
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:1", "http://[::1", "http://127.0.0.1:99999", "http://a\x00b/", "http:///x"]
 )
-async def test_what_cannot_be_reached_is_no_crash(url: str) -> None:
+async def test_an_unreachable_url_raises_call_failed(url: str) -> None:
     with pytest.raises(CallFailed, match=r"."):
         await call(url, {}, {}, 5)
 
 
-async def test_a_certificate_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_certificates_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     trustme = pytest.importorskip("trustme")
     authority = trustme.CA()
     told: list[bytes | bytearray] = []

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def played(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, Any]:
-    """What a match leaves behind."""
+    """Plays a match and returns its JSON."""
     assert main(["--game", "tictactoe", "--json", "--arena", "127.0.0.1:0", *argv]) == 0
     return dict(json.loads(capsys.readouterr().out))
 
@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_service_plays_a_series_and_its_record_verifies(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_service_plays_a_series_and_the_replays_verify(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with team(LIBRARIES["requests"], nowhere) as strong:
         outcome = played(capsys, f"team={strong.url}", "@advanced", "--games", "2", "--swap", "--seed", "3")
     assert [match["result"]["reason"] for match in outcome["matches"]] == ["DRAW", "DRAW"]
@@ -49,7 +49,7 @@ def test_two_services_play_each_other(capsys: pytest.CaptureFixture[str]) -> Non
     assert one.battles != two.battles, "each has a key of its own"
 
 
-def test_a_service_that_falls_silent_runs_out_of_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_silent_service_runs_out_of_time(capsys: pytest.CaptureFixture[str]) -> None:
     def silent(url: str, battle: str) -> None:
         for _ in requests.get(f"{url}/start/{battle}", stream=True, timeout=30).iter_lines():
             pass
@@ -60,28 +60,28 @@ def test_a_service_that_falls_silent_runs_out_of_time(capsys: pytest.CaptureFixt
     assert [(fault["kind"], fault["detail"]) for fault in match["faults"]] == [("timeout", "no answer within 0.5 s")]
 
 
-def test_a_service_that_cannot_be_reached_has_lost_before_the_first_call(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_service_that_cannot_be_reached_loses_before_the_first_call(capsys: pytest.CaptureFixture[str]) -> None:
     (match,) = played(capsys, "http://127.0.0.1:9", "@random")["matches"]
     assert match["result"]["ranks"] == [2, 1]
     assert match["faults"][0]["detail"].startswith("http://127.0.0.1:9/tic-tac-toe: ")
 
 
-def test_an_address_that_is_taken_is_told_in_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_in_use_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         assert main(["--game", "tictactoe", "--arena", address, "http://127.0.0.1:9", "@random"]) == 2
-    assert f"{address} cannot be listened at: Address already in use" in " ".join(capsys.readouterr().err.split())
+    assert f"cannot listen on {address}: Address already in use" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(
     ("spec", "game", "words"),
     [
         ("http://127.0.0.1:5000", "reantics", "a web service plays the Arena's games only, not reantics"),
-        ("http://", "tictactoe", "wanted is the address of a service"),
+        ("http://", "tictactoe", "expected the address of a service"),
         ("http://127.0.0.1:99999", "tictactoe", "Port out of range"),
-        ("http://h/?key=secret", "tictactoe", "wanted is the address of a service"),
+        ("http://h/?key=secret", "tictactoe", "expected the address of a service"),
     ],
 )
-def test_other_addresses_and_games_are_refused_at_once(spec: str, game: str, words: str) -> None:
+def test_invalid_addresses_and_other_games_are_refused_at_once(spec: str, game: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         entrant(spec, game)

@@ -1,4 +1,4 @@
-"""What the tests of the pages share: a browser, and matches to look at."""
+"""Fixtures for the tests of pages: a browser and matches."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.replay.reader import Replay
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def viewer() -> None:
-    """The viewer is built. Where it cannot be, its tests are skipped by name."""
+    """Builds the viewer, or skips the test."""
     if lacking := missing("viewer", tests=True):
         pytest.skip(f"the viewer needs {', '.join(lacking)}")
     with (ROOT / "viewer" / "package.json").open() as lock:
@@ -41,7 +41,7 @@ def viewer() -> None:
 
 @pytest.fixture(scope="session")
 def browser(viewer: None) -> Iterator[Browser]:
-    """Debian's chromium. It runs as root here, so without its own sandbox; it sees nothing but our pages."""
+    """Debian's chromium, without its own sandbox as it may run as root. It only opens our pages."""
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
         started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
@@ -62,7 +62,7 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def opened(window: BrowserContext) -> Iterator[Opened]:
-    """Opens a page from disk, at an address in it. At the end of the test it must have had no error."""
+    """Opens a page from disk at an address in it. The test fails if the page had an error."""
     errors: list[str] = []
     pages: list[Page] = []
 
@@ -83,7 +83,7 @@ def opened(window: BrowserContext) -> Iterator[Opened]:
 
 @pytest.fixture
 def visited(window: BrowserContext) -> Iterator[Visited]:
-    """Opens an address and waits for a part of the page. At the end of the test it must have had no error."""
+    """Opens an address and waits for a part of the page. The test fails if the page had an error."""
     errors: list[str] = []
     pages: list[Page] = []
 
@@ -104,13 +104,13 @@ def visited(window: BrowserContext) -> Iterator[Visited]:
 
 
 def ours(text: str) -> bool:
-    """Chromium tells of every request that failed; ours fail where a test ends their server."""
+    """Ignores failed requests, which are expected where a test ends the server."""
     return not text.startswith(("Failed to load resource", "WebSocket connection to"))
 
 
 @pytest.fixture(scope="session")
 def viewing(viewer: None) -> Viewing:
-    """Runs `referee view` for the length of a block, which has its address."""
+    """Runs `referee view` while the block runs, and yields its address."""
 
     @contextmanager
     def run(*arguments: object, **environment: str) -> Iterator[str]:
@@ -129,7 +129,7 @@ def viewing(viewer: None) -> Viewing:
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
-    """The record of a short match of `@random` at that game, or of other bots."""
+    """Plays a short match of `@random` or other bots, and returns the replay."""
 
     @cache
     def record(game: str, *bots: Entrant) -> Path:
@@ -150,7 +150,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
 
 @pytest.fixture(scope="session")
 def paged(played: Played, viewer: None) -> Played:
-    """The page of such a match."""
+    """Returns the page of such a match."""
 
     def write(game: str, *bots: Entrant) -> Path:
         record = played(game, *bots)

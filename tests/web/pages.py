@@ -1,4 +1,4 @@
-"""The kinds of what the fixtures of these tests give."""
+"""The types of the fixtures of these tests."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""AIBG's page for viewers, under its front: a training game as it is played, by `referee serve aibg` itself."""
+"""AIBG's page for viewers, from `referee serve aibg`: a training game while it is played."""
 
 import json
 import signal
@@ -30,15 +30,15 @@ def users(tmp_path: Path, viewer: None) -> Path:
 
 
 @pytest.fixture
-def front(users: Path) -> Iterator[str]:
-    """The front's address."""
+def server(users: Path) -> Iterator[str]:
+    """The address of the server."""
     with serving(users) as address:
         yield address
 
 
 @contextmanager
 def serving(users: Path, port: str = "0") -> Iterator[str]:
-    """A front for the length of the block, which has its address."""
+    """Runs a server while the block runs, and yields its address."""
     command = [sys.executable, "-m", "referee.harness.cli.main", "serve", "aibg", "--users", str(users)]
     process = subprocess.Popen(
         [*command, "--bind", f"127.0.0.1:{port}", "--no-replay"], stdout=subprocess.PIPE, text=True, bufsize=1
@@ -74,9 +74,9 @@ class Trainee:
         self.state = json.loads(self.post("/game/actionTrain", {"action": action})["gameState"])
 
 
-def test_a_game_is_shown_at_the_old_address_to_whoever_has_the_viewers_password(front: str, visited: Visited) -> None:
-    trainee = Trainee(front)
-    page = visited(f"{front}/?gameId={trainee.number}", "form")
+def test_a_game_is_shown_at_the_old_address_with_the_viewers_password(server: str, visited: Visited) -> None:
+    trainee = Trainee(server)
+    page = visited(f"{server}/?gameId={trainee.number}", "form")
     assert page.locator("svg.aibg5").count() == 0
     page.get_by_label("the viewers' password").fill("something else")
     page.keyboard.press("Enter")
@@ -98,17 +98,15 @@ def test_a_game_is_shown_at_the_old_address_to_whoever_has_the_viewers_password(
     assert PASSWORD not in page.evaluate("location.href") and not page.locator("form").count()
 
 
-def test_a_link_may_hold_the_password_and_loses_it_and_a_game_that_is_not_there_is_told(
-    front: str, visited: Visited
-) -> None:
-    page = visited(f"{front}/?gameId=77#password={PASSWORD.replace(' ', '%20')}", "form")
+def test_a_link_may_contain_the_password_and_an_unknown_game_is_reported(server: str, visited: Visited) -> None:
+    page = visited(f"{server}/?gameId=77#password={PASSWORD.replace(' ', '%20')}", "form")
     page.get_by_text("there is no such game").wait_for()
-    assert page.evaluate("location.href") == f"{front}/?gameId=77"
-    answer = requests.get(f"{front}/", timeout=10)
+    assert page.evaluate("location.href") == f"{server}/?gameId=77"
+    answer = requests.get(f"{server}/", timeout=10)
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
-def test_the_page_says_when_its_front_is_gone_and_shows_nothing_of_a_game_that_the_next_one_does_not_have(
+def test_the_page_says_when_its_server_is_gone_and_drops_a_game_that_the_next_one_lacks(
     users: Path, visited: Visited
 ) -> None:
     with serving(users) as first:

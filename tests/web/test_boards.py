@@ -1,4 +1,4 @@
-"""Turn by turn, to the end of a match of every game: what the page draws is what the engine's own drawing says.
+"""Every game, turn by turn to the end: the page shows what the engine's own drawing says.
 
 The drawing (`str(state)`) and the painters are written apart from each other. Both are read here as the same facts.
 """
@@ -36,7 +36,7 @@ SHOWN = """number => new Promise((done) => {
   };
   look();
 })"""
-"""What stands on the board, once the page is at that turn."""
+"""Returns the board once the page shows a turn."""
 
 Facts = set[Any]
 
@@ -55,7 +55,7 @@ def connectfour(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
 
 
 def quoridor(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
-    """A wall is two pieces, each beside one square: above it or at its right."""
+    """A wall consists of two pieces, each above or to the right of a square."""
     drawn: Facts = set()
     for row, line, above in ((9 - index, lines[2 * index + 1], lines[2 * index]) for index in range(9)):
         for at, column in enumerate("abcdefghi"):
@@ -104,7 +104,7 @@ def reantics(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
 
 
 def aiarena21(lines: Sequence[str], shown: Any) -> tuple[Facts, Facts]:
-    """Of a pile the drawing has the fruit worth most, and a player hides what is below."""
+    """The drawing shows the most valuable fruit of a pile, and a player hides what is below."""
     cells = {(row, col): sign for row, line in enumerate(lines[:-3]) for col, sign in enumerate(line) if sign != "."}
     score = r"(\d) .*: (\d+) points at \((\d+),(\d+)\)(, bike)?"
     players = [found for line in lines[-3:-1] if (found := re.match(score, line))]
@@ -188,16 +188,16 @@ READERS: dict[str, Callable[[Sequence[str], Any], tuple[Facts, Facts]]] = {
     "tictactoe": tictactoe,
 }
 BOTS = {"cardgame": "@trader", "aibg5": "@trainer"}
-"""Who shows more of their game than `@random` does."""
+"""Bots that show more of a game than `@random`."""
 
 
 def at(page: Page, number: int) -> Any:
-    """What the page shows at that turn."""
+    """Returns what the page shows at a turn."""
     return page.evaluate(SHOWN, number)
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_the_board_is_what_the_engine_draws(game: str, paged: Played, played: Played, opened: Opened) -> None:
+def test_the_board_shows_what_the_engine_draws(game: str, paged: Played, played: Played, opened: Opened) -> None:
     bots = (entrant(BOTS[game]),) * registry.game(game).seats.start if game in BOTS else ()
     page = opened(paged(game, *bots), "")
     for number, (_, state, _) in enumerate(positions(Replay(played(game, *bots)))):
@@ -209,7 +209,7 @@ def test_the_board_is_what_the_engine_draws(game: str, paged: Played, played: Pl
 
 
 def test_an_ant_shows_where_it_can_go(played: Played, paged: Played, opened: Opened) -> None:
-    """By the keyboard: the tiles are those that the engine's legal answers name."""
+    """With the keyboard. The tiles are those in the engine's legal answers."""
     page = opened(paged("reantics"), "")
     looked = 0
     for number, (_, state, _) in enumerate(positions(Replay(played("reantics")))):

@@ -1,4 +1,4 @@
-"""People who end, hold, hurry, look twice, and lose their server: the page says what became of it and goes on."""
+"""People who stop, pause, double-click, open two pages, and lose their server: the page reports it and continues."""
 
 import json
 import shutil
@@ -24,46 +24,46 @@ def answer(page: Page) -> None:
 
 
 def desk(page: Page, text: str) -> None:
-    """Waits until the desk says so."""
+    """Waits for a text in the question panel."""
     page.locator(".desk").get_by_text(text).wait_for()
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_a_match_is_ended_while_a_person_is_asked(held: bool, tmp_path: Path, viewer: None, visited: Visited) -> None:
+def test_a_match_can_be_stopped_while_a_person_is_asked(
+    held: bool, tmp_path: Path, viewer: None, visited: Visited
+) -> None:
     with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ASKED)
         before = turns(run.replay)
         if held:
-            page.get_by_role("button", name="hold the match").click()
-            page.get_by_role("button", name="let it go on").wait_for()
-        page.get_by_role("button", name="end it").click()
-        page.get_by_text("identical", exact=True).wait_for()
+            page.get_by_role("button", name="Pause the match").click()
+            page.get_by_role("button", name="Resume the match").wait_for()
+        page.get_by_role("button", name="Stop the match").click()
+        page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
         assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
         run.end()
         assert turns(run.replay) == before
 
 
-def test_whoever_waits_is_told_that_the_match_is_held_and_an_answer_counts_meanwhile(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_person_can_answer_while_the_match_is_paused(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "tictactoe", "Ada=human", "Bob=human", links=4) as run:
         watcher = visited(run.links["watch"], ".timeline")
         pages = [visited(run.links[f"human {number}"], ".desk") for number in (1, 2)]
-        watcher.get_by_role("button", name="hold the match").click()
-        watcher.get_by_role("button", name="let it go on").wait_for()
+        watcher.get_by_role("button", name="Pause the match").click()
+        watcher.get_by_role("button", name="Resume the match").wait_for()
         asked, other = pages if pages[0].locator(ASKED).count() else pages[::-1]
-        desk(other, "The match is held.")
+        desk(other, "The match is paused.")
         answer(asked)
-        desk(asked, "The match is held.")
+        desk(asked, "The match is paused.")
         watcher.wait_for_function("() => document.querySelector('#turn').value == 1")
-        watcher.get_by_role("button", name="let it go on").click()
+        watcher.get_by_role("button", name="Resume the match").click()
         desk(asked, "The others are thinking.")
         other.locator(ASKED).wait_for()
         assert turns(run.replay) == 1
 
 
-def test_a_turn_that_two_pages_show_is_answered_by_one_and_the_other_says_so_and_goes_on(
+def test_a_question_answered_on_one_page_disappears_from_the_other(
     tmp_path: Path, viewer: None, visited: Visited
 ) -> None:
     with watched(tmp_path, "--game", "connectfour", "Ada=human", "@random", links=2) as run:
@@ -80,10 +80,8 @@ def test_a_turn_that_two_pages_show_is_answered_by_one_and_the_other_says_so_and
         assert turns(run.replay) == before + 4
 
 
-def test_what_one_person_began_is_not_undone_by_the_answer_of_another(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    """Both are asked at once: each has a question of its own."""
+def test_one_persons_answer_does_not_clear_anothers_input(tmp_path: Path, viewer: None, visited: Visited) -> None:
+    """Both are asked at once, and each has a question of their own."""
     with watched(tmp_path, "--game", "aiarena21", "Ada=human", "Bob=human", "--turns", "3", links=4) as run:
         one, other = (visited(run.links[f"human {number}"], ".desk") for number in (1, 2))
         for _ in range(100):
@@ -103,9 +101,7 @@ def test_what_one_person_began_is_not_undone_by_the_answer_of_another(
         assert one.get_by_role("status").get_by_text("question").count() == 0
 
 
-def test_the_second_click_of_a_double_one_answers_no_question_that_came_after_the_first(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_double_click_answers_one_question(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "connectfour", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ASKED)
         before = turns(run.replay)
@@ -121,31 +117,29 @@ def test_the_second_click_of_a_double_one_answers_no_question_that_came_after_th
         assert turns(run.replay) == before + 4, "each double click is one answer"
 
 
-def test_a_page_that_is_read_again_has_what_was_answered_of_a_turn_and_nothing_that_was_only_chosen(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_reloaded_page_keeps_answers_and_drops_choices(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "reantics", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ASKED)
         page.locator(".target").first.click()
-        desk(page, "after 1 that still can be taken back")
+        desk(page, "after 1 that you can undo")
         page.reload()
-        desk(page, "after 1 that still can be taken back")
+        desk(page, "after 1 that you can undo")
         page.get_by_role("button", name="undo").click()
         page.get_by_text("after 1 that").wait_for(state="detached")
         assert turns(run.replay) == 0
 
 
 @pytest.mark.parametrize("who", ["people", "watch"])
-def test_from_a_match_of_a_series_that_is_over_one_comes_to_the_next(
+def test_a_finished_match_of_a_series_links_to_the_next(
     who: str, tmp_path: Path, viewer: None, visited: Visited
 ) -> None:
     with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", "--games", "2", links=2) as run:
         page = visited(run.links[who], ".timeline")
-        page.get_by_role("button", name="end it").dblclick()  # the second click ends no other match
-        page.get_by_text("identical", exact=True).wait_for()
+        page.get_by_role("button", name="Stop the match").dblclick()  # the second click ends no other match
+        page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
         assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
-        page.get_by_role("button", name="to the match that is played").click()
+        page.get_by_role("button", name="go to the running match").click()
         page.locator(".badge.live").wait_for()
         assert "match=1" in page.evaluate("location.hash")
         if who == "people":
@@ -154,7 +148,7 @@ def test_from_a_match_of_a_series_that_is_over_one_comes_to_the_next(
         assert run.process.poll() is None
 
 
-def test_at_a_table_whose_server_is_gone_nothing_looks_alive(tmp_path: Path, viewer: None, visited: Visited) -> None:
+def test_a_page_without_its_server_offers_no_controls(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "quoridor", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ASKED)
         watcher = visited(run.links["watch"], ".steering")
@@ -170,7 +164,7 @@ def test_at_a_table_whose_server_is_gone_nothing_looks_alive(tmp_path: Path, vie
         assert watcher.locator(".badge", has_text=GONE).count() == 1
 
 
-def test_a_list_and_a_match_whose_server_is_gone_say_so_and_stay(
+def test_a_list_and_a_match_without_their_server_say_so_and_stay(
     tmp_path: Path, played: Played, viewer: None, visited: Visited
 ) -> None:
     for game in ("tictactoe", "quoridor"):
@@ -196,9 +190,7 @@ def test_a_list_and_a_match_whose_server_is_gone_say_so_and_stay(
     assert match.locator(".reason").count() == 1
 
 
-def test_a_page_that_finds_no_server_when_it_begins_says_so_and_begins_when_there_is_one(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_page_waits_for_its_server_and_says_so(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "tictactoe", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ASKED)
         page.route("**/matches**", lambda route: route.abort())

@@ -1,4 +1,4 @@
-"""What went wrong in a match is found on its page within three key presses, at whichever time it happened."""
+"""Every fault of a match is found on its page within three key presses."""
 
 import subprocess
 import sys
@@ -41,18 +41,18 @@ def bot(folder: Path, name: str, text: str) -> Entrant:
 
 
 @pytest.mark.parametrize("game", registry.own_names())
-def test_a_bot_that_dies_before_the_first_turn_is_found_with_its_last_words_and_the_rule(
+def test_a_bot_that_dies_before_the_first_turn_is_shown_with_its_stderr_and_the_rule(
     game: str, tmp_path: Path, paged: Played, opened: Opened
 ) -> None:
     others = [entrant("@random")] * (registry.game(game).seats.start - 1)
     page = opened(paged(game, bot(tmp_path, "dead", DEAD), *others), "")
     page.keyboard.press("f")
     panel = page.locator(".panel").inner_text()
-    assert "0, dead: initialize" in panel and "ended by itself, exit code 3" in panel
+    assert "0, dead: initialize" in panel and "exited with code 3 before answering" in panel
     assert "import error: no module foo" in panel
     assert "SPEC.md, 17" in panel
     assert '"method":"initialize"' in panel, "what it was asked"
-    assert "ended by itself" in page.locator(".sr-only[aria-live]").inner_text()
+    assert "exited with code" in page.locator(".sr-only[aria-live]").inner_text()
 
 
 def test_a_fault_after_the_last_turn_is_found_like_any_other(tmp_path: Path, paged: Played, opened: Opened) -> None:
@@ -65,7 +65,7 @@ def test_a_fault_after_the_last_turn_is_found_like_any_other(tmp_path: Path, pag
     assert "exit after the last turn" in panel and "no call is open" in panel and "SPEC.md, 16" in panel
 
 
-def test_a_turn_is_gone_to_by_its_number_and_the_keys_are_the_pages_again(paged: Played, opened: Opened) -> None:
+def test_after_going_to_a_turn_by_number_the_keys_work_again(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "#turn=5")
     page.keyboard.press("g")
     page.keyboard.type("12")
@@ -81,7 +81,7 @@ def test_a_turn_is_gone_to_by_its_number_and_the_keys_are_the_pages_again(paged:
         assert page.evaluate("location.hash") == "#turn=13", nonsense
 
 
-def test_how_a_frame_was_sent_is_said(tmp_path: Path, viewer: None, opened: Opened) -> None:
+def test_the_page_says_how_a_frame_was_sent(tmp_path: Path, viewer: None, opened: Opened) -> None:
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random"]
     said = {}
     for name, words in {

@@ -1,4 +1,4 @@
-"""A match before somebody's eyes: held and stepped between turns, ended, and played by people at its seats."""
+"""A watched match: paused, stepped and stopped, and played by people at its seats."""
 
 import http.client
 import json
@@ -39,7 +39,7 @@ class Run:
         self.replay = replay
 
     def end(self) -> str:
-        """What it printed, when it has ended by itself."""
+        """Waits for the end and returns the output."""
         out, _ = self.process.communicate(timeout=60)
         assert self.process.returncode == 0, out
         replay = Replay(self.replay)
@@ -71,12 +71,10 @@ def turns(replay: Path) -> int:
     return replay.read_bytes().count(b'\n{"turn":')
 
 
-def test_a_match_is_held_stepped_and_let_go_and_held_again_and_ended(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_match_can_be_paused_stepped_resumed_and_stopped(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "reantics", "@random", "@random", "--paused") as run:
         page = visited(run.links["watch"], ".timeline")
-        page.get_by_role("button", name="let it go on").wait_for()
+        page.get_by_role("button", name="Resume the match").wait_for()
         assert turns(run.replay) == 0
         for number in (1, 2):
             page.keyboard.press(".")
@@ -86,14 +84,14 @@ def test_a_match_is_held_stepped_and_let_go_and_held_again_and_ended(
         page.get_by_role("combobox", name="what").select_option("workers")
         page.get_by_role("spinbutton", name="how much").fill("1")
         page.get_by_role("button", name="add").click()
-        page.get_by_role("button", name="let it go on").click()
-        page.get_by_role("button", name="let it go on").wait_for()
+        page.get_by_role("button", name="Resume the match").click()
+        page.get_by_role("button", name="Resume the match").wait_for()
         page.wait_for_timeout(300)
         held = turns(run.replay)
         page.wait_for_timeout(300)
         assert turns(run.replay) == held > 2
-        page.get_by_role("button", name="end it").click()
-        page.get_by_text("identical", exact=True).wait_for()
+        page.get_by_role("button", name="Stop the match").click()
+        page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
         assert page.locator(".reason").inner_text() == "stopped by somebody who watched"
         run.end()
@@ -101,10 +99,8 @@ def test_a_match_is_held_stepped_and_let_go_and_held_again_and_ended(
     assert sum(line.get("paused_ms", 0) for line in lines) > 0
 
 
-def test_a_match_that_runs_is_held_at_the_very_turn_that_a_condition_names(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    """However fast its bots are. Without a condition it runs again."""
+def test_a_running_match_pauses_at_the_very_turn_of_a_condition(tmp_path: Path, viewer: None, visited: Visited) -> None:
+    """Even with fast bots. Without conditions it runs on."""
     with watched(tmp_path, "--game", "reantics", "@random", "@random", "--paused") as run:
         page = visited(run.links["watch"], ".timeline")
         page.locator("summary", has_text="pause at").click()
@@ -112,8 +108,8 @@ def test_a_match_that_runs_is_held_at_the_very_turn_that_a_condition_names(
         page.get_by_role("spinbutton", name="how much").fill("3")
         page.get_by_role("button", name="add").click()
         page.keyboard.press("p")
-        page.get_by_role("button", name="hold the match").wait_for()
-        page.get_by_role("button", name="let it go on").wait_for()
+        page.get_by_role("button", name="Pause the match").wait_for()
+        page.get_by_role("button", name="Resume the match").wait_for()
         page.wait_for_timeout(300)
         held = turns(run.replay)
         lines = [json.loads(line) for line in run.replay.read_bytes().splitlines()]
@@ -126,18 +122,16 @@ def test_a_match_that_runs_is_held_at_the_very_turn_that_a_condition_names(
         assert held == len(ants)
         assert ants[-1] >= 3 and max(ants[:-1]) < 3
         page.get_by_role("button", name="remove").click()
-        page.get_by_role("button", name="let it go on").click()
-        page.get_by_text("identical", exact=True).wait_for()
+        page.get_by_role("button", name="Resume the match").click()
+        page.get_by_text("verified", exact=True).wait_for()
         run.end()
 
 
-def test_while_a_bot_has_not_greeted_the_page_says_what_is_waited_for(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_the_page_says_that_bots_are_still_starting(tmp_path: Path, viewer: None, visited: Visited) -> None:
     silent = f"cmd:{sys.executable} -c 'import time; time.sleep(60)'"
     with watched(tmp_path, "--game", "tictactoe", silent, "@random", "--startup", "8") as run:
         page = visited(run.links["watch"], ".told")
-        assert page.locator(".told").inner_text().startswith("The match has not begun yet")
+        assert page.locator(".told").inner_text().startswith("The match has not started yet")
         page.locator(".timeline").wait_for(timeout=20_000)
 
 
@@ -158,7 +152,7 @@ DRAW = """() => {
 
 
 def mouse(page: Page, dice: Random) -> None:
-    """One answer, or a part of one, by clicks alone: on any place that may be clicked."""
+    """Clicks any place that can be clicked, for an answer or a part of one."""
     number = page.evaluate(NUMBER)
     if place := page.evaluate(PLACE, ["#answer" if number else ".target:not(.chosen), .desk .main", dice.random()]):
         page.mouse.click(*place)
@@ -169,7 +163,7 @@ def mouse(page: Page, dice: Random) -> None:
 
 
 def keyboard(page: Page, dice: Random) -> None:
-    """One answer by keys alone: its words, or a number, into the field for it."""
+    """Types one answer into its field."""
     if not page.evaluate(DRAW):
         words = "1" if page.evaluate(NUMBER) else page.evaluate(NAME)
         if words is None:
@@ -202,16 +196,14 @@ def test_two_people_play_a_whole_match_one_with_the_mouse_and_one_with_the_keybo
             pages[mouse].wait_for_timeout(30)
         for page in pages.values():
             page.get_by_text("seed 7").wait_for()  # at the end there is everything to see
-            page.get_by_text("identical", exact=True).wait_for()
+            page.get_by_text("verified", exact=True).wait_for()
         run.end()
     header = json.loads(run.replay.read_bytes().splitlines()[0])
     assert header["people"] == [0, 1]
 
 
-def test_a_persons_answers_can_be_taken_back_until_their_turn_ends(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
-    """ReAntics: a move is a draft until END; the record has nothing of what was taken back."""
+def test_a_person_can_undo_answers_until_their_turn_ends(tmp_path: Path, viewer: None, visited: Visited) -> None:
+    """In ReAntics a move is a draft until END. The replay contains nothing that was undone."""
     with watched(tmp_path, "--game", "reantics", "Ada=human", "@random", links=2) as run:
         page = visited(run.links["people"], ".timeline")
         moving = page.locator(".desk code", has_text="getMove")
@@ -225,7 +217,7 @@ def test_a_persons_answers_can_be_taken_back_until_their_turn_ends(
             page.wait_for_timeout(300)
         pieces = "() => [...document.querySelectorAll('.boards [aria-label]')].map(each => each.ariaLabel).sort()"
         before, held = page.evaluate(pieces), turns(run.replay)
-        drafted = page.get_by_text("after 1 that still can be taken back")
+        drafted = page.get_by_text("after 1 that you can undo")
         page.locator(".answers button", has_not_text=re.compile("^end", re.IGNORECASE)).first.click()
         drafted.wait_for()
         assert page.evaluate(pieces) != before
@@ -240,12 +232,10 @@ def test_a_persons_answers_can_be_taken_back_until_their_turn_ends(
     assert first["answers"]["0"]["moveType"] == 2, "the first that counts is END"
 
 
-def test_a_curtain_hides_a_hand_from_the_other_person_at_one_screen(
-    tmp_path: Path, viewer: None, visited: Visited
-) -> None:
+def test_a_shared_screen_hides_the_hand_of_the_other_person(tmp_path: Path, viewer: None, visited: Visited) -> None:
     with watched(tmp_path, "--game", "cardgame", "Ada=human", "Bob=human", links=4) as run:
         page = visited(run.links["people"], ".timeline")
-        page.get_by_text("The others look away.").wait_for()
+        page.get_by_text("Others, please look away.").wait_for()
         first, second = ("Ada", "Bob") if page.get_by_text("It is the turn of Ada").count() else ("Bob", "Ada")
         for name in (first, second):
             page.get_by_text(f"It is the turn of {name}").wait_for()
@@ -265,12 +255,12 @@ def test_a_curtain_hides_a_hand_from_the_other_person_at_one_screen(
                 page.wait_for_timeout(30)
 
 
-def test_a_person_is_shown_what_their_seat_may_see_and_nothing_else(tmp_path: Path, viewer: None) -> None:
+def test_a_person_sees_only_the_view_of_their_seat(tmp_path: Path, viewer: None) -> None:
     with watched(tmp_path, "--game", "cardgame", "Ada=human", "Bob=human", links=4) as run:
         parts = urlsplit(run.links["human 1"])
 
         def get(path: str, link: str = "human 1", method: str = "GET", body: object = None) -> tuple[int, list[str]]:
-            """The answer; of a stream that stays open what is there, up to what it says of the table."""
+            """Returns the response; of an open stream, the part up to the state of the match."""
             token = urlsplit(run.links[link]).fragment.removeprefix("token=")
             connection = http.client.HTTPConnection("127.0.0.1", parts.port or 0, timeout=5)
             connection.request(method, path, json.dumps(body) if body else None, {"X-Referee-Token": token})

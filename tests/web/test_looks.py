@@ -1,4 +1,4 @@
-"""What every game looks like, light and dark: pictures for whoever looks at them; no barrier that axe-core finds."""
+"""Screenshots of every game, light and dark, and accessibility checks with axe-core."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ AXE = ROOT / "viewer" / "node_modules" / "axe-core" / "axe.min.js"
 
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures go: in CI a folder that it keeps."""
+    """The folder for screenshots, which CI keeps."""
     kept = ROOT / "build" / "pictures" if "CI" in os.environ else tmp_path_factory.mktemp("pictures")
     folder = Path(os.environ.get("REFEREE_PICTURES", kept))
     folder.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def barriers(page: Page) -> list[str]:
-    """What axe-core finds."""
+    """Returns what axe-core finds."""
     page.evaluate(AXE.read_text("utf-8"))  # not as a script element, which the page's policy refuses
     labels = "{'label-content-name-mismatch': {enabled: true}}"
     found: Any = page.evaluate(f"axe.run(document, {{resultTypes: ['violations'], rules: {labels}}})")
@@ -36,14 +36,14 @@ def barriers(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("game", registry.own_names())
-def test_the_desk_of_a_person_has_no_barrier(game: str, tmp_path: Path, viewer: None, visited: Visited) -> None:
+def test_the_questions_to_a_person_are_accessible(game: str, tmp_path: Path, viewer: None, visited: Visited) -> None:
     others = ["@random"] * (registry.game(game).seats.start - 1)
     with watched(tmp_path, "--game", game, "Ada=human", *others, links=2) as run:
         page = visited(list(run.links.values())[-1], ".desk:not(.waiting)")
         assert barriers(page) == []
 
 
-def test_the_list_and_the_help_have_no_barrier(
+def test_the_list_and_the_help_are_accessible(
     tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
 ) -> None:
     for name in ("tictactoe", "quoridor"):
@@ -59,7 +59,7 @@ def test_the_list_and_the_help_have_no_barrier(
 
 
 @pytest.mark.parametrize("game", registry.own_names())
-def test_every_game_is_drawn_light_and_dark_and_without_a_barrier(
+def test_every_game_is_drawn_light_and_dark_and_is_accessible(
     game: str, paged: Played, browser: Browser, pictures: Path
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})

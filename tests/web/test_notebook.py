@@ -1,4 +1,4 @@
-"""A verdict and a record in a notebook, run by Jupyter's own client."""
+"""A verdict and a replay in a notebook, run by Jupyter's own client."""
 
 import html
 import re
@@ -47,8 +47,8 @@ for line in sys.stdin:
 
 
 @pytest.mark.slow
-def test_a_notebook_goes_on_after_whatever_went_wrong_in_a_cell(tmp_path: Path) -> None:
-    """A bot that crashes, one and a record that are not there, a cell that is interrupted: told shortly."""
+def test_a_notebook_continues_after_a_failed_cell(tmp_path: Path) -> None:
+    """A crashing bot, a missing bot, a missing replay and an interrupted cell each give a short message."""
     (tmp_path / "crash.py").write_text("import sys\nsys.exit('<b>boo</b>')\n")
     (tmp_path / "slow.py").write_text(SLOW)
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in ODD])
@@ -67,7 +67,7 @@ def test_a_notebook_goes_on_after_whatever_went_wrong_in_a_cell(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_notebook_shows_a_verdict_and_a_record(tmp_path: Path) -> None:
+def test_a_notebook_shows_a_verdict_and_a_replay(tmp_path: Path) -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     verdict, record, plain = map(shown, book.cells)
@@ -80,8 +80,8 @@ def test_a_notebook_shows_a_verdict_and_a_record(tmp_path: Path) -> None:
             assert "<pre>" in shows_record and "make viewer" in shows_record
 
 
-def test_the_frame_holds_the_page_and_no_name_gets_out_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names full of markup stay words; the frame's scripts reach nothing of the notebook."""
+def test_markup_in_names_cannot_leave_the_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names with markup stay text, and the frame's scripts cannot reach the notebook."""
     for name in ("viewer.js", "viewer.css", "licences.md"):
         (tmp_path / name).write_text("/* nothing */")
     monkeypatch.setattr(page, "STATIC", tmp_path)
@@ -97,6 +97,6 @@ def test_the_frame_holds_the_page_and_no_name_gets_out_of_it(tmp_path: Path, mon
     assert "allow-same-origin" not in content
     referee.play("tictactoe", ["@random", "@random"], seed=6, replay=path)
     other = verdict._repr_html_()  # type: ignore[attr-defined]
-    assert f"{path} holds another match by now" in other and "iframe" not in other
+    assert f"{path} now contains another match" in other and "iframe" not in other
     path.unlink()
     assert "cannot be read" in verdict._repr_html_()  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The page of a match: it opens from disk, steps to the end, shows what the rules give, and obeys nobody's text."""
+"""The page of a match: it opens from disk, steps to the end, follows the rules, and never runs a bot's text."""
 
 import json
 import re
@@ -18,21 +18,21 @@ from referee.games.cardgame.board import PRINTS
 from referee.games.contract import State
 from referee.harness.cli.main import main
 from referee.harness.programs.spec import Entrant, entrant
-from referee.harness.replay.formats.exports import export
+from referee.harness.replay.formats.originals import export
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
-from referee.harness.replay.viewer_frames import frames
 from referee.harness.web.page import is_painted, lines
 from referee.harness.web.page import page as page_of
+from referee.harness.web.viewer_frames import frames
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("game", registry.names())
-def test_a_match_is_stepped_to_its_end(game: str, paged: Played, played: Played, opened: Opened) -> None:
+def test_a_match_can_be_stepped_to_its_end(game: str, paged: Played, played: Played, opened: Opened) -> None:
     page = opened(paged(game), "")
     steps = list(positions(Replay(played(game))))
-    assert page.locator(".badge").inner_text() == "identical"
+    assert page.locator(".badge").inner_text() == "verified"
     assert f"of {len(steps) - 1}" in page.locator(".controls").inner_text()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
@@ -46,7 +46,7 @@ def test_a_match_is_stepped_to_its_end(game: str, paged: Played, played: Played,
     assert "to answer" in page.locator(".seats").inner_text()
 
 
-def test_keys_alone_do_everything(paged: Played, opened: Opened) -> None:
+def test_everything_works_by_keyboard(paged: Played, opened: Opened) -> None:
     page = opened(paged("reantics"), "#turn=5")
     assert page.input_value("#turn") == "5"
     page.keyboard.press("Shift+ArrowRight")
@@ -80,7 +80,9 @@ for line in sys.stdin:
 """
 
 
-def test_a_bots_text_is_text_and_its_fault_is_found_with_one_key(tmp_path: Path, paged: Played, opened: Opened) -> None:
+def test_a_bots_text_is_never_markup_and_its_fault_is_one_key_away(
+    tmp_path: Path, paged: Played, opened: Opened
+) -> None:
     script = tmp_path / "hostile.py"
     script.write_text(HOSTILE)
     hostile = Entrant("<i>hostile</i>", (sys.executable, str(script)), tmp_path)
@@ -95,7 +97,7 @@ def test_a_bots_text_is_text_and_its_fault_is_found_with_one_key(tmp_path: Path,
 
 
 @pytest.mark.parametrize(("game", "side"), [("tictactoe", "O"), ("quoridor", "first"), ("connectfour", "🔴")])
-def test_whose_move_was_invalid_stands_on_the_board(
+def test_the_board_shows_whose_move_was_invalid(
     game: str, side: str, tmp_path: Path, paged: Played, opened: Opened
 ) -> None:
     script = tmp_path / "hostile.py"
@@ -106,7 +108,7 @@ def test_whose_move_was_invalid_stands_on_the_board(
     assert page.locator(".pending").text_content() == f"{side} broke the rules: ┻━┻"
 
 
-def test_a_name_with_escapes_is_told_so_in_the_heading_and_the_title_too(
+def test_escapes_in_a_name_are_visible_in_the_heading_and_the_title(
     played: Played, opened: Opened, tmp_path: Path
 ) -> None:
     hostile = tmp_path / "hostile.jsonl"
@@ -129,7 +131,7 @@ print("I give up", file=sys.stderr, flush=True)
 """
 
 
-def test_of_four_seats_the_one_at_fault_stands_first_with_its_ruling_in_sight(
+def test_the_seat_at_fault_is_listed_first_with_its_fault_in_sight(
     tmp_path: Path, paged: Played, opened: Opened
 ) -> None:
     script = tmp_path / "silent.py"
@@ -142,12 +144,12 @@ def test_of_four_seats_the_one_at_fault_stands_first_with_its_ruling_in_sight(
     panel = page.locator(".panel")
     box = panel.bounding_box()
     assert box is not None
-    for text in ("ended by itself", "aibg5.md, 12", "I give up"):
+    for text in ("exited with code", "aibg5.md, 12", "I give up"):
         told = page.locator(".panel dd", has_text=text).first.bounding_box()
         assert told is not None and told["y"] + told["height"] <= box["y"] + box["height"], text
 
 
-def test_an_address_names_a_panel_and_what_is_no_seat_is_nobody(paged: Played, opened: Opened) -> None:
+def test_an_address_names_a_panel_and_an_unknown_seat_is_ignored(paged: Played, opened: Opened) -> None:
     page = opened(paged("quoridor"), "#turn=3&seat=-1&panel=events")
     assert page.locator(".boards svg.quoridor").count() == 1
     assert page.get_by_role("button", name="everything").get_attribute("aria-pressed") == "true"
@@ -156,16 +158,14 @@ def test_an_address_names_a_panel_and_what_is_no_seat_is_nobody(paged: Played, o
 
 
 @pytest.mark.parametrize("game", ["tictactoe", "connectfour", "quoridor"])
-def test_what_was_answered_last_is_marked_on_the_board(game: str, paged: Played, opened: Opened) -> None:
+def test_the_last_answer_is_marked_on_the_board(game: str, paged: Played, opened: Opened) -> None:
     page = opened(paged(game), "#turn=2")
     assert page.locator(".board .last, .board .newest").count() == 1
     page.keyboard.press("Home")
     page.wait_for_function("!document.querySelector('.board .last, .board .newest')")
 
 
-def test_who_acted_who_has_come_and_who_is_hurt_is_marked_among_the_cards(
-    paged: Played, played: Played, opened: Opened
-) -> None:
+def test_new_acting_and_damaged_minions_are_marked(paged: Played, played: Played, opened: Opened) -> None:
     traders = (entrant("@trader"), entrant("@trader"))
     steps = [(step, state.view(None)) for _, state, step in positions(Replay(played("cardgame", *traders)))]
     page = opened(paged("cardgame", *traders), "")
@@ -193,8 +193,8 @@ def test_who_acted_who_has_come_and_who_is_hurt_is_marked_among_the_cards(
     assert all(marked.values()), marked
 
 
-def test_where_an_ant_came_from_and_went_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
-    """Whoever moved it: the answers of seat 1 name the tiles of a board that is turned around."""
+def test_an_ants_move_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
+    """For both seats: seat 1's answers name the tiles of a rotated board."""
     views = [state.view(None) for _, state, _ in positions(Replay(played("reantics")))]
     tiles = [{ant.id: tuple(ant.coords) for held in view.inventories for ant in held.ants} for view in views]
     page = opened(paged("reantics"), "")
@@ -211,7 +211,7 @@ def test_where_an_ant_came_from_and_went_is_marked_on_the_board(played: Played, 
     assert marked > 0
 
 
-def test_where_a_player_came_from_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
+def test_a_players_previous_place_is_marked_on_the_board(played: Played, paged: Played, opened: Opened) -> None:
     views = [state.view(None) for _, state, _ in positions(Replay(played("aiarena21")))]
     page = opened(paged("aiarena21"), "#turn=1")
     for number in range(1, len(views)):
@@ -251,9 +251,7 @@ for line in sys.stdin:
 """
 
 
-def test_what_a_bot_wrote_during_a_call_stands_at_that_call_alone(
-    tmp_path: Path, paged: Played, opened: Opened
-) -> None:
+def test_stderr_is_shown_at_the_call_that_wrote_it(tmp_path: Path, paged: Played, opened: Opened) -> None:
     script = tmp_path / "talking.py"
     script.write_text(TALKING, "utf-8")
     talker = Entrant("talker", (sys.executable, "-X", "utf8", str(script)), tmp_path)
@@ -264,9 +262,7 @@ def test_what_a_bot_wrote_during_a_call_stands_at_that_call_alone(
         page.keyboard.press("ArrowRight")
 
 
-def test_a_record_that_is_wrong_is_shown_up_to_there_with_what_is_wrong(
-    tmp_path: Path, played: Played, opened: Opened
-) -> None:
+def test_a_wrong_replay_is_shown_up_to_the_difference(tmp_path: Path, played: Played, opened: Opened) -> None:
     lines = played("tictactoe").read_bytes().splitlines(keepends=True)
     lines[4] = re.sub(rb'"hash":"[0-9a-f]+"', b'"hash":"0000000000000000"', lines[4])
     record = tmp_path / "wrong.jsonl"
@@ -277,9 +273,7 @@ def test_a_record_that_is_wrong_is_shown_up_to_there_with_what_is_wrong(
     assert "of 2" in page.locator(".controls").inner_text()
 
 
-def test_the_page_of_a_long_match_is_small_and_shows_it_to_its_end(
-    tmp_path: Path, viewer: None, opened: Opened
-) -> None:
+def test_the_page_of_a_long_match_is_small_and_complete(tmp_path: Path, viewer: None, opened: Opened) -> None:
     record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "aibg5", *["@trainer"] * 4, "--seed", "7"]
     options = ["--rounds", "150", "--isolation", "off", "--replay", str(record)]
@@ -297,7 +291,7 @@ def test_the_page_of_a_long_match_is_small_and_shows_it_to_its_end(
     page.locator("line.shot").wait_for(state="attached")
 
 
-def test_a_card_in_hand_shows_what_stands_on_it(paged: Played, played: Played, opened: Opened) -> None:
+def test_a_card_in_hand_shows_its_text(paged: Played, played: Played, opened: Opened) -> None:
     page = opened(paged("cardgame"), "")
     first = next(positions(Replay(played("cardgame"))))[1]
     for seat, side in enumerate(first.view(None).players):
@@ -305,24 +299,24 @@ def test_a_card_in_hand_shows_what_stands_on_it(paged: Played, played: Played, o
         assert shown == [PRINTS[card].words for card in side.hand]
 
 
-def test_signs_are_explained_to_those_who_see_them(paged: Played, opened: Opened) -> None:
+def test_signs_are_explained_in_a_legend(paged: Played, opened: Opened) -> None:
     for game, meaning in {"aiarena21": "dragon fruit", "aibg5": "black hole"}.items():
         page = opened(paged(game), "")
         page.set_viewport_size({"width": 400, "height": 800})
         assert not page.locator(".legend li").first.is_visible()
-        page.get_by_text("what the signs mean").click()
+        page.get_by_text("legend").click()
         assert meaning in page.locator(".legend li > span").all_inner_texts()
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
     assert opened(paged("tictactoe"), "").locator(".legend").count() == 0
 
 
-def test_every_fruit_has_a_form_of_its_own(paged: Played, opened: Opened) -> None:
+def test_every_fruit_has_its_own_shape(paged: Played, opened: Opened) -> None:
     page = opened(paged("aiarena21"), "")
     forms = page.locator(".legend path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
     assert len(set(forms)) == 3
 
 
-def test_the_word_identical_is_explained(paged: Played, opened: Opened) -> None:
+def test_the_word_verified_is_explained(paged: Played, opened: Opened) -> None:
     page = opened(paged("tictactoe"), "")
     said = "the same positions and the same result"
     assert said in (page.locator(".badge").get_attribute("title") or "")
@@ -331,7 +325,7 @@ def test_the_word_identical_is_explained(paged: Played, opened: Opened) -> None:
 
 
 def test_the_timeline_marks_where_a_building_was_captured(tmp_path: Path, viewer: None, opened: Opened) -> None:
-    """Seed 9 ends by an anthill: every turn in which a building lost some of its capture health has a mark."""
+    """Seed 9 ends with a captured anthill. Every turn in which a building lost capture health has a mark."""
     record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
     verdict = referee.play("reantics", ["@random"] * 2, seed=9, replay=record)
     assert verdict.result.reason == "anthill_captured"
@@ -351,7 +345,7 @@ def test_the_timeline_marks_where_a_building_was_captured(tmp_path: Path, viewer
 
 
 def buildings(state: State) -> dict[Any, Any]:
-    """Owner and capture health of the anthills and tunnels, by their tile."""
+    """Returns owner and capture health of anthills and tunnels, by tile."""
     return {
         tuple(each.coords): (each.player, each.captureHealth)
         for side in state.view(None).inventories[:2]
@@ -361,22 +355,20 @@ def buildings(state: State) -> dict[Any, Any]:
 
 
 @pytest.mark.parametrize("game", registry.own_names())
-def test_what_the_viewer_paints_is_not_drawn_as_well(game: str, played: Played, viewer: None) -> None:
+def test_games_with_a_painter_send_no_text_drawing(game: str, played: Played, viewer: None) -> None:
     replay = Replay(played(game))
     assert is_painted(game) and not is_painted("checkers")
     assert json.loads(list(lines(replay))[2])[0][0]["text"] == []
     assert json.loads(list(frames(replay))[1])[0][0]["text"] == str(replay.new()).split("\n")
 
 
-def test_the_units_of_the_viewer(viewer: None) -> None:
+def test_the_viewers_own_unit_tests_pass(viewer: None) -> None:
     subprocess.run(
         ["npm", "--silent", "test"], cwd=Path(__file__).parents[2] / "viewer", check=True, capture_output=True
     )
 
 
-def test_a_file_of_the_original_competition_is_stepped_to_its_end(
-    tmp_path: Path, played: Played, opened: Opened
-) -> None:
+def test_an_original_competition_file_can_be_stepped_to_its_end(tmp_path: Path, played: Played, opened: Opened) -> None:
     record = Replay(played("aiarena21"))
     export("aiarena21-replay", record, tmp_path / "replay.txt")
     assert main(["replay", "html", str(tmp_path / "replay.txt"), str(tmp_path / "page.html")]) == 0
@@ -409,7 +401,7 @@ new MutationObserver(() => {
 
 @pytest.mark.parametrize(("place", "waits"), [("", False), ("#turn=5", True)])
 def test_the_first_board_does_not_wait_for_the_rest(place: str, waits: bool, paged: Played, browser: Browser) -> None:
-    """Unless the address asks for a later turn: then no other one is shown before."""
+    """If the address names a later turn, no other one is shown first."""
     page = browser.new_page()
     page.add_init_script(FIRST)
     page.goto(f"{paged('aibg5').as_uri()}{place}")
@@ -420,7 +412,7 @@ def test_the_first_board_does_not_wait_for_the_rest(place: str, waits: bool, pag
     page.close()
 
 
-def test_a_record_without_a_position_says_so(tmp_path: Path, played: Played, browser: Browser) -> None:
+def test_a_replay_without_a_position_says_so(tmp_path: Path, played: Played, browser: Browser) -> None:
     (tmp_path / "match.jsonl").write_bytes(played("tictactoe").read_bytes().splitlines()[0] + b"\n")
     (tmp_path / "page.html").write_bytes(page_of(Replay(tmp_path / "match.jsonl")))
     page = browser.new_page()

@@ -1,4 +1,4 @@
-"""What strangers may send to a server of ours: it holds no long body, waits for no slow one, and knows its name."""
+"""The server's limits for unknown clients: hosts, origins, heads, bodies, time and connections."""
 
 import http.client
 import os
@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from math import inf
 
 import httpx
 import pytest
@@ -24,7 +23,7 @@ from starlette.routing import Route
 
 from referee.harness.errors import UsageError
 from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, new_token, redirect_file
-from referee.harness.web.server import Bounds, Others, heard_at, listen, serving
+from referee.harness.web.server import RequestLimits, arrived_at, listen, serving
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +37,7 @@ async def echo(request: Request) -> Response:
 
 
 async def pieces(request: Request) -> Response:
-    """Many pieces, or one after a while."""
+    """Sends many pieces, or one after a while."""
     sizes = [int(size) for size in request.query_params["sizes"].split(",")]
     if len(sizes) == 1:
         await trio.sleep(SLOW_S)
@@ -52,39 +51,26 @@ async def pieces(request: Request) -> Response:
 
 
 async def when(request: Request) -> Response:
-    return PlainTextResponse(str(heard_at(request)))
-
-
-class Back:
-    """Another process, which gives every connection back to us."""
-
-    def __init__(self) -> None:
-        self.stamps: list[float] = []
-        self._given, self._taken = trio.open_memory_channel[tuple[socket.socket, bytes, float]](inf)
-
-    def place(self, target: bytes) -> int | None:
-        return 1
-
-    async def give(self, number: int, connection: trio.socket.SocketType, data: bytes, heard_at: float) -> None:
-        self.stamps.append(heard_at)
-        await self._given.send((socket.socket(fileno=os.dup(connection.fileno())), data, heard_at))
-
-    async def take(self) -> tuple[socket.socket, bytes, float]:
-        return await self._taken.receive()
+    await request.body()
+    return PlainTextResponse(str(arrived_at(request)))
 
 
 @contextmanager
-def served(idle_s: int = 15, others: Others | None = None) -> Iterator[int]:
-    """The port of a server that runs in a thread."""
+def served(idle_s: int = 15, connections: int = 2000) -> Iterator[int]:
+    """Runs a server in a thread, and yields its port."""
     listening = listen("127.0.0.1")
     port = listening.getsockname()[1]
-    routes = [Route("/", echo, methods=["GET", "POST"]), Route("/pieces", pieces), Route("/when", when)]
+    routes = [
+        Route("/", echo, methods=["GET", "POST"]),
+        Route("/pieces", pieces),
+        Route("/when", when, methods=["POST"]),
+    ]
     app = Guarded(Starlette(routes=routes), allowed_hosts("127.0.0.1", port))
     over = threading.Event()
 
     async def run() -> None:
-        bounds = Bounds(body_bytes=1000, request_s=0.5, idle_s=idle_s)
-        async with serving(app, listening, bounds, others=others):
+        limits = RequestLimits(body_bytes=1000, body_s=0.5, idle_s=idle_s, connections=connections)
+        async with serving(app, listening, limits):
             while not over.is_set():
                 await trio.sleep(0.02)
 
@@ -99,14 +85,14 @@ def served(idle_s: int = 15, others: Others | None = None) -> Iterator[int]:
 
 
 def asked(port: int, body: bytes = b"", **headers: str) -> tuple[int, str]:
-    """Status and text of the answer."""
+    """Posts a request, and returns status and text."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("POST", "/", body, {name.replace("_", "-"): value for name, value in headers.items()})
     answer = connection.getresponse()
     return answer.status, answer.read().decode()
 
 
-def test_a_server_answers_its_own_pages_and_nobody_elses() -> None:
+def test_only_requests_from_our_own_pages_are_answered() -> None:
     with served() as port:
         assert asked(port, b"x" * 1000) == (200, "1000 False")
         assert asked(port, X_Referee_Token=TOKEN) == (200, "0 True")
@@ -164,7 +150,7 @@ def behind_tls(port: int, renames: bool) -> Iterator[httpx.Client]:
         thread.join(10)
 
 
-def test_a_page_behind_a_proxy_with_tls_may_post() -> None:
+def test_a_page_behind_a_tls_proxy_may_post() -> None:
     with served() as port:
         host = f"localhost:{port}"
 
@@ -189,7 +175,7 @@ def test_a_page_behind_a_proxy_with_tls_may_post() -> None:
             assert status(client, "null", Sec_Fetch_Site="cross-site") == 403
 
 
-def test_a_browser_that_tells_of_another_site_is_refused_whatever_the_origin_says() -> None:
+def test_a_cross_site_request_is_refused_whatever_its_origin() -> None:
     with served() as port:
         own = {"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}
         assert asked(port, **own, Sec_Fetch_Site="same-origin")[0] == 200
@@ -197,7 +183,7 @@ def test_a_browser_that_tells_of_another_site_is_refused_whatever_the_origin_say
         assert asked(port, Origin=f"ftp://127.0.0.1:{port}")[0] == 403
 
 
-def test_every_answer_forbids_what_a_page_of_ours_never_does() -> None:
+def test_every_response_has_the_security_headers() -> None:
     with served() as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         connection.request("GET", "/")
@@ -211,7 +197,7 @@ def test_every_answer_forbids_what_a_page_of_ours_never_does() -> None:
     assert "access-control-allow-origin" not in headers
 
 
-def test_a_body_is_bounded_in_size_and_in_time() -> None:
+def test_a_body_is_limited_in_size_and_time() -> None:
     with served() as port:
         assert asked(port, b"x" * 1001)[0] == 413
         with socket.create_connection(("127.0.0.1", port), timeout=10) as slow:
@@ -224,7 +210,7 @@ def test_a_body_is_bounded_in_size_and_in_time() -> None:
         assert asked(port)[0] == 200
 
 
-def test_what_is_written_arrives_whole_and_in_order_also_where_the_client_is_slow_to_read() -> None:
+def test_a_slow_reader_gets_every_response_whole_and_in_order() -> None:
     sizes = [1, 70_000, 3, *[500] * 4000, 5_000_000, 2]
     with served() as port:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
@@ -240,7 +226,7 @@ def test_what_is_written_arrives_whole_and_in_order_also_where_the_client_is_slo
         assert connection.getresponse().read() == b"x" * 3_000_000
 
 
-def test_a_connection_is_closed_when_nothing_is_asked_for_and_not_before() -> None:
+def test_only_idle_connections_are_closed() -> None:
     def closed_after_s(raw: socket.socket, since: float) -> float:
         while raw.recv(1 << 16):
             pass
@@ -261,49 +247,92 @@ def test_a_connection_is_closed_when_nothing_is_asked_for_and_not_before() -> No
             assert closed_after_s(busy, started) > 2 * SLOW_S + 0.9
 
 
-def test_a_connection_that_others_began_has_the_same_bounds() -> None:
-    back = Back()
-    with served(idle_s=1, others=back) as port:
-        host = f"Host: 127.0.0.1:{port}\r\n"
-        kept = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        for number in range(3):
-            kept.request("GET", "/when")
-            assert float(kept.getresponse().read()) == back.stamps[-1]
-            assert len(back.stamps) == number + 1
-        assert asked(port, b"x" * 1000)[0] == 200
-        assert asked(port, b"x" * 1001)[0] == 413
-        for told, wanted in (
-            (f"POST / HTTP/1.1\r\n{host}Content-Length: 10\r\n\r\nabc", b"HTTP/1.1 408"),
-            (f"GET / HTTP/1.1\r\n{host}X: {'x' * 20_000}\r\n\r\n", b"HTTP/1.1 431"),
-            ("no http at all\r\n\r\n", b"HTTP/1.1 400"),
-            ("x" * 20_000, b"HTTP/1.1 431"),
-            (f"GET / HTTP/1.1\r\n{host}", b""),
-            (f"GET / HTTP/1.1\r\n{host}X: ", b""),
-            ("GET /", b""),
-            ("", b""),
-        ):
+@pytest.mark.parametrize(
+    ("request_text", "start"),
+    [
+        ("POST / HTTP/1.1\r\n{host}Content-Length: 10\r\n\r\nabc", b"HTTP/1.1 408"),
+        ("GET / HTTP/1.1\r\n{host}X: {long}\r\n\r\n", b"HTTP/1.1 431"),
+        ("no http at all\r\n\r\n", b"HTTP/1.1 400"),
+        ("{long}", b"HTTP/1.1 431"),
+        ("GET / HTTP/1.1\r\n{host}", b""),
+        ("GET / HTTP/1.1\r\n{host}X: ", b""),
+        ("GET /", b""),
+        ("", b""),
+    ],
+    ids=lambda value: None if isinstance(value, str) else value[9:].decode() or "closed",
+)
+def test_a_bad_or_unfinished_request_is_refused_or_closed(request_text: str, start: bytes) -> None:
+    with served(idle_s=1) as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+        raw.sendall(request_text.format(host=f"Host: 127.0.0.1:{port}\r\n", long="x" * 20_000).encode())
+        assert raw.recv(12) == start
+
+
+def test_requests_that_a_client_sends_ahead_are_answered_in_order() -> None:
+    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+        raw.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 1\r\n\r\nx".encode() * 5)
+        received = b""
+        while received.count(b"1 False") < 5:
+            received += raw.recv(1 << 16)
+
+
+def test_a_request_has_arrived_when_the_end_of_its_body_was_read() -> None:
+    with served() as port, socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
+        head = f"POST /when HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 2\r\n\r\nx".encode()
+        sent, arrived = [], []
+        for pause_s in (0.0, 0.3):
+            raw.sendall(head)
+            time.sleep(pause_s)
+            sent.append(time.monotonic())
+            raw.sendall(b"y")
+            arrived.append(float(raw.recv(1 << 16).partition(b"\r\n\r\n")[2]))
+        assert arrived[1] - arrived[0] == pytest.approx(sent[1] - sent[0], abs=0.15)
+
+
+@pytest.mark.parametrize("ending", [b"", b"x" * 100, b"\x81\x85\x00\x00\x00\x00hello"])
+def test_a_client_that_breaks_the_protocol_ends_its_own_connection_only(ending: bytes) -> None:
+    """A client that sends on behind a refused upgrade makes Hypercorn raise."""
+    upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    with served() as port:
+        for key in (b"", b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"):
             with socket.create_connection(("127.0.0.1", port), timeout=4) as raw:
-                raw.sendall(told.encode())
-                assert raw.recv(12) == wanted, told[:50]
-        before = len(back.stamps)
-        with socket.create_connection(("127.0.0.1", port), timeout=4) as early:
-            early.sendall(f"POST / HTTP/1.1\r\n{host}Content-Length: 1\r\n\r\nx".encode() * 5)
-            received = b""
-            while received.count(b"1 False") < 5:
-                received += early.recv(1 << 16)
-        assert len(back.stamps) == before + 5
+                raw.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + upgrade + key + b"\r\n" + ending)
+                raw.sendall(b"GET / HTTP/1.1\r\n\r\n" + ending)
+        assert asked(port)[0] == 200
 
 
-def test_a_port_that_is_taken_is_said_in_one_line() -> None:
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    ],
+    ids=["HTTP/2", "incomplete upgrade"],
+)
+def test_a_connection_without_a_request_is_closed(request_text: str) -> None:
+    with served(idle_s=1) as port, socket.create_connection(("127.0.0.1", port), timeout=8) as raw:
+        raw.sendall(request_text.encode())
+        while raw.recv(1 << 16):
+            pass
+
+
+def test_connections_beyond_the_limit_are_closed_at_once() -> None:
+    with served(connections=1) as port, socket.create_connection(("127.0.0.1", port), timeout=4) as first:
+        first.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        assert first.recv(12) == b"HTTP/1.1 200"
+        with socket.create_connection(("127.0.0.1", port), timeout=4) as second:
+            assert second.recv(12) == b""
+
+
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with listen("127.0.0.1") as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UsageError, match=rf"127\.0\.0\.1:{port} cannot be listened at: Address already in use"):
+        with pytest.raises(UsageError, match=rf"cannot listen on 127\.0\.0\.1:{port}: Address already in use"):
             listen("127.0.0.1", port)
-    with pytest.raises(UsageError, match="70000 is no port"):
+    with pytest.raises(UsageError, match="port 70000: expected 0 to 65535"):
         listen("127.0.0.1", 70000)
 
 
-def test_the_page_that_leads_to_a_token_is_read_by_us_alone() -> None:
+def test_only_we_can_read_the_redirecting_page() -> None:
     file = redirect_file("http://127.0.0.1:1/#token=a&b")
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
     assert "#token=a&amp;b" in file.read_text()

@@ -1,4 +1,4 @@
-"""A page that asks for a match and never reads: what is held for it is bounded, and others go on."""
+"""A page that requests a match and never reads uses bounded memory and does not block others."""
 
 import fcntl
 from collections.abc import AsyncIterator
@@ -10,45 +10,45 @@ from pages import Played
 
 from referee.harness.web import growing_replay
 from referee.harness.web.app import Rights, Viewer
-from referee.harness.web.growing_replay import POLL_S, Followed
-from referee.harness.web.replay_list import FileShelf
+from referee.harness.web.growing_replay import POLL_S, FollowedReplay
+from referee.harness.web.replay_list import FileList
 from referee.harness.web.server import listen, serving
 
 pytestmark = pytest.mark.slow
 
 LINE = b"x" * 999 + b"\n"
 MANY = 100_000
-"""Lines of a long match: 100 MB. All are the same object."""
+"""Lines of a long match, 100 MB. All are the same object."""
 MOST_BYTES = 8 << 20
-"""A batch of lines, and what the kernel takes of a connection."""
+"""A batch of lines and the kernel's buffers of a connection."""
 
 
 class Counting(Viewer):
-    """Knows how many bytes were handed on to its clients."""
+    """Counts the bytes that were handed to clients."""
 
     handed = 0
 
-    async def stream(self, number: int, followed: Followed, rights: Rights, start: int) -> AsyncIterator[bytes]:
-        async for piece in super().stream(number, followed, rights, start):
+    async def stream(self, followed: FollowedReplay, rights: Rights, start: int) -> AsyncIterator[bytes]:
+        async for piece in super().stream(followed, rights, start):
             self.handed += len(piece)
             yield piece
 
 
 def viewer_of(record: Path) -> Counting:
-    viewer = Counting(FileShelf(record), {})
+    viewer = Counting(FileList(record), {})
     viewer.rights = lambda request: Rights()  # type: ignore[method-assign]
     return viewer
 
 
 async def asking(port: int) -> trio.SocketStream:
-    """A client that has asked for the match."""
+    """Connects a client that requests the match."""
     stream = await trio.open_tcp_stream("127.0.0.1", port)
     await stream.send_all(b"GET /matches/0 HTTP/1.1\r\nhost: here\r\n\r\n")
     return stream
 
 
 async def settled(viewer: Counting) -> int:
-    """What was handed on, once that has stopped."""
+    """Waits until no more bytes are handed to clients, and returns their number."""
     before = -1
     while before != viewer.handed:
         before = viewer.handed
@@ -56,7 +56,7 @@ async def settled(viewer: Counting) -> int:
     return before
 
 
-def test_a_page_that_never_reads_makes_nothing_grow(played: Played) -> None:
+def test_a_page_that_never_reads_uses_bounded_memory(played: Played) -> None:
     record = played("tictactoe")
 
     async def run() -> None:
@@ -85,16 +85,16 @@ def test_a_page_that_never_reads_makes_nothing_grow(played: Played) -> None:
             other, taken = await asking(port), 0
             while taken < 2 * MOST_BYTES:
                 taken += len(await other.receive_some(1 << 20))
-            assert viewer.lookers == 2
+            assert viewer.readers == 2
             await stuck.aclose()
             await other.aclose()
-            while viewer.lookers:
+            while viewer.readers:
                 await trio.sleep(0.01)
 
     trio.run(run)
 
 
-def test_a_record_is_not_followed_on_while_all_who_look_have_stopped_reading(
+def test_a_replay_is_not_followed_while_all_readers_have_stopped(
     played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(growing_replay, "AHEAD", 5)
@@ -103,13 +103,13 @@ def test_a_record_is_not_followed_on_while_all_who_look_have_stopped_reading(
 
     async def run() -> None:
         with trio.fail_after(60), record.open("wb", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # as whoever writes a record has it
+            fcntl.flock(file, fcntl.LOCK_EX)  # like the writer of a replay
             file.write(b"".join(lines[:10]))
             viewer = viewer_of(record)
             async with viewer.open():
                 followed = viewer.follow(0, None)
                 assert followed is not None
-                page = viewer.stream(0, followed, Rights(), 0)
+                page = viewer.stream(followed, Rights(), 0)
                 await anext(page)
                 for line in lines[10:]:
                     file.write(line)

@@ -1,4 +1,4 @@
-"""`referee view`: the list, a record as it grows, the token, and what comes back when the server does."""
+"""`referee view`: the list, a growing replay, the token, and a server that restarts."""
 
 import gzip
 import http.client
@@ -22,10 +22,10 @@ from referee.games import registry
 from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.process.limits import Limits
-from referee.harness.replay.formats.exports import export
+from referee.harness.replay.formats.originals import export
 from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header, Opening, state_hash
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 from referee.harness.tournament.store import replay_source
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.replay_source import LedgerShelf
@@ -33,8 +33,8 @@ from referee.harness.tournament.store.replay_source import LedgerShelf
 pytestmark = pytest.mark.slow
 
 
-class Growing(Recorder):
-    """A match of random play at ReAntics that is recorded turn by turn, as the test has it."""
+class Growing(ReplayWriter):
+    """A random match of ReAntics whose replay the test writes turn by turn."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, followed=True)
@@ -58,7 +58,7 @@ class Growing(Recorder):
         self.catch_up()
 
 
-def test_the_list_is_narrowed_and_leads_to_a_match_and_back(
+def test_the_list_can_be_filtered_and_leads_to_a_match_and_back(
     tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
 ) -> None:
     for game in ("tictactoe", "quoridor"):
@@ -83,7 +83,7 @@ def test_the_list_is_narrowed_and_leads_to_a_match_and_back(
         page.get_by_role("combobox", name="show").select_option("all")
         page.get_by_role("link", name="quoridor.jsonl").click()
         page.wait_for_selector(".timeline")
-        page.get_by_text("identical", exact=True).wait_for()
+        page.get_by_text("verified", exact=True).wait_for()
         page.keyboard.press("End")
         here = page.evaluate("location.href")
         assert "match=" in here
@@ -96,7 +96,7 @@ def test_the_list_is_narrowed_and_leads_to_a_match_and_back(
         page.wait_for_function("() => document.querySelectorAll('tr.live').length == 0")
 
 
-def test_a_match_is_followed_while_it_is_played_and_over_an_absence_of_the_server(
+def test_a_running_match_is_followed_even_if_the_server_restarts(
     tmp_path: Path, viewing: Viewing, visited: Visited
 ) -> None:
     with Growing(tmp_path / "growing.jsonl") as growing:
@@ -109,7 +109,7 @@ def test_a_match_is_followed_while_it_is_played_and_over_an_absence_of_the_serve
             page.keyboard.press("ArrowLeft")
             growing.play(1)
             page.wait_for_function("() => document.querySelector('.controls').innerText.includes('of 11')")
-            assert page.input_value("#turn") == "9", "whoever looks back is not carried along"
+            assert page.input_value("#turn") == "9", "a page at an earlier turn stays there"
             page.keyboard.press("l")
             assert page.input_value("#turn") == "11"
             assert page.locator(".badge").inner_text() == "live"
@@ -121,12 +121,12 @@ def test_a_match_is_followed_while_it_is_played_and_over_an_absence_of_the_serve
             page.wait_for_function("() => document.querySelector('#turn').value == 20")
             growing.finish()
             growing.__exit__(None, None, None)
-            page.wait_for_function("() => document.querySelector('.badge').innerText == 'identical'")
+            page.wait_for_function("() => document.querySelector('.badge').innerText == 'verified'")
             growing.path = None
             growing._file = None
 
 
-def test_a_folder_shows_the_files_of_the_original_competition_too(
+def test_a_folder_lists_original_competition_files_too(
     tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
 ) -> None:
     export("aiarena21-replay", Replay(played("aiarena21")), tmp_path / "replay.txt")
@@ -142,7 +142,7 @@ def test_a_folder_shows_the_files_of_the_original_competition_too(
         assert visited(url, ".timeline").locator(".badge").inner_text() == "as recorded"
 
 
-def test_nobody_without_the_token_sees_anything_but_the_page(tmp_path: Path, played: Played, viewing: Viewing) -> None:
+def test_without_the_token_only_the_empty_page_is_served(tmp_path: Path, played: Played, viewing: Viewing) -> None:
     shutil.copy(played("tictactoe"), tmp_path / "match.jsonl")
     with viewing(tmp_path) as url:
         parts = urlsplit(url)
@@ -174,9 +174,7 @@ def test_nobody_without_the_token_sees_anything_but_the_page(tmp_path: Path, pla
         assert get("/matches/0?from=3").splitlines() == first[3:]
 
 
-def test_from_another_machine_the_printed_link_works_where_it_was_asked_to_listen_everywhere(
-    tmp_path: Path, played: Played, viewing: Viewing
-) -> None:
+def test_the_printed_link_works_from_other_machines(tmp_path: Path, played: Played, viewing: Viewing) -> None:
     found = [each.address for named in psutil.net_if_addrs().values() for each in named if each.family == AF_INET]
     own = next((each for each in found if not each.startswith("127.")), None)
     if own is None:
@@ -195,7 +193,7 @@ def test_from_another_machine_the_printed_link_works_where_it_was_asked_to_liste
         assert [status(host) for host in ("evil.example", "192.0.2.1")] == [403] * 2
 
 
-def test_the_games_of_a_tournament_are_listed_by_their_bots_names(tmp_path: Path, played: Played) -> None:
+def test_a_tournaments_games_are_listed_by_bot_names(tmp_path: Path, played: Played) -> None:
     record = played("tictactoe").read_bytes()
     bots = [{"ident": "aa", "name": "Ada"}, {"ident": "bb", "name": "Bob"}]
     book = Ledger(tmp_path, {"game": "tictactoe", "bots": bots})
@@ -211,13 +209,13 @@ def test_the_games_of_a_tournament_are_listed_by_their_bots_names(tmp_path: Path
 
 
 def game_lines(count: int, first: int = 0) -> list[tuple[bytes, bytes | None]]:
-    """Games as a ledger takes them, one a second."""
+    """Entries of a ledger, one per second."""
     line = Line("", ("bb", "aa"), 7, (1, 2), (1.0, 0.0))
     lines = (replace(line, k=f"c/aa-bb/{number}/0", at=float(number)) for number in range(first, first + count))
     return [(msgspec.json.encode(each), gzip.compress(b"%d" % number, 1)) for number, each in enumerate(lines, first)]
 
 
-def test_the_newest_games_of_all_files_are_listed_and_older_ones_are_still_found(
+def test_the_newest_games_are_listed_and_older_ones_can_be_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replay_source, "MOST", 4)
@@ -236,7 +234,7 @@ def test_the_newest_games_of_all_files_are_listed_and_older_ones_are_still_found
     assert found.source(27) is None
 
 
-def test_a_request_costs_what_it_shows_however_many_games_there_are(
+def test_the_cost_of_a_request_does_not_grow_with_the_number_of_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replay_source, "MOST", 100)
@@ -253,15 +251,15 @@ def test_a_request_costs_what_it_shows_however_many_games_there_are(
     assert cost_s[1] < 5 * cost_s[0]
 
 
-def test_what_is_missing_for_a_server_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_extra_is_reported_in_one_line(tmp_path: Path) -> None:
     code = "import sys; sys.modules['starlette'] = None; from referee.harness.cli.main import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", code, "view", str(tmp_path)], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "referee view needs what pip install 'referee[web]' adds" in done.stderr
+    assert "referee view needs the extra `web`: pip install 'referee[web]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_the_list_fits_a_narrow_screen_whatever_the_names(
+def test_the_list_fits_a_narrow_screen_with_any_names(
     tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
 ) -> None:
     record = played("quoridor").read_text()

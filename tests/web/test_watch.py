@@ -1,4 +1,4 @@
-"""What is said on a page is of the match that is shown there, however late the referee hears of it."""
+"""Messages from a page count only for the match that the page shows."""
 
 import json
 import socket
@@ -7,31 +7,32 @@ from pathlib import Path
 import pytest
 import trio
 
-from referee.harness.web.watch import Beside
+from referee.harness.web.json_lines import JsonLines
+from referee.harness.web.watch import ViewerLink
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.trio
-async def test_what_was_said_of_the_match_before_does_nothing_to_this_one(tmp_path: Path) -> None:
+async def test_messages_about_an_earlier_match_are_ignored(tmp_path: Path) -> None:
     ours, theirs = socket.socketpair()
-    beside = Beside(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
-    room = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
+    link = ViewerLink(JsonLines(ours))
+    viewer = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
 
     async def say(**message: object) -> None:
-        await room.send_all(json.dumps(message).encode() + b"\n")
+        await viewer.send_all(json.dumps(message).encode() + b"\n")
 
-    async with room, trio.open_nursery() as nursery:
-        nursery.start_soon(beside.listen)
+    async with viewer, trio.open_nursery() as nursery:
+        nursery.start_soon(link.listen)
         for name in ("first", "second"):
-            await beside.playing(tmp_path / name, [0])
-        first, second = [json.loads(line)["match"] for line in (await room.receive_some()).splitlines()]
+            await link.playing(tmp_path / name, [0])
+        first, second = [json.loads(line)["match"] for line in (await viewer.receive_some()).splitlines()]
         for message in ({"do": "stop"}, {"leave": 0}, {"seat": 0, "answers": [4]}):
             await say(match=first, **message)
         await say(match=second, do="pause")
         with trio.fail_after(5):
-            while not beside.pace.paused:
+            while not link.pace.paused:
                 await trio.sleep(0.01)
-        assert not beside.pace.stopped
-        assert beside._queues == {}
+        assert not link.pace.stopped
+        assert link._answers == {}
         nursery.cancel_scope.cancel()

@@ -1,4 +1,4 @@
-// The keys, in one table: what they do, and what the help says of them.
+// The keys: what they do, and their help.
 
 import type { Player } from "./player";
 
@@ -6,38 +6,38 @@ type Action = (player: Player, shift: boolean) => void;
 
 export const KEYS: [keys: string[], help: string, action: Action][] = [
   [[" "], "play or pause", (player) => player.toggle()],
-  [["ArrowLeft"], "a turn back; with shift ten", (player, shift) => player.move(shift ? -10 : -1)],
-  [["ArrowRight"], "a turn on; with shift ten", (player, shift) => player.move(shift ? 10 : 1)],
-  [["Home"], "the beginning", (player) => player.seek(0)],
-  [["End"], "the end", (player) => player.seek(player.last)],
+  [["ArrowLeft"], "one turn back; ten with shift", (player, shift) => player.move(shift ? -10 : -1)],
+  [["ArrowRight"], "one turn forward; ten with shift", (player, shift) => player.move(shift ? 10 : 1)],
+  [["Home"], "first turn", (player) => player.seek(0)],
+  [["End"], "last turn", (player) => player.seek(player.last)],
   [
     ["f", "F"],
-    "the next fault; with shift the one before, and from the beginning the last",
+    "next fault; with shift the previous one, and the last one from the start",
     (player, shift) => player.nextFault(shift),
   ],
-  [["n"], "the next call of this seat", (player) => player.nextCall()],
+  [["n"], "next call of this seat", (player) => player.nextCall()],
   [["+", "="], "faster", (player) => player.faster(1)],
   [["-"], "slower", (player) => player.faster(-1)],
-  [["s"], "everything, or what one seat sees", (player) => player.nextSeat()],
-  [["b"], "what all seats see, beside each other", (player) => (player.beside.value = !player.beside.value)],
-  [["l"], "live: the newest turn, and what comes", (player) => player.newest()],
+  [["s"], "switch between everything and each seat's view", (player) => player.nextSeat()],
+  [["b"], "all seats' views, side by side", (player) => (player.beside.value = !player.beside.value)],
+  [["l"], "live: follow the newest turn", (player) => player.newest()],
   [
     ["p"],
-    "hold the match that is played, or let it go on",
+    "pause or resume the running match",
     (player) => player.steer(player.stands ? "play" : "pause"),
   ],
-  [["."], "one turn of the match that is held", (player) => player.steer("step")],
-  [["u"], "take back what you chose, or your last answer of this turn", (player) => player.undo()],
-  [["a"], "to the field for your answer", () => document.querySelector<HTMLInputElement>("#answer")?.focus()],
+  [["."], "one turn of the paused match", (player) => player.steer("step")],
+  [["u"], "undo your choice, or your last answer of this turn", (player) => player.undo()],
+  [["a"], "go to the answer field", () => document.querySelector<HTMLInputElement>("#answer")?.focus()],
   [["g"], "go to a turn", () => document.querySelector<HTMLInputElement>("#turn")?.select()],
   [["?"], "this help", (player) => (player.help.value = !player.help.value)],
 ];
 
-/** What the space bar presses itself. */
+/** Elements that the space bar presses. */
 const PRESSED = "button, summary, [role=button]";
 const ANSWERS = ".target, .answers button, .desk .main";
 
-/** Listens to the keyboard. Fields keep their own keys. */
+/** Handles the keyboard. Fields keep their own keys. */
 export function listen(player: Player): void {
   secondClicks(player);
   addEventListener("keydown", (event) => {
@@ -58,7 +58,7 @@ export function listen(player: Player): void {
   });
 }
 
-/** The second click of a double one is no answer to a question that has come after the first. */
+/** Ignores the second click of a double click on a question that appeared after the first. */
 function secondClicks(player: Player): void {
   let meant: number | undefined;
   const take = (event: MouseEvent) => {

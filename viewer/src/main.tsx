@@ -9,9 +9,9 @@ import "./style.css";
 import { App } from "./views/app";
 import { visible } from "./views/words";
 
-/** Unpacks what stands in a part of a page that holds its match; that page defines it. */
+/** Unpacks a part of a page that contains its match. That page defines it. */
 declare const inflated: (part: string) => Promise<string>;
-/** The part that the first board needs, on its way since before the script. */
+/** The part that the first board needs, requested before the script ran. */
 declare const first: Promise<string>;
 
 const PAINTED_MS = 100;
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
   render(<App player={player} />, root);
 }
 
-/** What was rendered can be seen; or the page cannot, and nobody waits. */
+/** Resolves when the rendered board is visible, or soon if the page is hidden. */
 function painted(): Promise<void> {
   return new Promise((go) => {
     requestAnimationFrame(() => setTimeout(go));

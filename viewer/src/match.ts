@@ -1,35 +1,35 @@
-// A match as it comes from the referee: a line about the whole, then a frame for each line of its record.
+// A match as the referee sends it: a line about the whole, then a frame for each line of the replay.
 
 import { type Json, type Patch, patched } from "./patch";
 
-/** What the referee says of the record as a whole: the first line of the data. */
+/** The first line of the data: facts about the match. */
 export interface About {
   title: string;
   game: string;
   names: string[];
-  /** The command that plays it again; empty: the record does not say it. */
+  /** The command that plays the match again; empty if unknown. */
   command: string;
-  /** Names of what the views show by number. */
+  /** Names of what the views give as numbers. */
   pieces: Record<string, string>;
-  /** What stands on those beside their names, such as cost and strength. */
+  /** Text printed on them besides the name, such as cost and strength. */
   prints: Record<string, string>;
-  /** The name of the rules' page, and the section of each function. */
+  /** By method, the section of the rules. */
   rules: Record<string, string>;
   /** The seats at which people play. */
   people: number[];
-  /** The seats whose views are shown; null = everything is. */
+  /** The seats whose views are shown; null shows everything. */
   eyes: number[] | null;
-  /** It was still written when we began to read it. */
+  /** The replay was still being written when we began to read it. */
   live: boolean;
-  /** What a file of an original competition holds and what not: it has no calls. Empty: it is a record of ours. */
+  /** What an original competition's file contains and lacks. Empty for our own replays. */
   original: string;
 }
 
-/** What is known when the record has ended: the last line of the data. */
+/** The last line of the data, after the end of the replay. */
 export interface Closing {
-  /** "identical", or what was found wrong when it was played again; the frames end there. */
+  /** "identical", or the first difference when the match was simulated; the frames end there. */
   verified: string;
-  /** What each seat wrote for its author, a character a byte. */
+  /** Each seat's standard error, one character per byte. */
   stderr: Record<string, string>;
 }
 
@@ -37,36 +37,36 @@ export interface Closing {
 export interface Choice {
   seat: number;
   method: string;
-  /** Which question it is. */
+  /** The number of the question. */
   number: number;
   view: Json;
-  /** All legal answers; null: there are too many, and each is tried by itself. */
+  /** All legal answers; null if there are too many, in which case the page tries one. */
   answers: Json[] | null;
   words: (string | null)[] | null;
-  /** Any number between them, in place of answers. */
+  /** If set, any whole number between them is legal. */
   least: number | null;
   most: number | null;
-  /** So many answers can be taken back. */
+  /** How many answers can be taken back. */
   drafted: number;
   /** Why the last answer was refused. */
   wrong: string;
 }
 
-/** What goes on at the table while a match is played before our eyes. */
+/** The state of a running match. */
 export interface Live {
   current: number | null;
   paused: boolean;
-  /** We may hold the match. */
+  /** This page may pause, step and stop the match. */
   steers: boolean;
   choice: Choice | null;
   over: boolean;
 }
 
-/** How a seat is asked: its call as it was sent, all but what its view says already. */
+/** A call as it was sent, without what the seat's view already says. */
 export interface Asked {
-  /** null: the seat's view are the parameters. */
+  /** null if the seat's view is the parameters. */
   params: { [name: string]: Json } | null;
-  /** The members that are the seat's view. */
+  /** The members that equal the seat's view. */
   same: string[];
   clock: { call_ms: number | null; remaining_ms: number | null; last_ms: number | null };
   limit_s: number | null;
@@ -87,33 +87,33 @@ export interface GameEvent {
   penalty?: string;
 }
 
-/** What of a fault stands in the record's last line alone. */
+/** What only the replay's last line says about a fault. */
 export interface FaultReport {
   player: number;
   turn: number;
   kind: string;
   detail: string;
   penalty: string;
-  /** What was asked; at a fault after the last turn `exit`. */
+  /** The method; `exit` for a fault after the last turn. */
   method: string;
   frame: string;
   last_words: string[];
-  /** The page and section that it was ruled by. */
+  /** The page and section of the rule. */
   rules?: string;
 }
 
-/** A fault wherever the record tells of it: at a turn, before the first one, or after the last one. */
+/** A fault of a turn, before the first turn, or after the last. */
 export interface Wrong {
   player: number;
   kind: string;
   detail: string;
   penalty: string;
-  /** Nobody was asked for an answer then: the bot could not begin, or the game was over. */
+  /** "beginning": the bot could not start. "end": the game was over. */
   when: "turn" | "beginning" | "end";
   report: FaultReport | undefined;
 }
 
-/** A line of the record after the header: what we read of it. Which members there are depends on its kind. */
+/** A line of the replay after the header. Its members depend on its kind. */
 export interface Line {
   opening?: GameEvent[];
   turn?: number;
@@ -122,7 +122,7 @@ export interface Line {
   events?: GameEvent[];
   wall_us?: Record<string, number>;
   cpu_us?: Record<string, number>;
-  /** How many bytes each seat had written for its author when it answered. */
+  /** The length of each seat's standard error when it answered. */
   stderr?: Record<string, number>;
   inject?: number;
   forfeit?: Record<string, Fault>;
@@ -135,15 +135,15 @@ export interface Step {
   line: Line;
   /** Everything, as the game's own view. */
   view: Json;
-  /** What each seat may see, where it was asked for. */
+  /** Each seat's view, if requested. */
   seats: Json[] | undefined;
-  /** The drawing for people, line by line, of a game that has no painter. */
+  /** The lines of the text drawing, for a game without a painter. */
   text: string[];
-  /** What follows from the position by the rules, such as where pieces can go: only of everything. */
+  /** What the rules say about the position, such as where pieces can go. Only in the view of everything. */
   marks: { [name: string]: Json };
-  /** The functions that are awaited now, by seat. */
+  /** By seat, the method that is awaited now. */
   awaited: Record<string, string>;
-  /** How they are asked. */
+  /** By seat, the call. */
   asked: Record<string, Asked>;
 }
 
@@ -155,13 +155,13 @@ export interface Match {
   ending: (Omit<Line, "faults"> & { reports: FaultReport[]; seats?: { encoding: string }[] }) | undefined;
 }
 
-/** As it is sent; what is there twice is sent once. */
+/** A step as it is sent, without duplicates. */
 type Shown = Omit<Step, "line"> & {
-  /** The members of the view that are what seat 0 sees; null = all of it is. */
+  /** The members of the view that equal seat 0's view; null if all of it does. */
   shared?: string[] | null;
 };
 
-/** The view of everything, made whole. */
+/** Completes the view of everything. */
 function whole({ view, seats, shared }: Shown): Json {
   if (!seats || shared === undefined) return view;
   if (shared === null) return seats[0]!;
@@ -170,14 +170,14 @@ function whole({ view, seats, shared }: Shown): Json {
   return { ...(view as { [name: string]: Json }), ...members };
 }
 
-/** A seed as it is written: it has 64 bits, and a number here keeps 53 of them. */
+/** The digits of a seed, which has 64 bits. A number has only 53. */
 function digits(text: string, seed: number | string | null): string | null {
   if (seed === null) return null;
   const written = [...text.matchAll(/"seed":\s*(\d+)/g)].map(([, found]) => found!);
   return written.find((found) => Number(found) === Number(seed)) ?? String(seed);
 }
 
-/** Makes a match of its lines as they come. Positions share what did not change: all of them together are small. */
+/** Builds a match from its lines. Positions share what did not change, so all of them together are small. */
 export class Reader {
   readonly match: Match = {
     about: { title: "", game: "", names: [], command: "", pieces: {}, prints: {}, rules: {}, people: [], eyes: null, live: false, original: "" },
@@ -186,7 +186,7 @@ export class Reader {
     closing: undefined,
     ending: undefined,
   };
-  /** How many lines were taken. */
+  /** The number of lines so far. */
   taken = 0;
   private shown: Json | undefined;
 
@@ -214,7 +214,7 @@ export class Reader {
   }
 }
 
-/** The frame that a seat was sent before it answered at a step; exact but for its id. */
+/** The frame that a seat was sent before its answer at a step, exact except for the id. */
 export function sent(match: Match, at: number, seat: number): string | undefined {
   const before = match.steps[at - 1];
   const how = before?.asked?.[seat];
@@ -225,7 +225,7 @@ export function sent(match: Match, at: number, seat: number): string | undefined
   return JSON.stringify({ jsonrpc: "2.0", id: "…", method: before.awaited[seat], params });
 }
 
-/** What a seat wrote for its author from its call at this step on, up to its next one. */
+/** A seat's standard error from its call at this step until its next call. */
 export function said(match: Match, at: number, seat: number): string {
   const text = match.closing?.stderr[seat];
   if (text === undefined || asked(match, at, seat) === undefined) return "";
@@ -236,12 +236,12 @@ export function said(match: Match, at: number, seat: number): string {
   return new TextDecoder().decode(Uint8Array.from(text.slice(begins(at), until), (character) => character.charCodeAt(0)));
 }
 
-/** Who was at fault at a step, with the ruling; the engine's word counts, and comes as an event. */
+/** The faults of a step, which the engine reports as events. */
 export function rulings(line: Line): GameEvent[] {
   return (line.events ?? []).filter((event) => event.event === "ruling");
 }
 
-/** All faults of a step. Those after the last turn stand in the record's ending alone, and belong to the last position. */
+/** All faults of a step. Those after the last turn are only in the replay's ending, and belong to the last position. */
 export function wrongs(match: Match, at: number): Wrong[] {
   const { line } = match.steps[at]!;
   const reports = match.ending?.reports ?? [];
@@ -256,12 +256,12 @@ export function wrongs(match: Match, at: number): Wrong[] {
   return [...during, ...after.map((report): Wrong => ({ ...report, when: "end", report }))];
 }
 
-/** Reports name the turn of a fault; before the first one it is 0. */
+/** The key of a fault by seat and turn, which is 0 before the first turn. */
 function key({ player, turn }: { player: number; turn: number | undefined }): string {
   return `${player}@${turn ?? 0}`;
 }
 
-/** The function that a seat was asked at a step: what the position before it awaited. */
+/** The method that a seat was asked at a step: what the position before it awaited. */
 export function asked(match: Match, at: number, seat: number): string | undefined {
   return match.steps[at - 1]?.awaited[seat];
 }

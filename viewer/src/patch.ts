@@ -1,11 +1,11 @@
-// What a frame changes (harness/replay/viewer_frames.py says how; protocol/vectors/frames.json is the test of both).
+// Patches of positions, as harness/replay/viewer_frames.py makes them. protocol/vectors/frames.json tests both sides.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Patch = Json;
 
 const GONE = "-";
 
-/** What a patch makes of a value. What it leaves alone is shared with `before`, which does not change. */
+/** Applies a patch. The result shares unchanged parts with `before`, which stays as it is. */
 export function patched(before: Json | undefined, patch: Patch): Json {
   if (Array.isArray(patch)) return patch[0]!;
   const changes = patch as { [name: string]: Patch };

@@ -1,4 +1,4 @@
-// The address says where one stands: #match=3&turn=37&seat=1. The token that it may begin with leaves it at once.
+// The position in the address: #match=3&turn=37&seat=1. A token is removed from it at once.
 
 import { effect } from "@preact/signals";
 import type { Player } from "./player";
@@ -7,7 +7,7 @@ export function place(): URLSearchParams {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** Takes the token out of the address and keeps it for this tab, and for its reloads. */
+/** Moves the token from the address to this tab's storage, which survives reloads. */
 export function token(): string {
   const named = place();
   const given = named.get("token");
@@ -19,7 +19,7 @@ export function token(): string {
   return sessionStorage.getItem("token") ?? "";
 }
 
-/** Goes where the address says, and has the address say where one is. */
+/** Keeps the player and the address in step. */
 export function follow(player: Player, match?: number): void {
   const take = () => {
     const named = place();

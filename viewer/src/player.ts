@@ -1,15 +1,15 @@
-// Where the viewer stands in a match, and what moves it. Views read the signals; keys and buttons call the functions.
+// The viewer's position in a match, and how it moves. Views read the signals; keys and buttons call the functions.
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { type Painter, painter } from "./games";
 import { type Live, type Match, wrongs } from "./match";
 import type { Json } from "./patch";
 
-/** Turns that were played before a match was held have come here by then. */
+/** Time for turns that were played before a pause to arrive. */
 const UNDER_WAY_MS = 200;
 const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 
-/** What to pause at: a measure of the game's, of one seat. */
+/** A condition to pause at: a number of one seat. */
 export interface Condition {
   measure: string;
   seat: number;
@@ -19,42 +19,42 @@ export interface Condition {
 
 export class Player {
   private held: Match;
-  /** What was captured at each step that was looked at. */
+  /** What was captured at each step so far. */
   private looked: string[][] = [];
-  /** The turn to go to as soon as it has come. */
+  /** The turn to go to once it has arrived. */
   private wanted = 0;
   readonly live = signal<Live | null>(null);
-  /** What was clicked so far of an answer. */
+  /** The clicks of an answer so far. */
   readonly chosen = signal<string[]>([]);
-  /** Asks the server; only a page that has one can. */
+  /** Sends a request to the server, if the page has one. */
   tell: (path: string, what: object) => void = () => undefined;
   readonly at = signal(0);
   readonly playing = signal(false);
   readonly speed = signal(2);
-  /** Whose eyes: null = everything. */
+  /** The seat whose view is shown; null for everything. */
   readonly seat = signal<number | null>(null);
   readonly conditions = signal<Condition[]>([]);
-  /** The match is held after every turn and goes on when that was looked at: there is something to pause at. */
+  /** The running match is stepped turn by turn, to check the conditions after each. */
   readonly walks = signal(false);
-  /** What all seats see, beside each other. */
+  /** Shows all seats' views side by side. */
   readonly beside = signal(false);
   readonly panel = signal<"call" | "events" | "calls">("call");
-  /** The call panel shows the frame that was sent. */
+  /** The call panel shows the sent frame. */
   readonly sent = signal(false);
   readonly help = signal(false);
-  /** How many steps there are so far; who looks at the match itself reads this too. */
+  /** The number of steps so far. */
   readonly count = signal(0);
-  /** Grows with everything that comes. */
+  /** Increases with every change. */
   readonly news = signal(0);
-  /** The newest position is shown as it comes. */
+  /** Shows each new position when it arrives. */
   readonly following = signal(false);
-  /** The server is not to be reached just now. */
+  /** The server does not answer. */
   readonly lost = signal(false);
-  /** What became of the last question, if it was not this page that answered; "" = nothing to tell. */
+  /** What happened to the last question, if this page did not answer it; "" for nothing. */
   readonly told = signal("");
-  /** The match that is played now, where it is another one than this. */
+  /** The running match, if it is another one. */
   readonly elsewhere = signal<number | null>(null);
-  /** The question that this page has answered. */
+  /** The number of the question that this page has answered. */
   private answered = 0;
   readonly step = computed(() => this.held.steps[this.at.value]!);
 
@@ -71,7 +71,7 @@ export class Player {
     });
   }
 
-  /** The match so far. Who reads it is drawn again when there is more of it. */
+  /** The match so far. Views that read it render again when it grows. */
   get match(): Match {
     void this.news.value;
     return this.held;
@@ -81,7 +81,7 @@ export class Player {
     return Math.max(0, this.count.value - 1);
   }
 
-  /** There is more of the match than before. */
+  /** Called when the match has grown. */
   grown(): void {
     batch(() => {
       const before = this.count.peek();
@@ -94,13 +94,13 @@ export class Player {
     });
   }
 
-  /** What can be counted in positions of this game. */
+  /** The numbers that conditions can use in this game. */
   get measures(): NonNullable<Painter["measures"]> {
     const { measures, scores, scoreName } = painter(this.match.about.game);
     return measures ?? (scores ? { [scoreName ?? "score"]: (view) => scores(view) ?? [] } : {});
   }
 
-  /** A condition holds at a position that did not at the one before. */
+  /** Whether a condition holds at a position and did not hold one before. */
   private isReached(at: number): boolean {
     return this.conditions.peek().some((condition) => this.holds(condition, at) && !this.holds(condition, at - 1));
   }
@@ -111,27 +111,27 @@ export class Player {
     return typeof found === "number" && (sign === "at least" ? found >= value : found <= value);
   }
 
-  /** Looks at the steps from that one on, while it walks: holds the match where a condition holds, or has it go on. */
+  /** Checks the conditions from a step on. Pauses the match where one holds, or steps it. */
   private walk(from: number): void {
     if (!this.walks.peek() || from >= this.count.peek()) return;
     for (let at = from; at < this.count.peek(); at++) if (this.isReached(at)) return this.steer("pause");
     if (this.live.peek()?.paused) this.tell("/live", { do: "step" });
   }
 
-  /** What to pause at from now on. A match that runs here begins to walk, and one that walks may run again. */
+  /** Sets the conditions. A running match is stepped from now on if there are any. */
   pauseAt(conditions: Condition[]): void {
     this.conditions.value = conditions;
     const live = this.live.value;
     if (live && !live.over && (this.walks.value || !live.paused)) this.steer("play");
   }
 
-  /** The same match, with more to see. */
+  /** Replaces the match by one with more to see. */
   replace(match: Match): void {
     this.held = match;
     this.grown();
   }
 
-  /** Holds the match that is played, or has it go on. */
+  /** Pauses, resumes, steps or stops the running match. */
   steer(what: "pause" | "play" | "step" | "stop"): void {
     const live = this.live.value;
     if (!live?.steers) return;
@@ -142,12 +142,12 @@ export class Player {
     setTimeout(() => this.walks.value && this.tell("/live", { do: "step" }), UNDER_WAY_MS);
   }
 
-  /** Whether the match stands still until somebody has it go on. */
+  /** Whether the match is paused, and not just stepped to check conditions. */
   get stands(): boolean {
     return this.live.value?.paused === true && !this.walks.value;
   }
 
-  /** Answers what a person is asked just now: an answer, or one that is drawn, or the last one taken back. */
+  /** Sends an answer, or asks for a random one, an undo, or to leave. */
   answer(what: { answer: Json } | { sample: true } | { undo: true } | { leave: true }): void {
     const choice = this.live.value?.choice;
     if (!choice || this.lost.value || this.answered === choice.number) return;
@@ -157,13 +157,13 @@ export class Player {
     this.tell(`/seats/${choice.seat}`, { ...what, number: choice.number });
   }
 
-  /** The server has not taken what this page said: it may be said again. */
+  /** The server did not accept the answer; the page may try again. */
   refused(why: string): void {
     this.answered = 0;
     this.told.value = why;
   }
 
-  /** The server tells how things stand at the table. */
+  /** Takes in the state of a running match. */
   heard(live: Live): void {
     batch(() => {
       const before = this.live.value?.choice;
@@ -182,19 +182,19 @@ export class Player {
     else if (this.live.value?.choice?.drafted) this.answer({ undo: true });
   }
 
-  /** To the newest position, and on with what comes. */
+  /** Goes to the newest position and follows new ones. */
   newest(): void {
     this.playing.value = false;
     this.at.value = this.last;
     this.following.value = this.match.closing === undefined;
   }
 
-  /** The steps at which somebody was at fault. */
+  /** The steps with a fault. */
   readonly faults = computed(() =>
     this.match.steps.slice(0, this.count.value).flatMap((_, at) => (wrongs(this.held, at).length > 0 ? [at] : [])),
   );
 
-  /** The steps at which something was captured, and what. */
+  /** The steps at which something was captured, with words. */
   readonly captures = computed(() => {
     const { captured } = painter(this.match.about.game);
     for (let at = this.looked.length; captured && at < this.count.value; at++) {
@@ -204,7 +204,7 @@ export class Player {
     return this.looked.flatMap((words, at) => (words.length > 0 ? [{ at, words: words.join("; ") }] : []));
   });
 
-  /** A seek stops what plays: nobody wants to run after what they looked for. */
+  /** Goes to a step and stops playing. */
   seek(at: number): void {
     this.playing.value = false;
     this.following.value = false;
@@ -212,7 +212,7 @@ export class Player {
     this.at.value = Math.max(0, Math.min(this.last, Math.round(at)));
   }
 
-  /** Goes to a turn that may still be on its way here. */
+  /** Goes to a turn that may not have arrived yet. */
   await(at: number): void {
     this.seek(at);
     this.wanted = at;
@@ -228,7 +228,7 @@ export class Player {
     this.playing.value = !this.playing.value;
   }
 
-  /** The next fault, or the one before; after the last comes the first: the fatal one is a step back from the start. */
+  /** Goes to the next or previous fault, and round at the ends. */
   nextFault(back = false): void {
     const all = this.faults.value;
     const next = back
@@ -237,7 +237,7 @@ export class Player {
     if (next !== undefined) this.seek(next);
   }
 
-  /** The next step at which the seat that is looked at, or the one that answered here, answers again. */
+  /** Goes to the next answer of the seat that is shown, or that answered here. */
   nextCall(): void {
     const seat = this.seat.value ?? Number(Object.keys(this.step.value.line.answers ?? {})[0] ?? 0);
     for (let at = this.at.value + 1; at <= this.last; at++) {
@@ -256,7 +256,7 @@ export class Player {
     this.seat.value = all[(all.indexOf(this.seat.value) + 1) % all.length]!;
   }
 
-  /** Whose views there are to look at; null = everything. */
+  /** The views that can be shown; null is everything. */
   get views(): (number | null)[] {
     const { eyes, names } = this.match.about;
     return eyes ?? [null, ...(this.match.steps[0]?.seats ? names.keys() : [])];

@@ -1,4 +1,4 @@
-// AIBG's page for its viewers: one game as the front's stream tells it, position by position. There is no record of it.
+// AIBG's page for viewers: one game as the server streams it, position by position.
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
@@ -13,10 +13,10 @@ const AGAIN_MS = 1000;
 const KEPT = "viewers' password";
 const CLEAN = 1000;
 
-/** What the stream tells; the texts are JSON themselves. */
+/** A message of the stream. The texts are JSON themselves. */
 interface Frame {
   gameState: string;
-  /** Milliseconds that are left. */
+  /** Remaining milliseconds. */
   time: number;
   playerAttack: string;
 }
@@ -26,12 +26,12 @@ const told = signal("");
 const wrong = signal("");
 const entered = signal(false);
 
-/** The game that the address names: `/?gameId=0`. */
+/** The game in the address: `/?gameId=0`. */
 function game(): string {
   return new URLSearchParams(location.search).get("gameId") ?? "0";
 }
 
-/** Takes a password out of the address, and keeps it for this tab, and for its reloads. */
+/** Moves a password from the address to this tab's storage, which survives reloads. */
 function password(): string {
   const named = new URLSearchParams(location.hash.slice(1));
   const given = named.get("password");
@@ -48,7 +48,7 @@ export function screen(root: Element): void {
   render(<Screen />, root);
 }
 
-/** Follows the game until it is over; a lost connection is made again. */
+/** Follows the game until it is over, and reconnects if the connection is lost. */
 function listen(): void {
   entered.value = true;
   wrong.value = "";
@@ -61,7 +61,7 @@ function listen(): void {
       refused = true;
       wrong.value = frame.message;
       entered.value = false;
-      latest.value = null; // of a game that this server does not have
+      latest.value = null; // it may be of a game that this server no longer has
       return;
     }
     told.value = "live";
@@ -99,7 +99,7 @@ function clock(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** Asks for the password that viewers have. It goes into no address of a page. */
+/** Asks for the viewers' password, which is never in the page's address. */
 function Door() {
   return (
     <form

@@ -1,4 +1,4 @@
-// The page as the server gives it: the list of what there is, or one record as a stream that lasts while it grows.
+// The page from the server: the list of replays, or one replay as a stream that lasts while it grows.
 
 import { render } from "preact";
 import { listen } from "./keys";
@@ -11,10 +11,10 @@ import { visible as readable } from "./views/words";
 
 const LIVE = '{"live":';
 const AGAIN_MS = 1000;
-const LOST = "The server does not answer: it has ended, or cannot be reached. This page tries again.";
-const NOT_BEGUN = "The match has not begun yet: its bots are being started and greeted.";
+const LOST = "The server does not answer. This page keeps trying.";
+const NOT_BEGUN = "The match has not started yet: its bots are starting.";
 
-/** Asks our server; the token goes in a header of its own. */
+/** Sends a request to our server, with the token in a header. */
 export function ask(path: string, more: RequestInit = {}): Promise<Response> {
   return fetch(path, { ...more, headers: { "x-referee-token": token(), ...more.headers } });
 }
@@ -31,14 +31,14 @@ export async function served(root: Element): Promise<void> {
   addEventListener("hashchange", () => void open());
 }
 
-/** Goes to the match that the address names. */
+/** Opens the match in the address. */
 async function open(): Promise<void> {
   if (await isThere()) return location.reload();
   gone.value = true;
   history.replaceState(null, "", "#");
 }
 
-/** What there is to see; a match that is about to begin is waited for. */
+/** Returns the list, and waits for a match that is about to start. */
 async function listed(root: Element): Promise<Entry[] | undefined> {
   for (;;) {
     try {
@@ -54,7 +54,7 @@ async function listed(root: Element): Promise<Entry[] | undefined> {
   }
 }
 
-/** One sentence, in place of a match. */
+/** Shows a sentence instead of a match. */
 function told(root: Element, what: string): void {
   render(<p class="told">{what}</p>, root);
 }
@@ -65,7 +65,7 @@ async function watch(root: Element, number: number): Promise<void> {
   player.tell = (path, what) => void say(player, path, { ...what, match: number });
   let begun = false;
   const grown = () => {
-    // What is read again from the first line takes the place of what is shown once there is as much of it.
+    // A match that is read again replaces the shown one once it is as long.
     if (reader.match.steps.length >= player.count.peek()) player.replace(reader.match);
     if (begun) return;
     if (reader.match.steps.length === 0) {
@@ -94,30 +94,30 @@ async function watch(root: Element, number: number): Promise<void> {
     }
     const { closing, about } = reader.match;
     if (closing && about.eyes === null) break;
-    if (closing) reader = new Reader(); // at the end there is everything to see
+    if (closing) reader = new Reader(); // at the end everything may be seen
     else await new Promise((go) => setTimeout(go, AGAIN_MS));
   }
   if (!begun) told(root, reader.match.closing?.verified ?? "");
 }
 
-/** What the server says of the table; the next match of a series follows this one. */
+/** Takes in the state of the running match, and notes the next one of a series. */
 function heard(live: Live, number: number, player: Player): void {
   player.heard(live);
   player.elsewhere.value = live.current === null || live.current === number ? null : live.current;
 }
 
-/** Tells the server what was chosen here. What it does not take is said on the page. */
+/** Sends a choice to the server. The page shows why one is not accepted. */
 async function say(player: Player, path: string, what: object): Promise<void> {
   try {
     const answer = await ask(path, { method: "POST", body: JSON.stringify(what) });
-    if (!answer.ok) player.refused(`Not taken: ${await answer.text()}`);
+    if (!answer.ok) player.refused(`Not accepted: ${await answer.text()}`);
   } catch {
     player.refused("");
     player.lost.value = true;
   }
 }
 
-/** Whether our server is still there: a page that is left when it is not cannot come back. */
+/** Whether our server answers: a page left without one could not come back. */
 export async function isThere(): Promise<boolean> {
   try {
     await ask("/favicon.ico");
@@ -127,7 +127,7 @@ export async function isThere(): Promise<boolean> {
   }
 }
 
-/** Reads an answer line by line; a page that nobody sees leaves off, and goes on later. */
+/** Reads a response line by line. A hidden page stops, and continues later. */
 async function lines(answer: Response, reader: Reader, told: (live: Live) => void, grown: () => void): Promise<void> {
   const source = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
   const hide = () => document.hidden && void source.cancel();
@@ -150,7 +150,7 @@ async function lines(answer: Response, reader: Reader, told: (live: Live) => voi
   }
 }
 
-/** Now, or when the page is shown. A browser opens few streams to one host. */
+/** Waits until the page is visible. A browser opens few streams to one host. */
 function seen(): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((go) => document.addEventListener("visibilitychange", () => go(), { once: true }));

@@ -1,12 +1,11 @@
-"""AIBG's games as its front knows them: who plays where, on which map, for how long (aibg5.md, 13.3, 13.4)."""
+"""AIBG's games: who is at which seat, on which map, for how long (aibg5.md, 13.3, 13.4)."""
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from math import inf
 from pathlib import Path
-from random import SystemRandom
 from typing import Any
 
 import trio
@@ -14,18 +13,17 @@ from msgspec import Raw
 
 from referee.games import registry
 from referee.games.aibg5 import AIBG5, SEATS, Shot
-from referee.games.contract import Call, Event, Notice, Player, State, TimeControl
-from referee.games.dice import derive_seed
+from referee.games.contract import Call, Event, Notice, Player, State
+from referee.games.game import TimeControl
 from referee.harness.bell import Bell
 from referee.harness.match import maps, rule_options
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.stall_clock import now
 from referee.harness.programs.spec import Entrant
-from referee.harness.seats.roster import Roster
-from referee.harness.seats.seat import Seat
-from referee.harness.servers.aibg.aibg_seat import HexPlayer, Texts
-from referee.harness.servers.builtin_rivals import Hosted
+from referee.harness.servers.aibg.aibg_seat import AibgSeat, StateTexts
+from referee.harness.servers.builtin_rivals import BuiltinRival
+from referee.harness.servers.match_host import MatchHost
 
 GAME = registry.game("aibg5")
 ORIGINAL_MAPS: Mapping[str, str] = {
@@ -34,76 +32,75 @@ ORIGINAL_MAPS: Mapping[str, str] = {
     "FirstRoundTopicAIBGaziBre": "first_round",
     "FinalMapTopicAIBGaziBre": "final",
 }
-"""What clients call maps that they know from the competition (13.5), and what is played on instead."""
+"""Our maps for the names that clients know from the competition (13.5)."""
 JOIN_S = 100.0
-"""How long joinGame waits for the others."""
+"""How long joinGame waits for the other players."""
 TRAINING_MINUTES = 10.0
 GAME_MINUTES = 60.0
 FIRST_TRAINING = 1000
-"""Games and training games have ids of their own."""
+"""The smallest id of a training game. Games count from 0."""
 KEPT = 200
-"""So many games that are over are remembered."""
-TRAINING_ROOMS = 200
+"""How many games that are over are kept."""
+TRAINING_GAMES = 200
+"""The most that may go on at a time."""
 
 log = logging.getLogger("referee.servers.aibg")
 
 
 class Refused(Exception):
-    """What was asked for cannot be; in words for whoever asked."""
+    """The request is impossible. The message is for the client."""
 
 
-class Room:
+class AibgGame:
     """One game."""
 
-    def __init__(self, number: int, names: Sequence[str], user: str | None, minutes: float, map_name: str) -> None:
+    def __init__(self, number: int, names: Sequence[str], trainee: str | None, minutes: float, map_name: str) -> None:
         self.number = number
         self.names = tuple(names)
         self.map_name = map_name
         self.minutes = minutes
-        self.trainee = user
-        """Who trains here; None: it is a game of four."""
-        make = HexPlayer if user is None else HexPlayer.in_training
-        self.players = {name: make(name) for name in names if user in (None, name)}
+        self.trainee = trainee
+        """The user who trains here; None for a game of four users."""
+        self.seats = {name: AibgSeat(trainee is not None) for name in names if trainee in (None, name)}
         self.joined: set[str] = set()
         self.waiting: Counter[str] = Counter()
-        """How many requests of each wait for the others: a client that gives up and asks anew leaves one behind."""
-        self.begun = trio.Event()
+        """Requests of each user that wait for the others. A client that gives up and retries leaves one behind."""
+        self.started = trio.Event()
         self.over = False
         self.verdict: Verdict | None = None
-        self.texts = Texts(frozenset(n for n, name in enumerate(names, start=1) if name not in self.players))
+        self.texts = StateTexts(frozenset(n for n, name in enumerate(names, start=1) if name not in self.seats))
         self.shot = "null"
         """The attack of the last action, as JSON."""
         self.changed = Bell()
-        """For viewers."""
+        """Rings for viewers."""
         self.scope = trio.CancelScope()
         self._ends_at = inf
 
     @property
     def state(self) -> AIBG5 | None:
         """The position; None before the game."""
-        return next((player.state for player in self.players.values()), None)
+        return next((seat.state for seat in self.seats.values()), None)
 
     def start_clock(self) -> None:
-        """The time of the game runs from now on."""
+        """Starts the game's time."""
         self._ends_at = now() + self.minutes * 60
         if self.trainee is not None:
-            for player in self.players.values():
-                player.until = self._ends_at
+            self.seats[self.trainee].until = self._ends_at
 
     @property
     def left_ms(self) -> int:
-        """What is left of the game's time."""
+        """What remains of the game's time."""
         left_s = self.minutes * 60 if self._ends_at == inf else self._ends_at - now()
         return 0 if self.over else max(0, round(left_s * 1000))
 
     def position(self) -> Raw:
-        """The position as everybody sees it, as JSON within a JSON text."""
-        return Raw(b'"null"') if self.state is None else self.texts.of(self.state.game_state())
+        """Returns the position as JSON within a JSON text."""
+        return Raw(b'"null"') if self.state is None else self.texts.encode(self.state.game_state())
 
     def watch(
         self, state: State, calls: Sequence[Call], answers: Mapping[Player, Any], events: Sequence[Event]
     ) -> None:
-        """After every action."""
+        """Notes what the viewers see after an action."""
         self.shot = "null"
         for event in events:
             if isinstance(event, Notice) and isinstance(event.params, Shot):
@@ -111,141 +108,133 @@ class Room:
                 self.shot = f'{{"playerIdx":{shot.playerIdx},"q":{shot.q},"r":{shot.r}}}'
         self.changed.ring()
 
+    def end(self) -> None:
+        """Answers every open request, and tells the viewers."""
+        self.over = True
+        for seat in self.seats.values():
+            seat.leave()
+        self.changed.ring()
 
-class Rooms:
-    """All games. They are played in `nursery`."""
 
-    def __init__(
-        self, roster: Roster, seats: dict[Entrant, Seat], nursery: trio.Nursery, folder: Path | None, seed: int | None
-    ) -> None:
-        self.rooms: dict[int, Room] = {}
-        self._roster = roster
-        self._seats = seats
-        self._nursery = nursery
-        self._folder = folder
-        self._seed = seed
-        self._random = SystemRandom()
+class Lobby:
+    """All games. `replays` is the folder of their replays."""
+
+    def __init__(self, host: MatchHost, replays: Path | None) -> None:
+        self.games: dict[int, AibgGame] = {}
+        self._host = host
+        self._replays = replays
         self._count = 0
 
-    def create(self, names: Sequence[str], minutes: float, map_name: str) -> Room:
-        """A game of these four, in the order of their numbers. Refused."""
+    def create(self, names: Sequence[str], minutes: float, map_name: str) -> AibgGame:
+        """Creates a game of four users, in the order of their numbers. Raises Refused."""
         if len(names) != SEATS or len(set(names)) != SEATS:
             raise Refused(f"a game has {SEATS} different players")
         for name in names:
-            if (other := self.of(name)) is not None and not other.over:
+            if (other := self.game_of(name)) is not None and not other.over:
                 raise Refused(f"{name} is in game {other.number}, which is not over")
-        return self._room(names, None, _minutes(minutes, GAME_MINUTES), map_name)
+        return self._add(names, None, _minutes(minutes, GAME_MINUTES), map_name)
 
-    async def train(self, user: str, index: int, minutes: float, map_name: str) -> Room:
-        """A training game, in which that user has that `playerIdx`; it is on the move or the game is over. Refused."""
-        if (other := self.of(user, training=True)) is not None and not other.over:
+    async def train(self, user: str, index: int, minutes: float, map_name: str) -> AibgGame:
+        """Starts a training game with the user as `playerIdx` `index`, and returns at the user's first turn.
+
+        Raises Refused.
+        """
+        if (other := self.game_of(user, training=True)) is not None and not other.over:
             raise Refused("you are in a training game already")
         if not 1 <= index <= SEATS:
-            raise Refused(f"playerIdx is 1 to {SEATS}")
-        if sum(room.trainee is not None and not room.over for room in self.rooms.values()) >= TRAINING_ROOMS:
-            raise Refused("as many training games go on as there may be; come again")
+            raise Refused(f"playerIdx must be 1 to {SEATS}")
+        if sum(game.trainee is not None and not game.over for game in self.games.values()) >= TRAINING_GAMES:
+            raise Refused("too many training games are being played; try again later")
         names = [user if number == index else f"Bot{number}" for number in range(1, SEATS + 1)]
         if len(set(names)) < SEATS:
             raise Refused(f"{user} is the name of a training bot")
-        room = self._room(names, user, _minutes(minutes, TRAINING_MINUTES), map_name)
-        self._begin(room)
-        await room.players[user].first.ready.wait()
-        return room
+        game = self._add(names, user, _minutes(minutes, TRAINING_MINUTES), map_name)
+        self._start(game)
+        await game.seats[user].first.ready.wait()
+        return game
 
-    async def join(self, room: Room, user: str) -> None:
-        """Waits until all are there. Refused if that takes too long, or if the game is over."""
-        if room.over:
+    async def join(self, game: AibgGame, user: str) -> None:
+        """Waits until all four have joined. Raises Refused if that takes too long or the game is over."""
+        if game.over:
             raise Refused("The game is over.")
-        room.joined.add(user)
-        if len(room.joined) == SEATS and not room.begun.is_set():
-            self._begin(room)
-        room.waiting[user] += 1
+        game.joined.add(user)
+        if len(game.joined) == SEATS and not game.started.is_set():
+            self._start(game)
+        game.waiting[user] += 1
         with trio.move_on_after(JOIN_S) as waiting:
-            await room.begun.wait()
-        room.waiting[user] -= 1
+            await game.started.wait()
+        game.waiting[user] -= 1
         if waiting.cancelled_caught:
-            if not room.waiting[user]:
-                room.joined.discard(user)
+            if not game.waiting[user]:
+                game.joined.discard(user)
             raise Refused("You have waited too long for the others.")
-        await room.players[user].first.ready.wait()
-        if room.state is None:
+        await game.seats[user].first.ready.wait()
+        if game.state is None:
             raise Refused("The game is over.")
 
     def delete(self, number: int, training: bool) -> None:
-        """Ends a game and forgets it. Refused."""
-        room = self.rooms.get(number)
-        if room is None or (room.trainee is not None) is not training:
+        """Ends a game and forgets it. Raises Refused."""
+        game = self.games.get(number)
+        if game is None or (game.trainee is not None) is not training:
             raise Refused(f"there is no {'training ' if training else ''}game {number}")
-        room.scope.cancel()
-        self._end(room)
-        del self.rooms[number]
+        game.scope.cancel()
+        game.end()
+        del self.games[number]
 
-    def of(self, user: str, training: bool = False) -> Room | None:
-        """The user's latest game, or training game."""
-        found = [
-            room for room in self.rooms.values() if user in room.players and (room.trainee is not None) is training
-        ]
-        return found[-1] if found else None
+    def game_of(self, user: str, training: bool = False) -> AibgGame | None:
+        """Returns the user's latest game or training game."""
+        games = [game for game in self.games.values() if user in game.seats and (game.trainee is not None) is training]
+        return games[-1] if games else None
 
-    # One game.
-
-    def _room(self, names: Sequence[str], user: str | None, minutes: float, map_name: str) -> Room:
+    def _add(self, names: Sequence[str], trainee: str | None, minutes: float, map_name: str) -> AibgGame:
         map_name = map_name.removesuffix(".txt")
         map_name = ORIGINAL_MAPS.get(map_name, map_name)
         if map_name not in maps.names("aibg5"):
-            raise Refused(f"there is no map of that name; there are {', '.join(maps.names('aibg5'))}")
-        for old in [number for number, room in self.rooms.items() if room.over][: max(0, len(self.rooms) - KEPT)]:
-            del self.rooms[old]
-        first = 0 if user is None else FIRST_TRAINING
-        number = next(number for number in count(first) if number not in self.rooms)
-        self.rooms[number] = room = Room(number, names, user, minutes, map_name)
-        return room
+            raise Refused(f"unknown mapName; expected one of {', '.join(maps.names('aibg5'))}")
+        for old in [number for number, game in self.games.items() if game.over][: max(0, len(self.games) - KEPT)]:
+            del self.games[old]
+        smallest = 0 if trainee is None else FIRST_TRAINING
+        number = next(number for number in count(smallest) if number not in self.games)
+        self.games[number] = game = AibgGame(number, names, trainee, minutes, map_name)
+        return game
 
-    def _begin(self, room: Room) -> None:
-        room.begun.set()
-        self._nursery.start_soon(self._play, room)
+    def _start(self, game: AibgGame) -> None:
+        game.started.set()
+        self._host.nursery.start_soon(self._play, game)
 
-    async def _play(self, room: Room) -> None:
+    async def _play(self, game: AibgGame) -> None:
         self._count += 1
-        entrants = tuple(self._entrants(room))
-        seed = self._random.getrandbits(64) if self._seed is None else derive_seed(self._seed, "game", self._count)
-        per_call_s = GAME.time.per_call_s if room.trainee is None else None
-        folder = self._folder
         try:
-            options = rule_options.options(GAME, {"map": maps.read(GAME.name, room.map_name)}, SEATS)
-            name = f"aibg-{self._count:04d}-{'game' if room.trainee is None else 'training'}-{room.number}.jsonl"
-            match = Match(
-                game=GAME,
-                entrants=entrants,
-                seed=seed,
-                options=options,
-                time=TimeControl(per_call_s=per_call_s, match_s=room.minutes * 60),
-                replay=None if folder is None else folder / name,
-            )
-            with room.scope:
-                room.start_clock()
-                room.verdict = await play(match, self._roster, room.watch)
+            match = self._match(game, self._count)
+            seats = [game.seats.get(name) or BuiltinRival("trainer") for name in game.names]
+            with game.scope:
+                game.start_clock()
+                game.verdict = await self._host.play(match, seats, game.watch)
         except Exception as error:
-            log.exception("game %d failed: %s", room.number, type(error).__name__)
+            log.exception("game %d failed: %s", game.number, type(error).__name__)
         finally:
-            for entrant in entrants:
-                self._seats.pop(entrant, None)
-            self._end(room)
+            game.end()
 
-    def _entrants(self, room: Room) -> Iterator[Entrant]:
-        for name in room.names:
-            entrant = Entrant(name, ("client" if name in room.players else "@trainer", str(self._count)), Path())
-            self._seats[entrant] = room.players.get(name) or Hosted("trainer")
-            yield entrant
+    def _match(self, game: AibgGame, number: int) -> Match:
+        kind = "game" if game.trainee is None else "training"
+        return Match(
+            game=GAME,
+            entrants=tuple(_entrants(game, number)),
+            seed=self._host.match_seed("game", number),
+            options=rule_options.options(GAME, {"map": maps.read(GAME.name, game.map_name)}, SEATS),
+            time=TimeControl(
+                per_call_s=GAME.time.per_call_s if game.trainee is None else None, match_s=game.minutes * 60
+            ),
+            replay=self._replays and self._replays / f"aibg-{number:04d}-{kind}-{game.number}.jsonl",
+        )
 
-    def _end(self, room: Room) -> None:
-        room.over = True
-        for player in room.players.values():
-            player.leave()
-        room.changed.ring()
+
+def _entrants(game: AibgGame, number: int) -> Iterable[Entrant]:
+    for name in game.names:
+        yield Entrant(name, ("client" if name in game.seats else "@trainer", str(number)), Path())
 
 
-def _minutes(minutes: float, most: float) -> float:
-    if not 0 < minutes <= most:
-        raise Refused(f"time is in minutes, more than 0 and {most:g} at most")
+def _minutes(minutes: float, limit: float) -> float:
+    if not 0 < minutes <= limit:
+        raise Refused(f"time must be more than 0 and at most {limit:g} minutes")
     return minutes

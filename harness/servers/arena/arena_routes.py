@@ -1,9 +1,7 @@
 """The Arena's requests: tictactoe.md, part C."""
 
 from collections.abc import Awaitable, Callable
-from itertools import count
 from typing import Any
-from urllib.parse import unquote
 from uuid import uuid4
 
 import trio
@@ -14,24 +12,24 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from referee.games.contract import Game
-from referee.harness.servers.arena.arena_seat import RemotePlayer
-from referee.harness.servers.arena.runs import Arena, NoRoom, NotAllowed
+from referee.games.game import Game
+from referee.harness.servers.arena.arena_seat import ArenaSeat
+from referee.harness.servers.arena.runs import Arena, NotAllowed, Run, TooManyBattles
 from referee.harness.servers.http import ON_ERROR, members, reply, until_gone
-from referee.harness.web.server import heard_at
+from referee.harness.web.server import arrived_at
 
-ANYBODY = {"Access-Control-Allow-Origin": "*"}
-"""Pages of any origin may play: whoever knows a battle's id is its player, and nothing else counts."""
+ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
+"""Pages of any origin may play: the battle's id is the only credential."""
 NOW_HEADER = "x-referee-now"
 
-Find = Callable[[str], RemotePlayer | None]
-"""Gives the client of a battle by its id."""
+FindSeat = Callable[[str], ArenaSeat | None]
+"""Returns the client's seat of a battle."""
 
 
 class Stream(Response):
-    """The events of a battle, each a chunk of its own."""
+    """The events of a battle, one chunk each."""
 
-    def __init__(self, client: RemotePlayer) -> None:
+    def __init__(self, client: ArenaSeat) -> None:
         super().__init__()
         self.client = client
 
@@ -40,43 +38,43 @@ class Stream(Response):
             (b"content-type", b"text/event-stream"),
             (b"cache-control", b"no-store"),
             (b"access-control-allow-origin", b"*"),
-            (b"connection", b"close"),  # a library that reads the socket itself would wait for more after the end
+            (b"connection", b"close"),  # otherwise some client libraries wait for more
         ]
-        with self.client.listening():
+        with self.client.events.listening():
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(until_gone, receive, nursery.cancel_scope)
-                async for line in self.client.stream():
+                async for line in await self.client.open_stream():
                     await send({"type": "http.response.body", "body": b"data: %b\n\n" % line, "more_body": True})
                 nursery.cancel_scope.cancel()
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def playing(path: str, find: Find) -> list[Route]:
-    """What a player needs, below a game's `path`: its stream and its moves."""
+def player_routes(path: str, find: FindSeat) -> list[Route]:
+    """Returns a player's routes below a game's `path`: the stream and the moves."""
 
     async def start(request: Request) -> Response:
         client = find(request.path_params["battle"])
         if client is None:
-            return reply(404, {"error": "battle not found"}, ANYBODY)
+            return reply(404, {"error": "battle not found"}, ANY_ORIGIN)
         if request.method == "HEAD":  # a HEAD request does not start the battle
-            return Response(headers=ANYBODY | {"Content-Type": "text/event-stream"})
+            return Response(headers=ANY_ORIGIN | {"Content-Type": "text/event-stream"})
         return Stream(client)
 
     async def play(request: Request) -> Response:
         client = find(request.path_params["battle"])
         if client is None:
-            return reply(404, {"error": "Battle not found"}, ANYBODY)
+            return reply(404, {"error": "Battle not found"}, ANY_ORIGIN)
         action = await members(request, arrays=True)
-        left_ms = await client.post(action, heard_at(request))
+        left_ms = await client.post(action, arrived_at(request))
         if left_ms is None:
-            return reply(423, {"error": "Battle already ended"}, ANYBODY)
+            return reply(423, {"error": "Battle already ended"}, ANY_ORIGIN)
         body = {"message": "received your command", "moveId": str(uuid4()), "clock": left_ms}
-        return reply(200, body, ANYBODY)
+        return reply(200, body, ANY_ORIGIN)
 
     async def preflight(request: Request) -> Response:
         allowed = {"Access-Control-Allow-Methods": "GET, POST", "Access-Control-Allow-Headers": "Content-Type"}
-        return Response(status_code=204, headers=ANYBODY | allowed)
+        return Response(status_code=204, headers=ANY_ORIGIN | allowed)
 
     return [
         Route(f"{path}/start/{{battle}}", start, methods=["GET"]),
@@ -86,43 +84,45 @@ def playing(path: str, find: Find) -> list[Route]:
 
 
 def app(arena: Arena, test: bool = False) -> Starlette:
-    """The whole front; `test` adds what moves the time and holds the opponents back."""
+    """Returns the application. `test` adds routes that set the time and hold the opponents back."""
 
-    def client_of(ident: str) -> RemotePlayer | None:
+    def client_of(ident: str) -> ArenaSeat | None:
         battle = arena.battles.get(ident)
         return None if battle is None else battle.client
 
     async def root(request: Request) -> Response:
         return PlainTextResponse("The Arena: " + ", ".join(f"/{name}" for name in arena.games) + "\n")
 
-    routes = [route for name in arena.games for route in playing(f"/{name}", client_of)]  # they are tried one by one
+    routes: list[Route] = []
+    for name in arena.games:  # first, as Starlette tries routes in order
+        routes += player_routes(f"/{name}", client_of)
     for name, game in arena.games.items():
-        routes += _coordinating(f"/{name}", arena, game)
+        routes += _coordinator_routes(f"/{name}", arena, game)
     routes.append(Route("/", root))
     if test:
-        routes = [Route(route.path, _in_test(arena, route.endpoint), methods=route.methods) for route in routes]
-        routes += _testing(arena)
+        routes = [Route(route.path, _with_time(arena, route.endpoint), methods=route.methods) for route in routes]
+        routes += _test_routes(arena)
     return Starlette(routes=routes, exception_handlers=ON_ERROR)
 
 
-def _coordinating(path: str, arena: Arena, game: Game) -> list[Route]:
-    """What a coordinator and an organiser need, below a game's `path`."""
+def _coordinator_routes(path: str, arena: Arena, game: Game) -> list[Route]:
+    """Returns the routes of a coordinator and an organiser below a game's `path`."""
 
     async def evaluate(request: Request) -> Response:
-        given = await members(request)
-        texts = [given.get(name) for name in ("runId", "callbackUrl", "teamUrl")]
+        body = await members(request)
+        texts = [body.get(name) for name in ("runId", "callbackUrl", "teamUrl")]
         if not all(isinstance(value, str) and value for value in texts):
             return reply(400, {"error": "missing runId, callbackUrl or teamUrl"})
         ident, callback_url, team_url = map(str, texts)
-        case = given["caseType"] if isinstance(given.get("caseType"), str) else None
-        run = await _ordered(arena.evaluate(game, ident, team_url, callback_url, case))
+        case = body["caseType"] if isinstance(body.get("caseType"), str) else None
+        run = await _started(arena.evaluate(game, ident, team_url, callback_url, case))
         return reply(200, {"battleIds": [battle.ident for battle in run.battles], "errors": run.errors})
 
     async def tryout(request: Request) -> Response:
         team_url = (await members(request)).get("teamUrl")
         if not isinstance(team_url, str) or not team_url:
             return reply(400, {"error": "missing teamUrl"})
-        run = await _ordered(arena.evaluate(game, str(uuid4()), team_url, None))
+        run = await _started(arena.evaluate(game, str(uuid4()), team_url, None))
         result = (
             f"{request.url.scheme}://{request.url.netloc}{request.url.path.removesuffix('tryout')}result/{run.ident}"
         )
@@ -163,56 +163,38 @@ def _coordinating(path: str, arena: Arena, game: Game) -> list[Route]:
     ]
 
 
-def places(arena: Arena) -> Callable[[bytes], int | None]:
-    """Tells by a request's target which worker it is for; None: any.
-
-    Orders go round, so that a coordinator with a single connection has all workers play.
-    """
-    turn = count(arena.crew.number)
-
-    def place(target: bytes) -> int | None:
-        *_, verb, ident = ["", *unquote(target.partition(b"?")[0].decode("latin1")).rstrip("/").split("/")]
-        if ident in ("evaluate", "tryout"):
-            return next(turn) % arena.crew.of
-        if verb in ("start", "play", "view"):
-            return arena.crew.owner(ident)
-        return arena.place_of_run(ident) if verb == "result" else None
-
-    return place
-
-
-async def _ordered(run: Awaitable[Any]) -> Any:
+async def _started(run: Awaitable[Run]) -> Run:
     try:
         return await run
     except NotAllowed as error:
         raise HTTPException(400, str(error)) from None
-    except NoRoom:
-        raise HTTPException(503, "as many battles go on as there may be; come again") from None
+    except TooManyBattles:
+        raise HTTPException(503, "too many battles are being played; try again later") from None
 
 
-# For tests of the original's own, which set the time and hold the opponents back (C7).
+# For the original's own tests, which set the time and hold the opponents back (C7).
 
 
-def _in_test(arena: Arena, endpoint: Any) -> Any:
-    """The endpoint with the time that the request brings along."""
+def _with_time(arena: Arena, endpoint: Any) -> Any:
+    """Returns an endpoint that first sets the time to the one in the request."""
 
-    async def at_that_time(request: Request) -> Response:
+    async def timed(request: Request) -> Response:
         _set_time(arena, request)
         response: Response = await endpoint(request)
         return response
 
-    return at_that_time
+    return timed
 
 
 def _set_time(arena: Arena, request: Request) -> None:
-    """From now on that is the time: it stands, and no limit passes by itself."""
+    """Stops the clock at the time in the request. No limit passes by itself any more."""
     text = request.headers.get(NOW_HEADER, "")
     if text.isdigit():
         now_s = int(text[:15]) / 1000
         arena.terms.now, arena.terms.real = lambda: now_s, False
 
 
-def _testing(arena: Arena) -> list[Route]:
+def _test_routes(arena: Arena) -> list[Route]:
     async def sweep(request: Request) -> Response:
         _set_time(arena, request)
         battle = arena.battles.get(request.path_params["battle"])
@@ -221,12 +203,12 @@ def _testing(arena: Arena) -> list[Route]:
 
     async def pause(request: Request) -> Response:
         _set_time(arena, request)
-        arena.switch.hold()
+        arena.switch.pause()
         return reply(200, {})
 
     async def resume(request: Request) -> Response:
         _set_time(arena, request)
-        arena.switch.release()
+        arena.switch.resume()
         return reply(200, {})
 
     return [

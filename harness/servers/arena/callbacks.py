@@ -1,4 +1,4 @@
-"""What we ask of others by HTTP: a team hears of its battle, a coordinator of a score."""
+"""POSTs to others: announces a battle to a team, and reports a score to a coordinator."""
 
 import ssl
 from functools import cache
@@ -8,20 +8,19 @@ import httpx
 import trio
 
 CALL_S = 5.0
-"""How long a team or a coordinator may take to be reached."""
+"""How long a team or a coordinator may take to accept a request."""
 
 
 class CallFailed(Exception):
-    """Somebody could not be reached by HTTP, or refused."""
+    """The URL could not be reached, or its server refused."""
 
 
 async def call(
     url: str, body: dict[str, Any], headers: dict[str, str], reply_s: float, sent: trio.Event | None = None
 ) -> None:
-    """POSTs JSON, follows no redirect and reads no answer but its status. CallFailed.
+    """POSTs JSON on a new connection, follows no redirect, and reads only the status. Raises CallFailed.
 
-    `sent` is set when the request is on its way. The answer may take `reply_s` seconds from then on. A connection of
-    its own each time: a kept one may be closed at the other end just when it is needed.
+    `sent` is set once the request is sent. From then on, the response may take `reply_s` seconds.
     """
 
     async def trace(name: str, info: Any) -> None:
@@ -37,22 +36,22 @@ async def call(
             if answer.status_code >= 300:
                 raise CallFailed(f"answered with status {answer.status_code}")
     except httpx.TimeoutException:
-        raise CallFailed("it took too long") from None
+        raise CallFailed("the request timed out") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise CallFailed(_why(error)) from None
+        raise CallFailed(_reason(error)) from None
 
 
-def _why(error: BaseException) -> str:
-    """What it says, or what it came of says: of a certificate httpx knows only that there is no connection."""
-    found: BaseException | None = error
-    while found is not None:
-        if words := str(found):
-            return words
-        found = found.__cause__ or found.__context__
+def _reason(error: BaseException) -> str:
+    """Returns the first message along the causes: for a bad certificate, httpx itself says only that it failed."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if message := str(cause):
+            return message
+        cause = cause.__cause__ or cause.__context__
     return type(error).__name__
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Read once: it takes 20 ms."""
+    """Cached: reading them takes 20 ms."""
     return ssl.create_default_context()

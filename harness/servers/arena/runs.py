@@ -1,56 +1,54 @@
-"""The Arena's runs: battles that a coordinator orders for a team, judged and paid as `referee judge` does.
+"""The Arena's runs: battles that a coordinator orders for a team, scored as `referee judge` does.
 
-Rules and interface: tictactoe.md, part C. The requests stand in `referee.harness.servers.arena.arena_routes`.
+Rules and interface: tictactoe.md, part C. The requests are in `referee.harness.servers.arena.arena_routes`.
 """
 
 import logging
-import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import trio
 from msgspec import Struct, field
 
 from referee.games import registry
-from referee.games.contract import Game, Player
-from referee.games.dice import derive_seed
-from referee.harness.match.judge import COURSES, Case, Course
-from referee.harness.match.play import Match, play
+from referee.games.contract import Player
+from referee.games.game import Game
+from referee.harness.match.judge import JUDGE_PLANS, Case, JudgePlan
+from referee.harness.match.match import Match
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
-from referee.harness.seats.roster import Roster
-from referee.harness.seats.seat import Seat
-from referee.harness.servers.arena.arena_seat import RemotePlayer, Terms
+from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
-from referee.harness.servers.arena.workers import Crew
-from referee.harness.servers.builtin_rivals import Hosted, Switch
+from referee.harness.servers.builtin_rivals import BuiltinRival, PauseSwitch
+from referee.harness.servers.match_host import MatchHost
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
-"""What the original calls a game in its addresses, where that is not our name."""
+"""The original's name of a game in addresses, where it differs from ours."""
 REFUSAL_S = 0.3
-"""A team that refuses a battle says so at once; one that plays it first, and replies then, is not waited for."""
+"""How long we wait for a team to refuse a battle. A team may play it first and reply afterwards."""
 REPLY_S = 3600.0
 BATTLES = 2000
-"""So many may go on at a time, in each worker."""
+"""The most that may go on at a time."""
 KEPT_RUNS = 1000
-"""So many runs are remembered, in each worker; the oldest that are over are forgotten."""
+"""How many runs are kept. The oldest that are over are dropped."""
 
 log = logging.getLogger("referee.servers.arena")
 
 
-class NoRoom(Exception):
-    """There are as many battles as there may be."""
+class TooManyBattles(Exception):
+    """The server plays as many battles as it may."""
 
 
 class NotAllowed(Exception):
-    """An address that we were told to call, but may not."""
+    """A URL that we may not call."""
 
 
-class Ordered(Struct, eq=False):
+class ArenaBattle(Struct, eq=False):
     """A battle of a run."""
 
     ident: str
@@ -58,32 +56,32 @@ class Ordered(Struct, eq=False):
     case: Case
     seat: Player
     """The client's."""
-    client: RemotePlayer
+    client: ArenaSeat
     score: int | None = None
-    """Set when it is decided."""
+    """None until the battle is over."""
     error: str | None = None
-    """Why the team could not be told of it."""
+    """Why the battle could not be announced to the team, or failed."""
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     paid: trio.Event = field(default_factory=trio.Event)
     """Set with the score."""
     record: dict[str, Any] | None = None
-    """Its view when it was over."""
+    """The view when it was over."""
 
     def close(self, score: int) -> None:
-        """It is over; of the position nothing is kept but its record."""
+        """Ends the battle and keeps only its record."""
         self.score = score
         self.record = self.view()
         self.client.close()
         self.paid.set()
 
     async def settled(self) -> None:
-        """Waits for the score of a battle that is decided: its last event is told a moment before."""
+        """Waits for the score of a battle that is decided: its last event is sent a moment earlier."""
         battle = self.client.battle
         if battle is not None and battle.result is not None:
             await self.paid.wait()
 
     def view(self) -> dict[str, Any]:
-        """The battle's record; what is not decided yet is not there."""
+        """Returns the battle's record, without what is not decided yet."""
         if self.record is not None:
             return self.record
         shown = {
@@ -99,7 +97,7 @@ class Ordered(Struct, eq=False):
         return {name: value for name, value in shown.items() if value is not None}
 
     def message(self) -> str:
-        """What became of it, in words for the team."""
+        """Returns the outcome in words for the team."""
         if self.error is not None:
             return self.error
         view = self.view()
@@ -110,17 +108,15 @@ class Ordered(Struct, eq=False):
 
 
 class Run(Struct, eq=False):
-    """What a coordinator has ordered: a battle a case."""
+    """An order of a coordinator: one battle for each case."""
 
     ident: str
     game: Game
-    course: Course
+    course: JudgePlan
     team_url: str
     callback_url: str | None
-    battles: list[Ordered] = []
+    battles: list[ArenaBattle] = []
     reported: bool = False
-    since: float = field(default_factory=time.perf_counter)
-    """When it was ordered."""
 
     @property
     def over(self) -> bool:
@@ -129,196 +125,159 @@ class Run(Struct, eq=False):
 
     @property
     def score(self) -> int:
-        """The plain sum; nothing if the team could not be told of a battle."""
+        """The sum of the battles; 0 if one could not be announced."""
         return 0 if self.errors else sum(battle.score or 0 for battle in self.battles)
 
     @property
     def errors(self) -> dict[str, str]:
-        """By battle, why the team could not be told of it."""
+        """By battle, why it could not be announced."""
         return {battle.ident: battle.error for battle in self.battles if battle.error is not None}
 
     def message(self) -> str:
-        """A line a battle; where the team could not be told, why."""
+        """Returns a line for each battle, or the errors."""
         if self.errors:
             return ", ".join(dict.fromkeys(self.errors.values()))
         return "\n".join(f"{battle.ident}: {battle.message()}" for battle in self.battles)
 
 
 class Settings(Struct, frozen=True):
-    """How an Arena is run."""
+    """The options of a server."""
 
     allow: frozenset[str] = frozenset({"127.0.0.1", "localhost", "::1"})
-    """The hosts that we call: teams and coordinators."""
+    """The hosts of teams and coordinators that we may call."""
     callback_token: str | None = None
-    """What a coordinator knows us by."""
+    """Sent to coordinators as `Authorization`."""
     replays: Path | None = None
-    """The folder of the records, one a battle; None = none is kept."""
+    """The folder for the replays, one per battle; None keeps none."""
     seed: int | None = None
-    """What the seeds of all battles are derived from; None = each is drawn."""
+    """All battles' seeds are derived from it; None draws each."""
 
 
 class Arena:
-    """All runs. `seats` are given by the roster to whom they belong; battles are played in the nursery."""
+    """All runs and their battles."""
 
-    def __init__(
-        self,
-        roster: Roster,
-        seats: dict[Entrant, Seat],
-        nursery: trio.Nursery,
-        terms: Terms,
-        settings: Settings,
-        crew: Crew,
-    ) -> None:
-        self.games: dict[str, Game] = {}
-        """By the name in addresses: those with a judged run."""
-        for game in games():
-            self.games[path_of(game)] = game
+    def __init__(self, host: MatchHost, terms: Terms, settings: Settings) -> None:
+        self.games = {path_of(game): game for game in games()}
+        """The games with a scored run, by the name in addresses."""
         self.terms = terms
         self.settings = settings
         self.runs: dict[str, Run] = {}
-        self.battles: dict[str, Ordered] = {}
-        self.crew = crew
-        self.switch = Switch()
-        """While it is off no opponent replies."""
-        self._roster = roster
-        self._running = 0
-        self._count = crew.number
-        self._elsewhere: dict[str, tuple[float, int]] = {}
-        """Runs of other workers: since when, and whose."""
-        self._nursery = nursery
-        self._seats = seats
+        self.battles: dict[str, ArenaBattle] = {}
+        self.switch = PauseSwitch()
+        """While it is paused, no opponent replies."""
+        self._host = host
+        self._open = 0
+        self._count = 0
         self._random = SystemRandom()
 
     async def evaluate(
         self, game: Game, ident: str, team_url: str, callback_url: str | None, case_type: str | None = None
     ) -> Run:
-        """Makes a run's battles, all cases or the one that is named, and has the team know of each.
+        """Starts a run: one battle for each case, or for the named one, and announces each to the team.
 
-        NotAllowed, NoRoom. What happens in the battles is reported by the callback.
+        The callback reports the score later. Raises NotAllowed, TooManyBattles.
         """
         for url in filter(None, (team_url, callback_url)):
             self.check_url(url)
-        course = COURSES[game.name]
+        course = JUDGE_PLANS[game.name]
         cases = [case for case in course.cases if case.name == case_type] or list(course.cases)
-        if self._running + len(cases) > BATTLES:
-            raise NoRoom
+        if self._open + len(cases) > BATTLES:
+            raise TooManyBattles
         run = Run(ident, game, course, team_url, callback_url)
-        run.battles = [self._order(game, case) for case in cases]
+        run.battles = [self._new_battle(game, case) for case in cases]
         self._remember(run)
         for battle in run.battles:
-            self._nursery.start_soon(self._fight, run, battle)
-        await self.crew.tell(ident, run.since)
+            self._host.nursery.start_soon(self._play, run, battle)
         for battle in self._random.sample(run.battles, len(run.battles)):
             await self._announce(run, battle)
             if run.errors:
+                self._cancel(run)
                 break
-        if run.errors:
-            self._break_off(run)
         return run
 
     def check_url(self, url: str) -> None:
-        """NotAllowed unless it is one that we may call."""
+        """Raises NotAllowed unless we may call this URL."""
         try:
             parts = urlsplit(url)
             host = parts.hostname or ""
             _ = parts.port
         except ValueError:
-            raise NotAllowed(f"{url[:100]} is no URL") from None
+            raise NotAllowed(f"{url[:100]} is not a URL") from None
         if parts.scheme not in ("http", "https") or parts.username is not None:
-            raise NotAllowed(f"{url[:100]} is no plain http URL")
+            raise NotAllowed(f"{url[:100]} is not a plain http URL")
         if "*" not in self.settings.allow and host not in self.settings.allow:
-            raise NotAllowed(f"{host} is no host that is called from here; --allow adds it")
-
-    # Of several workers.
-
-    def place_of_run(self, ident: str) -> int | None:
-        """The number of the other worker that has the run."""
-        return None if ident in self.runs or ident not in self._elsewhere else self._elsewhere[ident][1]
-
-    def taken(self, ident: str, since: float, number: int) -> None:
-        """Another worker has a run of this id: as in one process, the later of two is left."""
-        if (own := self.runs.get(ident)) is not None:
-            if (own.since, self.crew.number) > (since, number):
-                return
-            self._replace(own)
-        seen = since, number
-        self._elsewhere[ident] = max(seen, self._elsewhere.pop(ident, seen))
-        if len(self._elsewhere) > KEPT_RUNS * (self.crew.of - 1):
-            del self._elsewhere[next(iter(self._elsewhere))]
+            raise NotAllowed(f"{host} may not be called from here; --allow adds it")
 
     # One battle.
 
-    def _order(self, game: Game, case: Case) -> Ordered:
+    def _new_battle(self, game: Game, case: Case) -> ArenaBattle:
         rival_seat = OPPONENTS[case.name].seats[game.name]
-        client = RemotePlayer(self.crew.draw(), self.terms, self.switch)
-        return Ordered(client.ident, game, case, 1 if rival_seat == 0 else 0, client)
+        client = ArenaSeat(str(uuid4()), self.terms, self.switch)
+        return ArenaBattle(client.ident, game, case, 1 if rival_seat == 0 else 0, client)
 
-    async def _fight(self, run: Run, battle: Ordered) -> None:
-        """Plays it to its score."""
-        game, case = battle.game, battle.case
-        rival = Entrant(f"@{case.name}", ("hosted", battle.ident), Path(), OPPONENTS[case.name].injects)
-        client = Entrant("team", ("client", battle.ident), Path(), remote=True)
-        self._seats[rival] = Hosted(case.name, self.switch)
-        self._seats[client] = battle.client
-        self._count += self.crew.of  # no two workers ever have the same number
-        seed = self.settings.seed
-        folder = self.settings.replays
-        match = Match(
-            game=game,
-            entrants=(rival, client) if battle.seat == 1 else (client, rival),
-            seed=self._random.getrandbits(64) if seed is None else derive_seed(seed, "battle", self._count),
-            options=game.options(**run.course.options),
-            time=game.time,
-            replay=None if folder is None else folder / f"{path_of(game)}-{battle.ident}.jsonl",
-        )
-        self._running += 1
+    async def _play(self, run: Run, battle: ArenaBattle) -> None:
+        """Plays a battle and scores it. Reports the run after its last one."""
+        self._open += 1
         score = 0
         try:
             with battle.scope:
-                verdict = await play(match, self._roster)
-                score = case.pay(verdict, battle.seat, case.points)
+                seats = [BuiltinRival(battle.case.name, self.switch), battle.client]
+                verdict = await self._host.play(self._match(run, battle), seats if battle.seat == 1 else seats[::-1])
+                score = battle.case.pay(verdict, battle.seat, battle.case.points)
         except Exception as error:
             log.exception("battle %s of run %s failed", battle.ident, run.ident)
             battle.error = f"the arena failed: {type(error).__name__}"
         finally:
-            self._running -= 1
-            self._seats.pop(rival, None)
-            self._seats.pop(client, None)
+            self._open -= 1
             battle.close(score)
         if run.over:
             await self._report(run)
 
+    def _match(self, run: Run, battle: ArenaBattle) -> Match:
+        game, case = battle.game, battle.case
+        rival = Entrant(f"@{case.name}", ("hosted", battle.ident), Path(), OPPONENTS[case.name].injects)
+        client = Entrant("team", ("client", battle.ident), Path(), remote=True)
+        self._count += 1
+        folder = self.settings.replays
+        return Match(
+            game=game,
+            entrants=(rival, client) if battle.seat == 1 else (client, rival),
+            seed=self._host.match_seed("battle", self._count),
+            options=game.options(**run.course.options),
+            time=game.time,
+            replay=None if folder is None else folder / f"{path_of(game)}-{battle.ident}.jsonl",
+        )
+
     # The team and the coordinator.
 
-    async def _announce(self, run: Run, battle: Ordered) -> None:
-        """Has the team know of a battle; `battle.error` says why it does not. Its reply may come much later."""
+    async def _announce(self, run: Run, battle: ArenaBattle) -> None:
+        """Announces a battle to the team, or sets `battle.error`. The team's reply may come much later."""
         sent = trio.Event()
-        self._nursery.start_soon(self._invite, run, battle, sent)
+        self._host.nursery.start_soon(self._call_team, run, battle, sent)
         with trio.move_on_after(CALL_S):
             await sent.wait()
             with trio.move_on_after(REFUSAL_S):
                 await battle.client.announced.wait()
 
-    async def _invite(self, run: Run, battle: Ordered, sent: trio.Event) -> None:
+    async def _call_team(self, run: Run, battle: ArenaBattle, sent: trio.Event) -> None:
         url = f"{run.team_url.rstrip('/')}/{path_of(run.game)}"
         try:
             await call(url, {"battleId": battle.ident}, {}, REPLY_S, sent)
         except CallFailed as error:
             if battle.score is None:
                 battle.error = f"{url}: {error}"
-                if battle.client.announced.is_set():
-                    return
-                self._break_off(run)
+                if not battle.client.announced.is_set():
+                    self._cancel(run)
         finally:
             sent.set()
             battle.client.announced.set()
 
-    def _break_off(self, run: Run) -> None:
+    def _cancel(self, run: Run) -> None:
         for battle in run.battles:
             battle.scope.cancel()
 
     async def _report(self, run: Run) -> None:
-        """Tells the coordinator, once."""
+        """Reports the score to the coordinator, once."""
         if run.reported or run.callback_url is None:
             return
         run.reported = True
@@ -331,33 +290,26 @@ class Arena:
             log.warning("run %s: the coordinator did not take the score: %s", run.ident, error)
 
     def _remember(self, run: Run) -> None:
+        """Adds a run, drops the oldest that are over, and cancels another run of the same id."""
         too_many = max(0, len(self.runs) - KEPT_RUNS + 1)
         for ident in list(islice((ident for ident, old in self.runs.items() if old.over), too_many)):
-            self._forget(self.runs.pop(ident))
-        if (same := self.runs.get(run.ident)) is not None:
-            self._replace(same)
+            for battle in self.runs.pop(ident).battles:
+                self.battles.pop(battle.ident, None)
+        if (replaced := self.runs.get(run.ident)) is not None:
+            replaced.reported = True
+            self._cancel(replaced)
+            self.runs[replaced.battles[0].ident] = self.runs.pop(run.ident)  # its battles can still be viewed
         self.runs[run.ident] = run
-        self._elsewhere.pop(run.ident, None)
         self.battles.update((battle.ident, battle) for battle in run.battles)
-
-    def _replace(self, run: Run) -> None:
-        """Another has its id now, and reports; what its own battles were is remembered as long as of any run."""
-        run.reported = True
-        self._break_off(run)
-        self.runs[run.battles[0].ident] = self.runs.pop(run.ident)
-
-    def _forget(self, run: Run) -> None:
-        for battle in run.battles:
-            self.battles.pop(battle.ident, None)
 
 
 def games() -> Iterator[Game]:
-    """The Arena games that have a judged run."""
-    for name in COURSES:
+    """Yields the Arena's games that have a scored run."""
+    for name in JUDGE_PLANS:
         if name in registry.names():
             yield registry.game(name)
 
 
 def path_of(game: Game) -> str:
-    """The game's name in addresses."""
+    """Returns the game's name in addresses."""
     return PATHS.get(game.name, game.name)

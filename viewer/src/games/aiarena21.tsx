@@ -5,13 +5,13 @@ import { type Key, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything, Seen } from "./types/aiarena21";
 
-/** What is drawn: all of it is in the view of everything. */
+/** What is drawn, all from the view of everything. */
 type View = Pick<Everything, "game_map" | "players" | "items" | "heatmap">;
 
 const SIZE = 20;
 const FRUIT: Record<string, string> = { O: "onion", S: "strawberry", D: "dragon-fruit" };
 
-/** Told apart by their form as well: on a narrow screen the letters are too small. */
+/** Shapes differ too: on a narrow screen the letters are too small. */
 const FORMS: Record<string, string> = { O: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", S: "M-6.5-5h13l-6.5 12z", D: "M0-7.5l7 7.5-7 7.5-7-7.5z" };
 
 export const legend = [
@@ -21,7 +21,7 @@ export const legend = [
   { drawing: <line class="last" x1={-12} y1={8} x2={12} y2={-8} />, meaning: "from where to where a player went in this turn" },
 ];
 
-/** A fruit, or the worth of a pile, around the middle. */
+/** A fruit, or the value of a pile, around the centre. */
 function picture(fruit: string) {
   return (
     <>
@@ -37,12 +37,12 @@ export function scores(view: Json): number[] | undefined {
   return (view as unknown as View).players?.map((player) => player.score);
 }
 
-/** A cell, or what to buy. */
+/** A cell, or a thing to buy. */
 export function targets(answer: Json, _view: Json, method: string): Key[] {
   return [method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer)];
 }
 
-/** Either view in one form. */
+/** Brings both kinds of view into one form. */
 function shown(view: Json, seat: number | null): View | undefined {
   const everything = view as unknown as View;
   if (seat === null || !view) return everything?.players && everything;
@@ -124,7 +124,7 @@ export function Board(props: BoardProps) {
   );
 }
 
-/** One of a pile, or, with no index, alone and larger. */
+/** One item of a pile; without an index, alone and larger. */
 function Fruit({ fruit, row, col, index }: { fruit: string; row: number; col: number; index: number | null }) {
   const [dx, dy] = index === null ? [10, 10] : [6 + (index % 2) * 8, 6 + Math.floor(index / 2) * 8];
   const at = `translate(${col * SIZE + dx} ${row * SIZE + dy})${index === null ? " scale(1.4)" : ""}`;

@@ -29,7 +29,7 @@ export const legend = [
   { drawing: <circle class="attacked" r={RADIUS * 0.8} />, meaning: "attacked by the boss" },
 ];
 
-/** A tile that is not empty, around the middle. */
+/** A tile that is not empty, around the centre. */
 function sign(type: string, text: string | undefined) {
   return (
     <>
@@ -47,7 +47,7 @@ function centre(q: number, r: number): [x: number, y: number] {
   return [WIDTH * (q + r / 2), RADIUS * 1.5 * r];
 }
 
-/** Everybody sees the same state; in the view of everything it is a member. */
+/** The state, which all seats see. It is a member of the view of everything. */
 function state(view: Json): Seen | undefined {
   const { gameState } = view as { gameState?: Json };
   return (gameState ?? view) as unknown as Seen;
@@ -59,7 +59,7 @@ export function scores(view: Json): number[] | undefined {
   return players && [...players].sort((a, b) => a.playerIdx - b.playerIdx).map((ship) => ship.score);
 }
 
-/** A tile, and what to do there. */
+/** A tile and an action there. */
 export function targets(answer: Json): Key[] {
   const { action } = answer as { action?: string };
   if (!action) return ["!go on"];
@@ -106,10 +106,10 @@ export function Board(props: BoardProps) {
   );
 }
 
-/** A row of tiles; it is drawn again only where one of them changed. */
+/** A row of tiles, drawn again only when one of them has changed. */
 const Row = memo(({ row }: { row: Tile[] }) => <g>{row.map(hexagon)}</g>);
 
-/** No component of its own: there are hundreds, and the first board waits for all of them. */
+/** Not a component: there are hundreds, and the first board waits for all of them. */
 function hexagon(tile: Tile) {
   const [x, y] = centre(tile.q, tile.r);
   const { type, health, id } = tile.entity;
@@ -122,7 +122,7 @@ function hexagon(tile: Tile) {
   );
 }
 
-/** The line of fire. Whoever shoots stays where they are. */
+/** The line of fire. */
 function Fire({ shot, ships }: { shot: Events["shot"]; ships: Player[] }) {
   const from = ships.find((ship) => ship.playerIdx === shot.playerIdx);
   if (!from) return null;

@@ -1,21 +1,21 @@
-// What the Arena's games have in common: their answers, and the table that may be flipped.
+// What the Arena's games share: their answers, and the flipped table.
 
 import type { Step } from "../match";
 import type { Json } from "../patch";
 import type { Key } from "./pick";
 
-/** Where something is put, which that member says; or an action that needs no place. */
+/** The place in that member of the answer, or an action without a place. */
 export const puts = (place: string) => (answer: Json): Key[] => {
   const members = answer as Record<string, string>;
   return [members[place] ?? `!${members.action}`];
 };
 
-/** The cells that have won. */
+/** The winning cells. */
 export function winners({ marks }: Step): Set<Key> {
   return new Set((marks.won as Key[] | undefined) ?? []);
 }
 
-/** Whose move was invalid: the rival may flip the table now. */
+/** The side whose move was invalid: its rival may flip the table. */
 export function Pending({ side, x, y }: { side: string | null; x: number; y: number }) {
   if (!side) return null;
   return (

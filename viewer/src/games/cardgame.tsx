@@ -6,7 +6,7 @@ import { type Key, type Pick, hot } from "./pick";
 import { Board as Plain } from "./plain";
 import type { Everything, Hero, Minion, Seen } from "./types/cardgame";
 
-/** One player's side. Null: it is not seen. */
+/** One player's side. null if it is hidden. */
 interface Side {
   health: number;
   mana: number;
@@ -28,20 +28,20 @@ export function scores(view: Json): number[] | undefined {
   return (view as unknown as View).players?.map((side) => side.health);
 }
 
-/** What a card is called; the referee sends the names along. */
+/** The name of a card, which the referee sends. */
 function title(match: Match, id: number | null): string {
   if (id === null) return "a card";
   return match.about.pieces[String(id)] ?? `card ${id}`;
 }
 
-/** What stands on a card beside its name. */
+/** The text on a card besides its name. */
 function printed(match: Match, id: number | null): string {
   return id === null ? "" : (match.about.prints[String(id)] ?? "");
 }
 
 const [POWER, PLACE, SPELL, ATTACK] = [0, 1, 2, 3];
 
-/** A card of the hand, one's own minions and the enemy's, by their place; heroes are number 0. */
+/** A card of the hand, or a minion of either side, by its place. Heroes have number 0. */
 export function targets(answer: Json): Key[] {
   const [action, numbers] = answer as [number, number[]];
   const [first, second] = numbers ?? [];
@@ -52,12 +52,12 @@ export function targets(answer: Json): Key[] {
   return ["!end the turn"];
 }
 
-/** All but the hero. */
+/** All except the hero. */
 function minions(targets: (Hero | Minion)[]): Minion[] {
   return targets.filter((target) => target.type === "minion");
 }
 
-/** Either view in one form; what a seat does not see is left out. */
+/** Brings both kinds of view into one form, without what a seat does not see. */
 function shown(view: Json, seat: number | null): View | undefined {
   if (seat === null || !view) return (view as unknown as Everything)?.players && (view as unknown as Everything);
   const seen = view as unknown as Seen;
@@ -97,9 +97,9 @@ export function Board(props: BoardProps) {
 interface HalfProps {
   seat: number;
   side: Side;
-  /** What it was one step before. */
+  /** The side one step earlier. */
   before: Side | undefined;
-  /** What the answer names, if it was this side's. */
+  /** What this side's answer names. */
   acted: Set<Key> | undefined;
   active: boolean;
   match: Match;
@@ -111,7 +111,7 @@ function labelled(match: Match, id: number | null): string {
   return [title(match, id), printed(match, id)].filter(Boolean).join(" ");
 }
 
-/** A minion in the words that stand on it: whoever speaks to the page says what they see. */
+/** A minion in the words printed on it, for voice control. */
 function standing(match: Match, { id, atk, health, max_health, poisonous }: Minion): string {
   return `${title(match, id)} ${atk} / ${health}${health < max_health ? ` of ${max_health}` : ""}${poisonous ? " poisonous" : ""}`;
 }
@@ -120,27 +120,27 @@ function kinds(minion: Minion, isNew: boolean | undefined): string {
   return `minion ${minion.can_attack ? "ready" : ""} ${isNew ? "newest" : ""}`;
 }
 
-/** A thing on the table: a button where it may be clicked. */
+/** A thing on the table. A button if it can be clicked. */
 function thing(pick: Pick | undefined, key: Key, label: string, kind: string) {
   const target = hot(pick, key, label);
   return target ? { ...target, class: `${kind} ${target.class}` } : { class: kind };
 }
 
-/** Which minions have come, or are not what they were: the answer names places, and those shift as minions die. */
+/** The minions that are new or changed. Answers name places, which shift when minions die. */
 function changed(board: Minion[], before: Minion[]): boolean[] {
   const what = ({ id, atk, health, max_health, poisonous }: Minion) => [id, atk, health, max_health, poisonous].join();
   if (board.length === before.length) return board.map((minion, index) => what(minion) !== what(before[index]!));
   const left = before.map(what);
   return board.map((minion) => {
     const at = left.indexOf(what(minion));
-    if (at >= 0) left.splice(0, at + 1); // they keep their order
+    if (at >= 0) left.splice(0, at + 1); // the order stays
     return at < 0;
   });
 }
 
 function Half({ seat, side, before, acted, active, match, pick, whose }: HalfProps) {
   const news = before ? changed(side.board, before.board) : [];
-  const stays = before?.board.length === side.board.length; // else places have shifted
+  const stays = before?.board.length === side.board.length; // otherwise the places have shifted
   if (stays) news.forEach((_, at) => (news[at] ||= acted?.has(`own ${at + 1}`) ?? false));
   const hit = before && before.health !== side.health ? "newest" : "";
   const mine = whose === "own" ? pick : undefined;

@@ -12,7 +12,7 @@ const SEATS: Record<string, number> = { R: 0, Y: 1 };
 
 export const targets = puts("column");
 
-/** A cell is named by its column and its row, 1 at the bottom. The seats' colours are the page's, not the tokens'. */
+/** A cell is named by its column and row; row 1 is at the bottom. The colours are the seats', not the tokens'. */
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (typeof view?.board !== "string") return <Plain {...props} />;

@@ -1,4 +1,4 @@
-// A painter a game. It draws what the game's view says and knows no rule.
+// One painter for each game. It draws the game's view and knows no rules.
 
 import type { ComponentChildren, FunctionComponent } from "preact";
 import type { Match, Step } from "../match";
@@ -20,11 +20,11 @@ export interface BoardProps {
   match: Match;
   seat: number | null;
   children?: ComponentChildren;
-  /** Where a person may click for their answer. */
+  /** Where a person may click to answer. */
   pick?: Pick | undefined;
 }
 
-/** A sign of a board, drawn around the middle, within 13 of it. */
+/** A sign of a board, drawn around the centre within a radius of 13. */
 export interface Sign {
   drawing: ComponentChildren;
   meaning: string;
@@ -32,27 +32,27 @@ export interface Sign {
 
 export interface Painter {
   Board: FunctionComponent<BoardProps>;
-  /** What its signs mean, where they do not say it themselves. */
+  /** The meaning of signs that are not self-explanatory. */
   legend?: Sign[];
-  /** The seats' scores, where the view of everything shows them. */
+  /** The seats' scores, if the view of everything has them. */
   scores?: (view: Json) => number[] | undefined;
-  /** What they count; "score" if left out. */
+  /** What the scores count; default "score". */
   scoreName?: string;
-  /** The clicks that make a legal answer. */
+  /** The clicks for a legal answer. */
   targets?: (answer: Json, view: Json, method: string) => Key[];
-  /** The answer that one click makes where there are too many to list. */
+  /** The answer of one click, where there are too many answers to list. */
   tried?: (key: Key) => Json;
-  /** The places that may be clicked then. */
+  /** The places that can be clicked in that case. */
   places?: (view: Json, method: string) => Key[];
-  /** What was captured, wholly or in part, between two views of everything, in words. */
+  /** In words, what was captured or partly captured between two views of everything. */
   captured?: (view: Json, before: Json) => string[];
-  /** What can be counted for each seat, for conditions to pause at. */
+  /** Numbers for each seat, for conditions to pause at. */
   measures?: Record<string, (view: Json) => (number | undefined)[]>;
 }
 
 const PAINTERS: Record<string, Painter> = { aiarena21, aibg5, cardgame, connectfour, quoridor, reantics, tictactoe };
 
-/** A game without a painter of its own shows its drawing. */
+/** Returns a game's painter. Games without one show their text drawing. */
 export function painter(game: string): Painter {
   return PAINTERS[game] ?? plain;
 }

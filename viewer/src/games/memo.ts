@@ -1,6 +1,6 @@
 import { Component, type FunctionComponent } from "preact";
 
-/** A component that is drawn again only when one of its properties is another object. */
+/** A component that renders again only when one of its properties is another object. */
 export function memo<P extends object>(render: (props: P) => preact.VNode): FunctionComponent<P> {
   class Memo extends Component<P> {
     override shouldComponentUpdate(next: P): boolean {

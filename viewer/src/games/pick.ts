@@ -1,9 +1,9 @@
-// Answers by clicks: each legal answer is a row of places to click, and what was clicked narrows them down.
+// Answers by clicks: each legal answer is a sequence of clicks, and each click narrows them down.
 
 import type { Choice } from "../match";
 import type { Json } from "../patch";
 
-/** What a click may mean: a place on the board by its name, or, after "!", the words on a button. */
+/** The target of a click: the name of a place on the board, or "!" and the text of a button. */
 export type Key = string;
 
 export interface Pick {
@@ -13,14 +13,14 @@ export interface Pick {
   click: (key: Key) => void;
 }
 
-/** A legal answer with its row of clicks. */
+/** A legal answer with its clicks. */
 export interface Way {
   answer: Json;
   keys: Key[];
   words: string;
 }
 
-/** All ways to answer; of those with the same clicks the first. */
+/** All ways to answer; the first of those with the same clicks. */
 export function ways(choice: Choice, targets: (answer: Json, view: Json, method: string) => Key[]): Way[] {
   const found = new Map<string, Way>();
   (choice.answers ?? []).forEach((answer, index) => {
@@ -32,7 +32,7 @@ export function ways(choice: Choice, targets: (answer: Json, view: Json, method:
   return [...found.values()];
 }
 
-/** The ways that what was clicked leaves. */
+/** The ways that start with the clicks so far. */
 export function left(all: Way[], chosen: Key[]): Way[] {
   return all.filter((way) => chosen.every((key, index) => way.keys[index] === key));
 }
@@ -42,7 +42,7 @@ export function next(rest: Way[], chosen: Key[]): Set<Key> {
   return new Set(rest.flatMap((way) => way.keys.slice(chosen.length, chosen.length + 1)));
 }
 
-/** The properties of a part of a drawing that can be clicked, or has been. */
+/** Properties of a part of a drawing that can be clicked or was. */
 export function hot(pick: Pick | undefined, key: Key, label: string) {
   if (!pick || !(pick.keys.has(key) || pick.chosen.includes(key))) return undefined;
   const click = () => pick.click(key);

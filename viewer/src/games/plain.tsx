@@ -1,7 +1,7 @@
 import type { BoardProps } from ".";
 import { visible } from "../views/words";
 
-/** The drawing that the game makes for people; of a seat's view its members, since the drawing shows everything. */
+/** The game's text drawing, which shows everything. For a seat, its view as JSON. */
 export function Board({ step, view, seat }: BoardProps) {
   const text = seat === null && step.text.length > 0 ? step.text.join("\n") : JSON.stringify(view, null, 1);
   return (

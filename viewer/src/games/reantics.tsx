@@ -15,7 +15,7 @@ const [BUILD, END] = [1, 2];
 
 export const scoreName = "food";
 
-/** What the two seats have; what is nobody's comes behind. */
+/** What each seat owns, then what nobody owns. */
 function sides(view: Json): Inventory[] {
   return (view as unknown as View).inventories?.slice(0, 2) ?? [];
 }
@@ -24,7 +24,7 @@ export function scores(view: Json): number[] {
   return sides(view).map((inventory) => inventory.foodCount);
 }
 
-/** The buildings that an enemy's ant stands on have less to go, or another owner. */
+/** Buildings that lost capture health or changed owner. */
 export function captured(view: Json, before: Json): string[] {
   const now = new Map(sides(view).flatMap((side) => side.constrs.map((each) => [String(each.coords), each])));
   return sides(before)
@@ -40,7 +40,7 @@ export function captured(view: Json, before: Json): string[] {
 
 type Move = { moveType: number; coordList: [number, number][] | null; buildType: number | null };
 
-/** An ant and where it goes, whichever way; the anthill and what to build; a tile. */
+/** An ant and its destination; the anthill and what to build; or a tile. */
 export function targets(answer: Json): Key[] {
   if (Array.isArray(answer)) return typeof answer[0] === "number" ? [answer.join(",")] : answer.map(String);
   const { moveType, coordList, buildType } = answer as unknown as Move;
@@ -49,12 +49,12 @@ export function targets(answer: Json): Key[] {
   return [String(coordList![0]), String(coordList!.at(-1))];
 }
 
-/** A piece is put by itself: shorter answers than the document's are legal, and the rest is asked for. */
+/** One piece at a time: answers shorter than the document's are legal, and the engine asks for the rest. */
 export function tried(key: Key): Json {
   return [key.split(",").map(Number)];
 }
 
-/** One's own side for the anthill, the tunnel and grass; the enemy's for food. */
+/** The seat's own side for anthill, tunnel and grass; the enemy's side for food. */
 export function places(view: Json): Key[] {
   const { phase, inventories } = view as unknown as View;
   const taken = new Set(inventories.flatMap((inventory) => inventory.constrs.map(({ coords }) => String(coords))));
@@ -85,12 +85,12 @@ function moves(props: BoardProps, view: View): Set<Key> {
   return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
 }
 
-/** The middle of a tile. */
+/** The centre of a tile. */
 function middle(at: number): number {
   return (at + 0.5) * SIZE;
 }
 
-/** Where each ant can go, by its id: as the engine says it of the board that shows everything. */
+/** Where each ant can go, by id, as the engine says in the view of everything. */
 function reaches({ step, seat }: BoardProps): Record<string, [number, number][]> {
   return seat === null ? ((step.marks.reach ?? {}) as Record<string, [number, number][]>) : {};
 }
@@ -163,13 +163,13 @@ function Built({ coords: [x, y], type, player, captureHealth }: Omit<Constructio
 }
 
 interface WalkerProps extends Ant {
-  /** Where it can go; undefined: nobody says. */
+  /** Where it can go; undefined if unknown. */
   reach?: [number, number][] | undefined;
   point?: (ant: number | null) => void;
   focus?: (ant: number | null) => void;
 }
 
-/** An ant; where it is known where it can go, that is shown while one points at it or has gone to it by the keyboard. */
+/** An ant. Where it can go is shown on hover and on focus. */
 function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, reach, point, focus }: WalkerProps) {
   const [left, top] = [x * SIZE, y * SIZE];
   const looked = reach && {
@@ -197,7 +197,7 @@ function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, 
 
 const ANT: Ant = { id: 0, coords: [0, 0], type: 1, player: 0, health: 4, carrying: false, hasMoved: false };
 
-/** A piece on a tile, as large as the signs of a legend. */
+/** A piece on a tile, in the size of a legend. */
 function small(piece: ReturnType<typeof Walker>) {
   return <g transform="translate(-12 -12) scale(0.5)">{piece}</g>;
 }

@@ -6,7 +6,7 @@ import { CallPanel } from "./call";
 import { Charts } from "./charts";
 import { Conditions } from "./conditions";
 import { Desk, asked, curtained, onlySeat, picking } from "./desk";
-import { Help, IDENTICAL } from "./help";
+import { Help, VERIFIED } from "./help";
 import { Legend } from "./legend";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
@@ -15,7 +15,7 @@ import { sentence, visible } from "./words";
 const LOST = "the server does not answer; trying again";
 const LEFT = "the server has ended; this page has the whole match";
 
-/** The whole page; while the match is being read the first position alone, in the place that it will have. */
+/** The whole page. While the match is being read, only the first position, in its final place. */
 export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
   return (
     <main class={reading ? "reading" : ""}>
@@ -50,7 +50,7 @@ function Heading({ player }: { player: Player }) {
   );
 }
 
-/** To the list, if there is still a server to give it: this page would be lost for an error of the browser's. */
+/** Goes to the list, if the server answers. Otherwise the browser would replace this page by an error. */
 async function toList(event: MouseEvent, player: Player): Promise<void> {
   event.preventDefault();
   if (!(await isThere())) return void (player.lost.value = true);
@@ -76,13 +76,13 @@ function Rest({ player }: { player: Player }) {
   );
 }
 
-/** What all of it follows from. */
+/** The seed, or the source of an imported match. */
 function origin({ about, header }: Match): string {
   if (about.original) return `a file of the original competition: ${about.original}`;
-  return header.setup.seed === null ? "the seed is told at the end" : `seed ${header.setup.seed}`;
+  return header.setup.seed === null ? "the seed is shown at the end" : `seed ${header.setup.seed}`;
 }
 
-/** What is known of the record: that it still grows, or how its end compares with the rules. */
+/** Whether the replay still grows, or whether it follows the rules. */
 function Badge({ player }: { player: Player }) {
   const { closing } = player.match;
   if (player.lost.value) return <span class="badge bad" role="alert">{closing ? LEFT : LOST}</span>;
@@ -90,13 +90,13 @@ function Badge({ player }: { player: Player }) {
   if (player.match.about.original && closing.verified === "as recorded") return <span class="badge">as recorded</span>;
   if (closing.verified !== "identical") return <span class="badge bad">{closing.verified}</span>;
   return (
-    <span class="badge good" title={IDENTICAL}>
-      identical
+    <span class="badge good" title={VERIFIED}>
+      verified
     </span>
   );
 }
 
-/** The position: everything, what one seat sees, or what each of them sees. */
+/** The position: everything, one seat's view, or all seats' views. */
 function Boards({ player }: { player: Player }) {
   const { match } = player;
   const { Board } = painter(match.about.game);
@@ -148,7 +148,7 @@ function Views({ player }: { player: Player }) {
         aria-pressed={player.beside.value}
         onClick={() => (player.beside.value = !player.beside.value)}
       >
-        beside each other
+        side by side
       </button>
     </nav>
   );

@@ -5,7 +5,7 @@ import { compact, cut, milliseconds, name, visible } from "./words";
 const MOST = 60_000;
 const PANELS = ["call", "events", "calls"] as const;
 
-/** What was asked and answered at this step, what it cost, how it was ruled on; its events; all steps as a list. */
+/** The calls of this step with answers, cost and faults; its events; a list of all steps. */
 export function CallPanel({ player }: { player: Player }) {
   const original = player.match.about.original !== "";
   const shown = original && player.panel.value === "call" ? "events" : player.panel.value;
@@ -38,8 +38,8 @@ function Call({ player }: { player: Player }) {
   const wrong = wrongs(match, at);
   const during = wrong.filter(({ when }) => when === "turn");
   const guilty = new Set(during.map(({ player }) => player));
-  const seats = [...all.filter((seat) => guilty.has(seat)), ...all.filter((seat) => !guilty.has(seat))]; // what one looks for comes first
-  if (seats.length === 0 && wrong.length === 0) return <p>{line.opening ? "The beginning: nobody has been asked yet." : compact(line as never)}</p>;
+  const seats = [...all.filter((seat) => guilty.has(seat)), ...all.filter((seat) => !guilty.has(seat))]; // faults first
+  if (seats.length === 0 && wrong.length === 0) return <p>{line.opening ? "The start: no bot has been asked yet." : compact(line as never)}</p>;
   return (
     <>
       {wrong
@@ -83,12 +83,12 @@ function Call({ player }: { player: Player }) {
   );
 }
 
-/** The limit of the call that was answered at a step, in seconds. */
+/** The limit of the call answered at a step, in seconds. */
 function limit(match: Match, at: number, seat: number): number | null {
   return match.steps[at - 1]?.asked?.[seat]?.limit_s ?? null;
 }
 
-/** The frame that was sent. It may be long: it is written out when somebody opens it. */
+/** The frame that was sent, which may be long. It is rendered when opened. */
 function Sent({ player, at, seat }: { player: Player; at: number; seat: number }) {
   const shown = player.sent.value && !player.playing.value;
   const text = shown ? sent(player.match, at, seat) : undefined;
@@ -111,21 +111,21 @@ function Sent({ player, at, seat }: { player: Player; at: number; seat: number }
   );
 }
 
-/** How what was really sent differs from the frame that is shown. */
+/** How the sent frame differs from the one shown. */
 function form({ about, ending }: Match, seat: number): string {
-  const words = ["exact but for its id and, at times, a millisecond of its clock"];
-  if (ending?.seats?.[seat]?.encoding === "msgpack") words.push("it was sent in MessagePack, and stands here in JSON");
-  if (about.command.split(" ").includes("--chaos")) words.push("--chaos has sent it in another form");
+  const words = ["exact except for its id and sometimes a millisecond of its clock"];
+  if (ending?.seats?.[seat]?.encoding === "msgpack") words.push("sent in MessagePack, shown in JSON");
+  if (about.command.split(" ").includes("--chaos")) words.push("--chaos changed its form");
   return words.join("; ");
 }
 
-/** What the bot wrote for its author while it thought of this answer. */
+/** The bot's standard error during this call. */
 function Said({ match, at, seat }: { match: Match; at: number; seat: number }) {
   const text = said(match, at, seat);
   if (!text) return null;
   return (
     <>
-      <dt>it wrote</dt>
+      <dt>stderr</dt>
       <dd>
         <pre class="said">{visible(cut(text, MOST))}</pre>
       </dd>
@@ -142,7 +142,7 @@ function Cost({ limit, wall, cpu }: { limit: number | null; wall: number | undef
   );
 }
 
-/** A time against the limit, as a number and as a bar. */
+/** A time and its limit, as numbers and as a bar. */
 function Used({ what, us, limit }: { what: string; us: number | undefined; limit: number | null }) {
   const part = us === undefined || !limit ? 0 : Math.min(1, us / 1e6 / limit);
   return (
@@ -157,7 +157,7 @@ function Used({ what, us, limit }: { what: string; us: number | undefined; limit
   );
 }
 
-/** What went wrong, and the rules: the one that it was ruled by, where the record says it, and what is legal there. */
+/** A fault with its rule, and the section that says what is legal. */
 function Ruled({ match, wrong, method }: { match: Match; wrong: Wrong; method: string | undefined }) {
   const ruled = [wrong.report?.rules, match.about.rules[method ?? ""]].filter(Boolean);
   const section = [...new Set(ruled)].join("; ");
@@ -177,7 +177,7 @@ function Ruled({ match, wrong, method }: { match: Match; wrong: Wrong; method: s
   );
 }
 
-/** The rest of what is known of a fault: what the bot had been asked, its last words, and how to have it all again. */
+/** More about a fault: the call, the last lines of stderr, and how to reproduce it. */
 function Asked({ match, wrong: { report } }: { match: Match; wrong: Wrong }) {
   return (
     <>
@@ -189,7 +189,7 @@ function Asked({ match, wrong: { report } }: { match: Match; wrong: Wrong }) {
           </dd>
           {report.last_words.length > 0 && (
             <>
-              <dt>its last words</dt>
+              <dt>last lines of stderr</dt>
               <dd>
                 <pre>{report.last_words.map(visible).join("\n")}</pre>
               </dd>
@@ -199,7 +199,7 @@ function Asked({ match, wrong: { report } }: { match: Match; wrong: Wrong }) {
       )}
       {match.about.command && (
         <>
-          <dt>again</dt>
+          <dt>reproduce with</dt>
           <dd>
             <code>{match.about.command}</code>
           </dd>
@@ -212,7 +212,7 @@ function Asked({ match, wrong: { report } }: { match: Match; wrong: Wrong }) {
 function Events({ player }: { player: Player }) {
   const { line } = player.step.value;
   const events = line.events ?? line.opening ?? [];
-  if (events.length === 0) return <p>Nothing was told.</p>;
+  if (events.length === 0) return <p>No events.</p>;
   return (
     <ul class="events">
       {events.map((event, index) => (
@@ -226,7 +226,7 @@ function Events({ player }: { player: Player }) {
   );
 }
 
-/** The steps around this one; a long match is not laid out whole. */
+/** The steps around this one; a whole match would be too long. */
 function Calls({ player }: { player: Player }) {
   const { match } = player;
   const from = Math.max(0, player.at.value - 12);

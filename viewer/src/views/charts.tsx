@@ -5,12 +5,12 @@ import type { Player } from "../player";
 
 const WIDTH = 600;
 const HEIGHT = 60;
-/** How wide a value is drawn that stands alone. */
+/** The width of a single value. */
 const LONE = 12;
 
 interface Drawn {
   title: string;
-  /** How far the values reach, in words. */
+  /** The range of the values, in words. */
   reach: string;
   last: number;
   paths: string[];
@@ -18,7 +18,7 @@ interface Drawn {
 
 const drawings = new WeakMap<Player, ReadonlySignal<Drawn[]>>();
 
-/** The charts of a match; drawn again only when there is more of it. */
+/** The charts of a match, made again only when it has grown. */
 function drawingsOf(player: Player): Drawn[] {
   let found = drawings.get(player);
   if (!found) {
@@ -39,7 +39,7 @@ function drawingsOf(player: Player): Drawn[] {
   return found.value;
 }
 
-/** Time a call and score, turn by turn; a click seeks. */
+/** Time per call and score, turn by turn. A click seeks. */
 export function Charts({ player }: { player: Player }) {
   return (
     <section class="charts" aria-label="charts">
@@ -78,7 +78,7 @@ function reach(low: number, top: number): string {
   return low < 0 ? `${words(low)} to ${words(top)}` : `up to ${words(top)}`;
 }
 
-/** A line through the values. Of many in one column of pixels the extremes are kept. */
+/** A line through the values, which keeps the extremes of each column of pixels. */
 function path(line: (number | undefined)[], last: number, height: (value: number) => number): string {
   let drawn = "";
   let count = 0;

@@ -1,7 +1,7 @@
 import type { Condition, Player } from "../player";
 import { name } from "./words";
 
-/** What to pause at: such as a seat's food. It holds what plays here, and the match itself where it is ours to hold. */
+/** Conditions to pause at, such as a seat's food. They pause playback, and the running match if this page controls it. */
 export function Conditions({ player }: { player: Player }) {
   const names = Object.keys(player.measures);
   if (names.length === 0 || player.match.about.eyes) return null;

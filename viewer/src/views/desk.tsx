@@ -8,16 +8,16 @@ import { compact, finder, name, visible } from "./words";
 
 const LISTED = 60;
 const typed = signal("");
-/** The seat that sits before the screen, where several people share it. */
+/** The seat in front of the screen, if several people share it. */
 const seated = signal<number | null>(null);
 
-/** What is asked just now, where the page stands at the newest turn. */
+/** The current question, if the page shows the newest turn. */
 export function asked(player: Player): Choice | null {
   const choice = player.live.value?.choice ?? null;
   return choice && player.at.value === player.last && !player.lost.value ? choice : null;
 }
 
-/** Several people who see different things share the screen, while they play. */
+/** Whether several people with different views share this screen. */
 function sharing(player: Player): boolean {
   const { eyes } = player.match.about;
   const live = player.live.value;
@@ -26,13 +26,13 @@ function sharing(player: Player): boolean {
   return !eyes.every((seat) => JSON.stringify(views[seat]) === JSON.stringify(views[eyes[0]!]));
 }
 
-/** Nobody may look: another one is to sit down before a screen that several share. */
+/** Whether the board is hidden until the next person sits down at a shared screen. */
 export function curtained(player: Player): boolean {
   const choice = player.live.value?.choice;
   return sharing(player) && (seated.value === null || (choice ? choice.seat !== seated.value : false));
 }
 
-/** The only seat whose view may be shown: of whoever sits before a screen that several share. */
+/** The only seat whose view may be shown on a shared screen. */
 export function onlySeat(player: Player): number | null {
   return sharing(player) ? seated.value : null;
 }
@@ -42,7 +42,7 @@ function waysOf(player: Player, choice: Choice): Way[] {
   return ways(choice, targets ?? ((answer) => [`!${compact(answer)}`]));
 }
 
-/** Where one may click on the board. */
+/** Where a person may click on the board. */
 export function picking(player: Player, choice: Choice): Pick {
   const { places, tried } = painter(player.match.about.game);
   if (choice.answers === null && choice.least === null) {
@@ -52,11 +52,11 @@ export function picking(player: Player, choice: Choice): Pick {
   const all = waysOf(player, choice);
   const chosen = player.chosen.value;
   const keys = next(left(all, chosen), chosen);
-  if (chosen.length > 0) for (const key of next(all, [])) keys.add(key); // another beginning
+  if (chosen.length > 0) for (const key of next(all, [])) keys.add(key); // a different first click
   return { keys, chosen, click: (key) => click(player, all, key) };
 }
 
-/** Takes a click: the answer, if it is the only one that is left; nothing, if it makes none. */
+/** Takes a click. Answers once only one way is left. */
 function click(player: Player, all: Way[], key: Key): void {
   const on = next(left(all, player.chosen.value), player.chosen.value).has(key);
   const chosen = on ? [...player.chosen.value, key] : [key];
@@ -68,7 +68,7 @@ function click(player: Player, all: Way[], key: Key): void {
   else player.chosen.value = chosen;
 }
 
-/** A person's desk: what is asked, what may be answered, what can be taken back. */
+/** The question to a person, with possible answers and undo. */
 export function Desk({ player }: { player: Player }) {
   const live = player.live.value;
   const { eyes } = player.match.about;
@@ -86,7 +86,7 @@ export function Desk({ player }: { player: Player }) {
   if (curtained(player))
     return (
       <section class="desk" aria-label="your turn">
-        <p aria-live="polite">It is the turn of {who}. The others look away.</p>
+        <p aria-live="polite">It is the turn of {who}. Others, please look away.</p>
         <button type="button" class="main" onClick={() => (seated.value = choice.seat)}>
           I am {name(player.match, choice.seat)}
         </button>
@@ -96,13 +96,13 @@ export function Desk({ player }: { player: Player }) {
     <section class={`desk seat-${choice.seat}`} aria-label="your turn">
       <p aria-live="polite">
         <strong>{who}</strong>: your answer to <code>{choice.method}</code>
-        {choice.drafted > 0 && `, after ${choice.drafted} that still can be taken back`}
+        {choice.drafted > 0 && `, after ${choice.drafted} that you can undo`}
       </p>
       <Told player={player} />
       {choice.wrong && <p class="bad" role="alert">{visible(choice.wrong)}</p>}
       {player.at.value !== player.last && (
         <button type="button" onClick={() => player.newest()}>
-          to the position that is asked
+          go to the current position
         </button>
       )}
       {choice.least !== null && <NumberField player={player} choice={choice} />}
@@ -131,25 +131,25 @@ export function Desk({ player }: { player: Player }) {
   );
 }
 
-/** What a person waits for who is not asked. */
+/** What a person who is not asked waits for. */
 function waiting(player: Player): string {
   if (player.lost.value) return "The server does not answer: nothing can be answered here until it does.";
   if (player.match.closing) return "";
-  return player.live.value?.paused ? "The match is held." : "The others are thinking.";
+  return player.live.value?.paused ? "The match is paused." : "The others are thinking.";
 }
 
-/** What became of the last question, where that was not done here. */
+/** What happened to the last question, if this page did not answer it. */
 function Told({ player }: { player: Player }) {
   return player.told.value ? <p role="status">{visible(player.told.value)}</p> : null;
 }
 
-/** The way to the next match of a series. The end of this one is to be seen first, so nobody is taken there. */
+/** A link to the next match of a series. The page stays here so that people see the end of this one. */
 function Next({ number }: { number: number }) {
   return (
     <section class="desk" aria-label="the next match">
-      <p aria-live="polite">This match is over; another one is played now.</p>
+      <p aria-live="polite">This match is over; the next one is running.</p>
       <button type="button" class="main" onClick={() => (location.hash = `#match=${number}`)}>
-        to the match that is played
+        go to the running match
       </button>
     </section>
   );
@@ -175,10 +175,10 @@ function NumberField({ player, choice }: { player: Player; choice: Choice }) {
   );
 }
 
-/** Buttons for what is no place on the board, and a field that narrows the rest by its words. */
+/** Buttons for answers that are not on the board, and a field that filters the rest. */
 function Answers({ player, choice }: { player: Player; choice: Choice }) {
   useEffect(() => void (typed.value = ""), [choice.number]);
-  if (choice.answers === null) return <p>Click a place on the board, or have all placed for you.</p>;
+  if (choice.answers === null) return <p>Click a place on the board, or let Referee place everything.</p>;
   const all = waysOf(player, choice);
   const chosen = player.chosen.value;
   const rest = left(all, chosen);

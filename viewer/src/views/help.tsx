@@ -1,8 +1,8 @@
 import { KEYS } from "../keys";
 import type { Player } from "../player";
 
-/** What the badge of a sound record means. */
-export const IDENTICAL = "played again by the rules, the record's answers gave the same positions and the same result";
+/** The meaning of the badge `verified`. */
+export const VERIFIED = "playing the replay's answers by the rules gave the same positions and the same result";
 
 export function Help({ player }: { player: Player }) {
   return (
@@ -20,7 +20,7 @@ export function Help({ player }: { player: Player }) {
       </dl>
       {player.match.closing?.verified === "identical" && (
         <p>
-          <strong>identical</strong>: {IDENTICAL}
+          <strong>verified</strong>: {VERIFIED}
         </p>
       )}
       <button type="button" onClick={() => (player.help.value = false)}>

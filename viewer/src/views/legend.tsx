@@ -1,11 +1,11 @@
 import type { Sign } from "../games";
 
-/** What the signs of a board mean, drawn as the board draws them; folded until somebody asks. */
+/** The meaning of a board's signs, folded at first. */
 export function Legend({ signs, game }: { signs: Sign[] | undefined; game: string }) {
   if (!signs) return null;
   return (
     <details class="legend">
-      <summary>what the signs mean</summary>
+      <summary>legend</summary>
       <ul class={game}>
         {signs.map(({ drawing, meaning }) => (
           <li key={meaning}>

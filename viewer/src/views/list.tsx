@@ -20,7 +20,7 @@ export interface Entry {
 
 const AGAIN_MS = 2000;
 const SHOWN = 500;
-const NONE = "No match is recorded here yet; each appears as soon as it begins.";
+const NONE = "No replays yet. A match appears here as soon as it starts.";
 const entries = signal<Entry[]>([]);
 /** The server does not answer. */
 export const gone = signal(false);
@@ -35,7 +35,7 @@ const KINDS: Record<string, (entry: Entry) => boolean> = {
   draw: (entry) => (entry.ranks ?? []).filter((rank) => rank === 1).length > 1,
 };
 
-/** Every record that there is, those that are played now first. */
+/** All replays, those of running matches first. */
 export function List({ first }: { first: Entry[] }) {
   useEffect(() => {
     entries.value = first;
@@ -104,8 +104,8 @@ export function List({ first }: { first: Entry[] }) {
           ))}
         </tbody>
       </table>
-      {found.length === 0 && <p>{all.length === 0 ? NONE : "No match is like that."}</p>}
-      {found.length > SHOWN && <p>The newest {SHOWN} are shown; narrow them down for others.</p>}
+      {found.length === 0 && <p>{all.length === 0 ? NONE : "No match fits."}</p>}
+      {found.length > SHOWN && <p>The newest {SHOWN} are shown. Filter to see others.</p>}
     </main>
   );
 }

@@ -2,12 +2,12 @@ import { painter } from "../games";
 import type { Player } from "../player";
 import { milliseconds, name } from "./words";
 
-/** A line for each seat: its name, who is to answer, its score, and what its last call took. */
+/** A line for each seat: name, whether it is asked, score, and the time of its last call. */
 export function Seats({ player }: { player: Player }) {
   const { match } = player;
   const step = player.step.value;
   const { scores: scored, scoreName } = painter(match.about.game);
-  const scores = step.view === null ? undefined : scored?.(step.view); // who plays sees one seat only
+  const scores = step.view === null ? undefined : scored?.(step.view); // people who play see one seat only
   const result = player.at.value === player.last ? match.ending?.result : undefined;
   const limit = match.header.time.per_call_s;
   return (

@@ -51,7 +51,7 @@ export function Timeline({ player }: { player: Player }) {
             live
           </button>
         )}
-        <Steering player={player} />
+        <MatchControls player={player} />
         {player.faults.value.length > 0 && (
           <button type="button" onClick={() => player.nextFault()}>
             next fault ({player.faults.value.length})
@@ -83,20 +83,21 @@ export function Timeline({ player }: { player: Player }) {
   );
 }
 
-/** Holds the match that is played: between turns, where no clock runs. */
-function Steering({ player }: { player: Player }) {
+/** Pauses, steps and stops the running match, between turns. */
+function MatchControls({ player }: { player: Player }) {
   const live = player.live.value;
   if (!live?.steers || live.over || player.match.closing || player.lost.value) return null;
+  const label = player.stands ? "Resume" : "Pause";
   return (
-    <span class="steering" role="group" aria-label="the match that is played">
-      <button type="button" aria-pressed={player.stands} onClick={() => player.steer(player.stands ? "play" : "pause")}>
-        {player.stands ? "let it go on" : "hold the match"}
+    <span class="steering" role="group" aria-label="the running match">
+      <button type="button" aria-label={`${label} the match`} onClick={() => player.steer(player.stands ? "play" : "pause")}>
+        {label}
       </button>
-      <button type="button" disabled={!player.stands} onClick={() => player.steer("step")}>
-        one turn
+      <button type="button" aria-label="Step the match" disabled={!player.stands} onClick={() => player.steer("step")}>
+        Step
       </button>
-      <button type="button" onClick={() => player.steer("stop")}>
-        end it
+      <button type="button" aria-label="Stop the match" onClick={() => player.steer("stop")}>
+        Stop
       </button>
     </span>
   );

@@ -1,12 +1,12 @@
-// Words about a step, for lists, labels and screen readers.
+// Text about a step, for lists, labels and screen readers.
 
 import { type Match, type Wrong, asked, wrongs } from "../match";
 import type { Json } from "../patch";
 
-// What Python's `printable` escapes (categories Cc, Cf, Cs, Co, Cn, Zl, Zp, Zs), but for spaces, tabs and ends of lines.
+// What Python's `printable` escapes (categories Cc, Cf, Cs, Co, Cn, Zl, Zp, Zs), except spaces, tabs and line ends.
 const HIDDEN = /(?![ \t\n])[\p{C}\p{Z}]/gu;
 
-/** A text of somebody's with what a page would obey or hide made visible, such as control and bidirectional characters. */
+/** Escapes characters that a page would obey or hide, such as control and bidirectional characters. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (character) => {
     const code = character.codePointAt(0)!.toString(16);
@@ -14,7 +14,7 @@ export function visible(text: string): string {
   });
 }
 
-/** So many characters of a text. */
+/** Cuts a text to a length. */
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
@@ -23,7 +23,7 @@ export function compact(value: Json | undefined, length = 120): string {
   return cut(visible(JSON.stringify(value) ?? "nothing"), length);
 }
 
-/** Whether a text has all words that were typed in it somewhere, in any case and order. */
+/** Returns a test for texts that contain all typed words, in any case and order. */
 export function finder(typed: string): (text: string) => boolean {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return (text) => words.every((word) => text.toLowerCase().includes(word));
@@ -33,10 +33,10 @@ export function name(match: Match, seat: number): string {
   return visible(match.about.names[seat] ?? `seat ${seat}`);
 }
 
-/** One sentence: who answered what, and what the referee said to it. */
+/** A sentence about a step: the answers and the faults. */
 export function sentence(match: Match, at: number): string {
   const { line } = match.steps[at]!;
-  if (line.opening) return "The beginning.";
+  if (line.opening) return "The start.";
   if (line.stop !== undefined) return `Stopped: ${visible(line.stop)}.`;
   if (line.inject !== undefined) return `${name(match, line.inject)} acts out of turn.`;
   const ruled = wrongs(match, at).map((wrong) => fault(match, wrong));

@@ -19,7 +19,7 @@ export interface Events {
   game_ended: GameEnded;
 }
 
-/** Both have bid. No winner: a tie, and nobody pays. */
+/** Both players have bid. No winner: a tie, and nobody pays. */
 export interface Auction {
   /** they met, or 30 turns have passed */
   cause: "clock" | "meeting";
@@ -39,7 +39,7 @@ export interface Deployed {
   piles: Pile[];
 }
 
-/** How often a player was at fault in that way. */
+/** How many faults of one kind a player has. */
 export interface FaultCount {
   /** the seat */
   player: number;
@@ -50,21 +50,21 @@ export interface FaultCount {
 
 export type FaultKind = "cpu" | "crash" | "error" | "files" | "illegal" | "memory" | "output" | "processes" | "protocol" | "timeout";
 
-/** No winner: a draw. Faults by seat, then in the order of their first time. */
+/** The game is over. No winner: a draw. */
 export interface GameEnded {
   /** a seat; null: a draw */
   winner: number | null;
   /** by seat */
   scores: [number, number];
-  /** by seat, then as they first came */
+  /** by seat, then by first occurrence */
   faults: FaultCount[];
 }
 
 /** The grid. */
 export interface Map {
-  /** how many */
+  /** number of rows */
   rows: number;
-  /** how many */
+  /** number of columns */
   cols: number;
   /** one text a row: . free, # blocked, S spawn (free too) */
   cells: string[];
@@ -78,13 +78,13 @@ export interface Moved {
   deltas: [[number, number], [number, number]];
 }
 
-/** A player collected what lay on its cell. */
+/** A player collected the fruit on its cell. */
 export interface PickedUp {
   /** the seat */
   player: number;
   /** [row, col]: row 0 at the top, column 0 at the left */
   location: [number, number];
-  /** what lay there */
+  /** the fruit collected */
   items: ("DragonFruit" | "Onion" | "Strawberry")[];
   /** its points afterwards */
   score: number;
@@ -94,11 +94,11 @@ export interface PickedUp {
 export interface Pile {
   /** [row, col]: row 0 at the top, column 0 at the left */
   location: [number, number];
-  /** what lies there */
+  /** the fruit on it */
   items: ("DragonFruit" | "Onion" | "Strawberry")[];
 }
 
-/** What is known of a player: everything but its bids. */
+/** A player, without its bids. */
 export interface Player {
   /** as on the command line */
   name: string;
@@ -112,7 +112,7 @@ export interface Player {
   portal_gun: boolean;
 }
 
-/** A player asked for a power-up; not `bought`: it has not the points, and nothing was charged. */
+/** A player asked for a power-up. Not `bought`: it did not have the points, and paid nothing. */
 export interface Purchase {
   /** the seat */
   player: number;
@@ -128,20 +128,20 @@ export interface Purchase {
 export interface Result {
   /** 1 = best; ties share a rank. */
   ranks: number[];
-  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
-  /** Why it ended, in one or few words. */
+  /** Why it ended, in a few words. */
   reason: string;
 }
 
-/** What every function shows. Lists are rows × cols, row first. */
+/** Parameters of every function. Lists are rows × cols, row first. */
 export interface Situation {
   game_map: Map;
   me: Player;
   opponent: Player;
   /** the points that lie on each cell */
   items: number[][];
-  /** what was put down at the start of this very turn */
+  /** fruit put down at the start of this turn */
   new_items: ((("DragonFruit" | "Onion" | "Strawberry")[])[])[];
   /** how near the fruit of the next deployment is */
   heatmap: number[][];
@@ -155,25 +155,25 @@ export interface Spawned {
   locations: [[number, number], [number, number]];
 }
 
-/** What every position has beside its board: a part of every `view(None)`. */
+/** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
   /** The functions awaited, by seat. */
   awaited: Record<string, string>;
-  /** The seats that are past answering, ascending. */
+  /** The seats that are never called again, ascending. */
   out: number[];
   /** None while the match goes on. */
   result: Result | null;
-  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
+  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
   luck: string;
 }
 
-/** An auction put a player elsewhere; not `chosen` by the winner: at random. */
+/** An auction moved a player. Not `chosen`: to a random cell. */
 export interface Teleported {
   /** the seat */
   player: number;
   /** [row, col]: row 0 at the top, column 0 at the left */
   location: [number, number];
-  /** by the winner; else at random */
+  /** whether the winner named the cell; else it is random */
   chosen: boolean;
 }
 
@@ -189,34 +189,34 @@ export interface TurnEnded {
 
 /** Everything, for viewers. Pairs are by seat, lists rows × cols. */
 export interface View {
-  /** The turn that is played, from 0; at the end, `turns`. */
+  /** The current turn, from 0; at the end, `turns`. */
   turn: number;
-  /** How many the game has. */
+  /** The number of turns in the game. */
   turns: number;
   game_map: Map;
-  /** With score and place, by seat. */
+  /** By seat. */
   players: [Player, Player];
-  /** For how many turns each still has a bike, this one included (section 5). */
+  /** The turns for which each player still has a bike, this one included (section 5). */
   bike_turns: [number, number];
-  /** The letters O, S and D of what lies on each cell. */
+  /** The fruit on each cell as letters O, S and D. */
   items: string[][];
-  /** What the next deployment puts down. */
+  /** The fruit of the next deployment. */
   incoming: Pile[];
-  /** What near cells of the next deployment are worth, in points with two decimals; 0 on blocked cells (section 7). */
+  /** The heat of the next deployment, in points with two decimals; 0 on blocked cells (section 7). */
   heatmap: number[][];
-  /** The turn of it, 0 before the first; after 30 turns without one the clock holds the next (section 6). */
+  /** Its turn, 0 before the first. After 30 turns without an auction the clock causes one (section 6). */
   last_auction: number;
-  /** 1 in the turn for which a portal gun was bought, else 0 (section 5). */
+  /** 1 in the turn for which a player bought a portal gun, else 0 (section 5). */
   portal_gun_turns: [number, number];
-  /** Where each has started, by seat. */
+  /** The starting cells, by seat. */
   spawns: [[number, number], [number, number]];
-  /** What this turn put down. */
+  /** The fruit put down in this turn. */
   deployed: Pile[];
-  /** How many this turn has had. */
+  /** The number of auctions in this turn. */
   auctions: number;
-  /** Those of the last auction. */
+  /** The bids of the last auction. */
   bids: [number, number];
-  /** By seat, then as they first came. */
+  /** By seat, then by first occurrence. */
   faults: FaultCount[];
   standing: Standing;
 }

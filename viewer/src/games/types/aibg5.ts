@@ -26,19 +26,19 @@ export interface AttackedTile {
   tileType: "FULL" | "NORMAL";
 }
 
-/** The boss; its seven tiles hold the same. */
+/** The boss. Its seven tiles repeat this. */
 export interface Boss {
   /** always that */
   type: "BOSS";
-  /** it acted since the last player did */
+  /** whether it has acted since the last player */
   bossAction: boolean;
   /** of its last turn: direct hits, the pattern */
   bossAttackedTiles: AttackedTile[];
 }
 
-/** The boss's turn: which pattern, null = none; and the players hit, directly and by the pattern. */
+/** The boss's turn. */
 export interface BossAttack {
-  /** which; null: none in this turn */
+  /** null: none in this turn */
   pattern: "A" | "B" | "C" | "ring 10" | "ring 6" | "ring 8" | null;
   /** players hit because they were near */
   direct: number[];
@@ -46,11 +46,11 @@ export interface BossAttack {
   struck: number[];
 }
 
-/** A player died and stands on (q, r) again. `by`: who did it; null: the boss. */
+/** A player died and starts again on (q, r). */
 export interface Died {
-  /** who died */
+  /** the player who died */
   playerIdx: number;
-  /** who did it; null: the boss */
+  /** the player who killed it; null: the boss */
   by: number | null;
   /** column, slanting: the first axial coordinate */
   q: number;
@@ -58,9 +58,9 @@ export interface Died {
   r: number;
 }
 
-/** What a tile holds. Players are not part of the map. */
+/** The content of a tile. Players are not part of the map. */
 export interface Entity {
-  /** what it is */
+  /** its kind */
   type: "ASTEROID" | "BLACKHOLE" | "BOSS" | "EMPTY" | "EXPERIENCE" | "HEALTH" | "WORMHOLE";
   /** of a WORMHOLE: the pair */
   id?: number;
@@ -107,11 +107,11 @@ export interface Map {
 export interface PickedUp {
   /** the player */
   playerIdx: number;
-  /** what it took */
+  /** the item */
   item: "EXPERIENCE" | "HEALTH";
 }
 
-/** What is shown of a player: everything but the experience points. */
+/** A player, without its experience points. */
 export interface Player {
   /** always that */
   type: "PLAYER";
@@ -125,19 +125,19 @@ export interface Player {
   name: string;
   /** health left */
   health: number;
-  /** what an attack takes away */
+  /** the health that its attack takes */
   power: number;
-  /** power and maximum health follow from it */
+  /** decides power and maximum health */
   level: number;
   /** players killed */
   kills: number;
-  /** how often it died */
+  /** times it died */
   deaths: number;
   /** points */
   score: number;
   /** sits in a black hole */
   trapped: boolean;
-  /** turns still to be lost */
+  /** turns that it still loses */
   trapDuration: number;
   /** kills / deaths; kills, if there are no deaths */
   kd: number;
@@ -147,9 +147,9 @@ export interface Player {
 export interface Result {
   /** 1 = best; ties share a rank. */
   ranks: number[];
-  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
-  /** Why it ended, in one or few words. */
+  /** Why it ended, in a few words. */
   reason: string;
 }
 
@@ -159,33 +159,33 @@ export interface ScoreBoard {
   players: Player[];
 }
 
-/** An attack, with the cell that was really hit. */
+/** An attack, with the cell that it hit. */
 export interface Shot {
-  /** who shot */
+  /** the shooter */
   playerIdx: number;
   /** column, slanting: the first axial coordinate */
   q: number;
   /** row: the second axial coordinate */
   r: number;
-  /** what stands there */
+  /** what it hit */
   hit: "ASTEROID" | "BOSS" | "PLAYER";
 }
 
-/** What every position has beside its board: a part of every `view(None)`. */
+/** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
   /** The functions awaited, by seat. */
   awaited: Record<string, string>;
-  /** The seats that are past answering, ascending. */
+  /** The seats that are never called again, ascending. */
   out: number[];
   /** None while the match goes on. */
   result: Result | null;
-  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
+  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
   luck: string;
 }
 
-/** What a tile holds that the boss has attacked: never the boss. */
+/** The content of a tile that the boss has attacked: never the boss. */
 export interface Terrain {
-  /** what it is */
+  /** its kind */
   type: "ASTEROID" | "BLACKHOLE" | "BOSS" | "EMPTY" | "EXPERIENCE" | "HEALTH" | "WORMHOLE";
   /** of a WORMHOLE: the pair */
   id?: number;
@@ -207,23 +207,23 @@ export interface Tile {
 /** Everything, for viewers. Lists are by seat. */
 export interface View {
   gameState: GameState;
-  /** Experience points since the last level; 1,000 make the next (section 4). */
+  /** Experience points since the last level. The next one takes 1,000 (section 4). */
   xp: number[];
-  /** What each was, or will be, told of its last action. */
+  /** The message about each player's last action, sent or still to be sent. */
   messages: (string | null)[];
-  /** The `playerIdx` of those who are asked. */
+  /** The `playerIdx` of the players to move. */
   awaited: number[];
-  /** How many are over. */
+  /** The number of finished rounds. */
   rounds: number;
-  /** The boss's next one: A, B, C or a ring (section 10). */
+  /** The boss's next pattern: A, B, C or a ring (section 10). */
   nextPattern: string;
-  /** How many turns of the boss have no pattern before that. */
+  /** The turns of the boss without a pattern before that. */
   pause: number;
   /** The place of `nextPattern` in the boss's cycle, from 0. */
   bossStep: number;
   /** Turns of the boss without a pattern since the last one. */
   idle: number;
-  /** How many there are to be. */
+  /** How many there will be in all. */
   pauseLength: number;
   standing: Standing;
 }

@@ -10,9 +10,9 @@ export type Seen = GameState;
 export interface Events {
 }
 
-/** One thing that strengthens a minion now. */
+/** An effect that strengthens a minion now. */
 export interface Buff {
-  /** the card that it comes from */
+  /** the card that causes it */
   id: number;
   /** attack that it adds */
   atk: number;
@@ -22,17 +22,17 @@ export interface Buff {
   charge: boolean;
 }
 
-/** The state as the player who is asked may see it. */
+/** The state as the player to move may see it. */
 export interface GameState {
-  /** the own hand, left to right */
+  /** your hand, left to right */
   player_hand: (Minion | Spell)[];
-  /** the own hero, then the own minions, left to right */
+  /** your hero, then your minions, left to right */
   player_target: (Hero | Minion)[];
   /** the enemy hero, then the enemy minions, left to right */
   opponent_target: (Hero | Minion)[];
-  /** of the own hero */
+  /** of your hero */
   hero_health: number;
-  /** of the own hero, once more */
+  /** of your hero, again */
   player_health: number;
   /** of the enemy hero */
   opponent_health: number;
@@ -90,29 +90,29 @@ export interface Minion {
   can_attack: boolean;
 }
 
-/** All that belongs to one player; cards are ids. */
+/** Everything that belongs to one player. Cards are ids. */
 export interface Owned {
-  /** Of the hero, 0 to 30. */
+  /** The hero's health, 0 to 30. */
   health: number;
-  /** Left in this turn, or when its last one ended. */
+  /** The mana left in this turn, or at the end of its last one. */
   mana: number;
-  /** Crystals, 0 to 10: one more at the start of each of its turns, which sets its mana to them (section 1.2). */
+  /** Crystals, 0 to 10. Each of its turns adds one and sets its mana to that number (section 1.2). */
   max_mana: number;
-  /** The hero power, in this turn. */
+  /** Whether it has used the hero power in this turn. */
   power_used: boolean;
-  /** How many of its turns began with an empty deck: what the last of these cost in health (section 4). */
+  /** How many of its turns began with an empty deck. The last one cost as much health (section 4). */
   fatigue: number;
   /** Left to right, 10 at most. */
   hand: number[];
   /** Top first. */
   deck: number[];
-  /** Cards that were drawn to a full hand and destroyed, in that order (section 4). */
+  /** Cards drawn to a full hand and destroyed, in that order (section 4). */
   burnt: number[];
   /** Left to right, 7 at most. */
   board: Minion[];
-  /** How often each of those minions has attacked in this turn. */
+  /** The attacks of each of those minions in this turn. */
   attacks: number[];
-  /** Calls of `play` that it has not answered in time; so many as the option says lose (section 11.3). */
+  /** Calls of `play` that it did not answer in time; the option sets how many lose the game (section 11.3). */
   timeouts: number;
 }
 
@@ -120,9 +120,9 @@ export interface Owned {
 export interface Result {
   /** 1 = best; ties share a rank. */
   ranks: number[];
-  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
-  /** Why it ended, in one or few words. */
+  /** Why it ended, in a few words. */
   reason: string;
 }
 
@@ -137,19 +137,19 @@ export interface Spell {
   zone_position: number;
 }
 
-/** What every position has beside its board: a part of every `view(None)`. */
+/** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
   /** The functions awaited, by seat. */
   awaited: Record<string, string>;
-  /** The seats that are past answering, ascending. */
+  /** The seats that are never called again, ascending. */
   out: number[];
   /** None while the match goes on. */
   result: Result | null;
-  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
+  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
   luck: string;
 }
 
-/** Everything, for viewers and records. */
+/** Everything, for viewers and replays. */
 export interface View {
   /** 1 = the first; 0 = before it. */
   turn: number;

@@ -22,9 +22,9 @@ export interface Ant {
   player: number;
   /** health left */
   health: number;
-  /** holds a unit of food */
+  /** carries a unit of food */
   carrying: boolean;
-  /** has moved, or was built, in this turn */
+  /** has moved or was built in this turn */
   hasMoved: boolean;
 }
 
@@ -50,11 +50,11 @@ export interface Construction {
   captureHealth?: number;
 }
 
-/** The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9. */
+/** The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9. */
 export interface GameState {
   /** 1 anthill, tunnel and grass; 2 food; 3 play */
   phase: number;
-  /** the seat of the player who is asked */
+  /** the seat of the player to move */
   whoseTurn: number;
   /** player one, player two, neutral */
   inventories: [Inventory, Inventory, Inventory];
@@ -62,7 +62,7 @@ export interface GameState {
   board?: ((Cell | null)[])[];
 }
 
-/** What a player has; the third inventory is the neutral one. */
+/** A player's ants, buildings and food; the third inventory is neutral. */
 export interface Inventory {
   /** 0 player one, 1 player two, 2 neutral */
   player: number;
@@ -78,37 +78,37 @@ export interface Inventory {
 export interface Result {
   /** 1 = best; ties share a rank. */
   ranks: number[];
-  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
-  /** Why it ended, in one or few words. */
+  /** Why it ended, in a few words. */
   reason: string;
 }
 
-/** What every position has beside its board: a part of every `view(None)`. */
+/** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
   /** The functions awaited, by seat. */
   awaited: Record<string, string>;
-  /** The seats that are past answering, ascending. */
+  /** The seats that are never called again, ascending. */
   out: number[];
   /** None while the match goes on. */
   result: Result | null;
-  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
+  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
   luck: string;
 }
 
-/** Everything, in the absolute frame, for viewers and records. */
+/** Everything, in the absolute frame, for viewers and replays. */
 export interface View {
   /** 1 anthill, tunnel and grass; 2 food; 3 play */
   phase: number;
-  /** the seat of the player who is asked */
+  /** the seat of the player to move */
   whoseTurn: number;
   /** player one, player two, neutral */
   inventories: [Inventory, Inventory, Inventory];
   /** board[x][y], null = empty; left out by the option board=false */
   board?: ((Cell | null)[])[];
-  /** How many pieces of this phase the player whose turn it is has placed. */
+  /** The pieces that the player to move has placed in this phase. */
   placed: number;
-  /** Of the next ant. */
+  /** The id of the next ant. */
   nextId: number;
   /** END moves so far, of both players together. */
   ends: number;

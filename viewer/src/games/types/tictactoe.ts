@@ -11,13 +11,13 @@ export interface Events {
   event: ArenaEvent;
 }
 
-/** Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent. */
+/** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
   /** your symbol; the first event */
   youAre?: "O" | "X";
-  /** the battle's id, beside youAre */
+  /** the battle's id, with youAre */
   id?: string;
-  /** who answered */
+  /** the side that answered */
   player?: "O" | "X";
   /** putSymbol, the flip, or whatever was sent */
   action?: unknown;
@@ -31,9 +31,9 @@ export interface ArenaEvent {
 export interface FullView {
   /** Nine characters `O`, `X` or `.`, row by row from the top left. */
   board: string;
-  /** Who is asked; null when the battle is over. */
+  /** The side to move; null when the battle is over. */
   to_move: "O" | "X" | null;
-  /** Whose invalid move has not been answered yet. */
+  /** The side whose invalid move has not been answered yet. */
   pending: "O" | "X" | null;
   /** Why the pending move was invalid. */
   pending_reason: string;
@@ -44,21 +44,21 @@ export interface FullView {
 export interface Result {
   /** 1 = best; ties share a rank. */
   ranks: number[];
-  /** What the game pays, in its own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
   scores: number[];
-  /** Why it ended, in one or few words. */
+  /** Why it ended, in a few words. */
   reason: string;
 }
 
-/** What every position has beside its board: a part of every `view(None)`. */
+/** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
   /** The functions awaited, by seat. */
   awaited: Record<string, string>;
-  /** The seats that are past answering, ascending. */
+  /** The seats that are never called again, ascending. */
   out: number[];
   /** None while the match goes on. */
   result: Result | null;
-  /** What the dice go on from: 16 hexadecimal digits, since 64 bits are more than many readers of JSON can hold. */
+  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
   luck: string;
 }
 
@@ -66,8 +66,8 @@ export interface Standing {
 export interface View {
   /** Nine characters `O`, `X` or `.`, row by row from the top left. */
   board: string;
-  /** Who is asked; null when the battle is over. */
+  /** The side to move; null when the battle is over. */
   to_move: "O" | "X" | null;
-  /** Whose invalid move has not been answered yet. */
+  /** The side whose invalid move has not been answered yet. */
   pending: "O" | "X" | null;
 }

@@ -1,0 +1,83 @@
+"""Frames: what a viewer draws of a record, as patches."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import Arena
+
+from referee.games import registry
+from referee.harness.programs.spec import entrant
+from referee.harness.replay.reader import Replay
+from referee.harness.replay.simulate import positions
+from referee.harness.web.viewer_frames import difference, frames, patched, shown
+
+VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(2, 5) | st.text(max_size=2) | st.just("-"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc-"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def text(value: Any) -> str:
+    """Told apart as JSON does it: False is not 0."""
+    return json.dumps(value, sort_keys=True)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_the_vectors(vector: dict[str, Any]) -> None:
+    assert text(patched(vector["before"], vector["patch"])) == text(vector["after"])
+    assert text(difference(vector["before"], vector["after"])) == text(vector["patch"])
+
+
+@given(values, values)
+def test_a_difference_makes_the_one_of_the_other_and_changes_neither(before: Any, after: Any) -> None:
+    kept = copy.deepcopy(before), copy.deepcopy(after)
+    patch = json.loads(json.dumps(difference(before, after)))
+    assert text(patched(before, patch)) == text(after)
+    assert text([before, after]) == text(list(kept))
+    assert text(difference(before, before)) == "{}"
+
+
+def plain(value: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def asked(value: Any, player: int) -> Any:
+    """The parameters of a call, made whole."""
+    how, view = value["asked"][str(player)], value["seats"][player]
+    return view if how["params"] is None else how["params"] | dict.fromkeys(how["same"], view)
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("game", registry.names())
+async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, game: str) -> None:
+    found = registry.game(game)
+    short = {"aibg5": {"rounds": 6}, "aiarena21": {"turns": 12}, "reantics": {"draw_after": 20}}.get(game, {})
+    bots = [entrant("@random") for _ in range(found.seats.start)]
+    match = arena.match(*bots, game=game, **short)
+    await arena.play(match, granted_s=60)
+    assert match.replay is not None
+    replay = Replay(match.replay)
+    made = [msgspec.json.decode(line) for line in frames(replay, seats=True)]
+    assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
+    sent: Any = None
+    for number, state, _ in positions(replay):
+        sent = patched(sent, made[number - 1][0])
+        views = sent["seats"]
+        value = sent | {"seats": [views[view] if isinstance(view, int) else view for view in views]}
+        value["view"] = (
+            views[0] if (names := value.pop("shared")) is None else value["view"] | dict.fromkeys(names, views[0])
+        )
+        assert {name: each for name, each in value.items() if name != "asked"} == shown(state, seats=True)
+        assert value["asked"].keys() == value["awaited"].keys()
+        for call in state.calls():
+            assert asked(value, call.player) == plain(call.params)
+    assert made[-1][0] == {}
