@@ -1,9 +1,10 @@
-"""`referee gate NEW OLD`: whether a new version of a bot may take the place of the old one."""
+"""`referee gate NEW OLD`: decides whether a new version of a bot may replace the old one."""
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -12,25 +13,25 @@ import msgspec
 from cyclopts import Parameter
 from rich.text import Text
 
-from referee.games.contract import Game as Rules
+from referee.games.game import Game as Rules
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
 from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, find_game
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, print_json, progress
 from referee.harness.cli.signals import Ended, run
-from referee.harness.cli.tournament_request import asked_for
-from referee.harness.cli.worker_options import LaneOptions
+from referee.harness.cli.tournament_request import from_options
+from referee.harness.cli.worker_options import WorkerOptions
 from referee.harness.errors import NoRoom, RunError, UsageError
 from referee.harness.tournament import gate as gates
 from referee.harness.tournament import organise
-from referee.harness.tournament.execution.gate_games import play_orbits
-from referee.harness.tournament.execution.runner import Run, Shard, contest_of
-from referee.harness.tournament.formats.schedules import Seating
-from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit
+from referee.harness.tournament.execution.gate_games import play_gate
+from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.harness.tournament.formats.games import Seating
+from referee.harness.tournament.gate import Decision, Gate, Report, Terms, Unit
 from referee.harness.tournament.model import read_plan
 from referee.harness.tournament.reports import gate_report
-from referee.harness.tournament.store import ledger as ledgers
+from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import PLAN, Ledger
 
 Pair = Annotated[tuple[float, float] | None, Parameter(negative=())]
@@ -57,7 +58,7 @@ def gate(
     limit_options: LimitOptions = LimitOptions(),
     ledger: Path | None = None,
     resume: Flag = False,
-    lanes: LaneOptions = LaneOptions(),
+    workers: WorkerOptions = WorkerOptions(),
     markdown: Path | None = None,
     junit: Path | None = None,
     json: Flag = False,
@@ -65,61 +66,61 @@ def gate(
 ) -> int:
     """Plays a new bot against the old one until it is clear whether it is better.
 
-    Every seed is played with the new bot at every seat; in games for more than two the old one has all others.
-    Exit codes: 0 accepted, 1 rejected, 2 usage, 3 the run itself failed, 4 a cap came first: inconclusive.
+    Every seed is played with the new bot at every seat; in games for more than two the old one has all other seats.
+    Exit codes: 0 accepted, 1 rejected, 2 usage, 3 the run itself failed, 4 a limit came first: inconclusive.
 
     Parameters
     ----------
     new
-        The bot that is to be accepted, as for a match.
+        The new version, as for a match.
     old
-        The bot that it is compared with.
+        The old version.
     game
         The game's name.
     elo
-        LOW HIGH: rejected is a bot that is better by LOW Elo or less, accepted one that is better by HIGH or more.
-        Default: 0 30.
+        LOW HIGH: reject a bot that is better by at most LOW Elo, accept one that is better by at least HIGH. Default:
+        0 30.
     nelo
-        The same in normalised Elo, whose number of games does not depend on how many are drawn.
+        The same in normalised Elo, for which the number of games does not depend on the share of draws.
     points
-        The same in the share of the points above one half, in hundredths: 0 3 = 50 % or less, 53 % or more.
+        The same in the share of the points above one half, in hundredths: 0 3 = at most 50 %, at least 53 %.
     alpha
         How often a bot may be accepted that should be rejected.
     beta
         How often a bot may be rejected that should be accepted.
     anytime
-        Decide by betting, which keeps alpha and beta at whatever moment one looks; with --points always.
+        Decide by betting, which keeps alpha and beta at every look; always so with --points.
     max_games
-        Inconclusive after so many.
+        Inconclusive after this many games.
     max_minutes
-        Inconclusive after so long.
+        Inconclusive after this time.
     seed
-        The seed of all luck. Without it one is drawn, and printed.
+        The seed of all luck. By default one is drawn and printed.
     no_vary
-        Play every game from the usual start, also where the rules leave nothing to luck: then many games are copies.
+        Play every game from the usual start, also if the rules have no luck: then many games are repeats.
     ledger
-        A folder for what is played: `referee tournament show` reads it. Default: it is thrown away.
+        A folder for the games, which `referee tournament show` reads. By default they are thrown away.
     resume
-        Go on with what that folder has.
+        Continue with the games in that folder.
     markdown
         Write the result as Markdown, for a pull request, to this file.
     junit
-        Write the result as JUnit's XML to this file.
+        Write the result as JUnit XML to this file.
     json
         Print one machine-readable object on standard output and nothing else.
     """
     rules_of = find_game(game)
     seats = rules_of.seats.start
     terms = gates.checked(_terms(elo, nelo, points, alpha, beta, anytime, max_games, max_minutes), seats)
-    lanes.checked()
+    workers.check()
     if resume and ledger is None:
-        raise UsageError("--resume: needs --ledger, the folder to go on with")
+        raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
     try:
         with ExitStack() as stack:
             folder = ledger or Path(stack.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
-            request = asked_for(
+            request = from_options(
                 rules_of, (new, *[old] * (seats - 1)), rules, times, limit_options, game_options, before, seed
             )
             request = msgspec.structs.replace(
@@ -136,21 +137,21 @@ def gate(
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, progress=report)
             with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
-                games = Run(plan, opened, ledgers.read(folder), Shard())
+                games = TournamentGames(plan, opened, reader.read(folder))
                 contest = contest_of(plan, programs, "none" if ledger is None else "all", folder)
-                outcome = _decided(games, lanes.opened(contest), terms, rules_of.title, names)
+                outcome = _decided(games, workers.opened(contest), terms, rules_of.title, names)
     except (RunError, UsageError, NoRoom, Ended, SoFar) as error:
-        with suppress(RunError):  # the error that ended the run is the one to report
-            _tell_failure(rules_of.title, names, str(error), markdown, junit)
+        with suppress(RunError):  # the error that ended the run matters more
+            _report_failure(rules_of.title, names, str(error), markdown, junit)
         raise
-    _tell(outcome, markdown, junit, json)
+    _report(outcome, markdown, junit, json)
     return CODES[outcome.decision]
 
 
 def _varied(game: Rules, rules: RuleOptions, game_options: Mapping[str, str]) -> dict[str, Any]:
-    """The options that make games differ where the rules leave nothing to luck, as far as they were not given."""
-    given = {name.replace("-", "_") for name in game_options} | {setting.partition("=")[0] for setting in rules.set}
-    return {name: value for name, value in game.vary.items() if name not in given}
+    """Returns options that make games differ if the rules have no luck, except those that the user has set."""
+    chosen = {name.replace("-", "_") for name in game_options} | {setting.partition("=")[0] for setting in rules.set}
+    return {name: value for name, value in game.vary.items() if name not in chosen}
 
 
 def _terms(
@@ -163,42 +164,36 @@ def _terms(
     max_games: int,
     max_minutes: float,
 ) -> Terms:
-    given = {Unit.ELO: elo, Unit.NELO: nelo, Unit.POINTS: points}
-    chosen = [(unit, bounds) for unit, bounds in given.items() if bounds is not None]
+    options = {Unit.ELO: elo, Unit.NELO: nelo, Unit.POINTS: points}
+    chosen = [(unit, bounds) for unit, bounds in options.items() if bounds is not None]
     if len(chosen) > 1:
-        raise UsageError(f"{' '.join(f'--{unit}' for unit, _ in chosen)}: one of them")
+        raise UsageError(f"{' and '.join(f'--{unit}' for unit, _ in chosen)} cannot be combined")
     unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
     return Terms(unit, low, high, alpha, beta, anytime, max_games, max_minutes)
 
 
-def _decided(games: Run, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
-    """Plays until it is clear, or a cap comes first. SoFar if that is broken off after some games."""
+def _decided(games: TournamentGames, opening: Any, terms: Terms, title: str, names: tuple[str, str]) -> Report:
+    """Plays until the gate decides or a limit comes first. Raises SoFar if the run breaks off after some games."""
     deciding = Gate(terms, games.plan.seats)
     started = time.monotonic()
 
-    def reached() -> Report:
+    def so_far() -> Report:
         return gates.report(deciding, title, names, games.plan.seed, games.book.count, time.monotonic() - started)
 
     try:
         run(_play, games, opening, deciding)
     except (RunError, Ended) as error:
-        if deciding.orbits:
-            raise SoFar(error, reached(), _shown(reached())) from error
+        if deciding.seed_groups:
+            raise SoFar(error, so_far(), _shown(so_far())) from error
         raise
-    return reached()
+    return so_far()
 
 
-async def _play(games: Run, opening: Any, deciding: Gate) -> None:
+async def _play(games: TournamentGames, opening: Any, deciding: Gate) -> None:
     with progress() as show:
-
-        def taken(number: int, orbit: Sequence[Game]) -> bool:
-            over = deciding.add(number, orbit) is not None
-            show(_so_far(deciding))
-            return over
-
-        async with opening as crew:
-            await play_orbits(games, crew, taken, 60 * (deciding.terms.max_minutes or float("inf")))
-    deciding.give_up()
+        async with opening as pool:
+            max_s = 60 * (deciding.terms.max_minutes or inf)
+            await play_gate(games, pool, deciding, lambda: show(_so_far(deciding)), max_s)
 
 
 def _so_far(gate: Gate) -> str:
@@ -210,7 +205,7 @@ def _so_far(gate: Gate) -> str:
     return f"{gate.games:,} games  {results}  {evidence}"
 
 
-def _tell(report: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
+def _report(report: Report, to_markdown: Path | None, to_junit: Path | None, json: bool) -> None:
     shown = _shown(report)
     try:
         if to_markdown is not None:
@@ -237,8 +232,10 @@ def _shown(report: Report) -> Text:
     return Text("\n").join(map(Text, lines))
 
 
-def _tell_failure(game: str, names: tuple[str, str], why: str, to_markdown: Path | None, to_junit: Path | None) -> None:
-    """The reports of a run that came to no decision; what it says on a terminal is said by `main`."""
+def _report_failure(
+    game: str, names: tuple[str, str], why: str, to_markdown: Path | None, to_junit: Path | None
+) -> None:
+    """Writes the reports of a run that failed. `main` prints the error."""
     _annotate("error", f"{game}: {printable(' against '.join(names))}: {printable(why.splitlines()[0])}")
     if to_markdown is not None:
         write(to_markdown, gate_report.markdown_of_failure(game, names, why).encode())
@@ -247,10 +244,10 @@ def _tell_failure(game: str, names: tuple[str, str], why: str, to_markdown: Path
 
 
 def _annotate(level: str, text: str) -> None:
-    """Shows it on the pages of GitHub's, where this is one of its jobs."""
+    """Shows a text on GitHub's pages, if this is a GitHub action."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         err.print(Text(f"::{level} title=referee gate::{text.translate(_COMMAND)}"))
 
 
 _COMMAND = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-"""What GitHub's workflow commands escape."""
+"""The escapes of GitHub's workflow commands."""

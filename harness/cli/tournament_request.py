@@ -1,4 +1,4 @@
-"""What a tournament is asked for by: the options of the command line, and an organiser's `tournament.toml`."""
+"""Makes a tournament's request from the options of the command line or from an organiser's `tournament.toml`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.programs.spec import PREFIXES, split_name
-from referee.harness.tournament import organise
-from referee.harness.tournament.formats.schedules import Seating
+from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.model import Plan, find_game
+from referee.harness.tournament.organise import Request
 
 Options = TypeVar("Options", TimeOptions, LimitOptions)
 
 
-def asked_for(
+def from_options(
     game: Game,
     bots: Sequence[str],
     rules: RuleOptions,
@@ -28,18 +28,18 @@ def asked_for(
     game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
-) -> organise.Request:
-    """The tournament that these options describe; its format is the default."""
+) -> Request:
+    """Returns the request that these options make, with the default format. `before` is the plan to resume."""
     check_game_options(game, game_options)
     options = msgspec.to_builtins(rules.options(game, game.seats.start, game_options))
     default = msgspec.to_builtins(game.options())
-    given = {name: value for name, value in options.items() if value != default[name]}
-    content = given.pop("map", None)
-    return organise.Request(
+    changed = {name: value for name, value in options.items() if value != default[name]}
+    content = changed.pop("map", None)
+    return Request(
         game=game.name,
         bots=tuple(bots),
         seed=before.seed if before is not None and seed is None else drawn(seed),
-        options=given,
+        options=changed,
         maps={"": [content]} if content else {},
         time=times.time(game),
         limits=limits.limits(),
@@ -53,7 +53,7 @@ class _Bot(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """`tournament.toml` as an organiser writes it, without the options of time and limits that stand beside these."""
+    """An organiser's `tournament.toml`, except the options of time and limits."""
 
     game: str
     bots: list[str | _Bot]
@@ -75,9 +75,8 @@ def from_file(
     game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
-) -> organise.Request:
-    """The tournament that a file describes. Paths in it are from its own folder; what the command line says beside it
-    stands above it."""
+) -> Request:
+    """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
     file, file_times, file_limits = _read(path)
     game = find_game(file.game)
     try:
@@ -86,7 +85,7 @@ def from_file(
         raise UsageError(f"{path}: options of {game.name}: {error}") from error
     check_game_options(game, file.options)
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
-    request = asked_for(
+    request = from_options(
         game,
         [_spec(bot, path.parent) for bot in bots],
         rules,
@@ -103,12 +102,8 @@ def from_file(
     }
     return msgspec.structs.replace(
         request,
-        format=file.format,
-        games=file.games,
-        seating=file.seating,
-        first_to=file.first_to,
-        rounds=file.rounds,
-        away=frozenset(place for place, bot in enumerate(bots) if bot.absent),
+        **{name: getattr(file, name) for name in ("format", "games", "seating", "first_to", "rounds")},
+        absent_places=frozenset(place for place, bot in enumerate(bots) if bot.absent),
         options={**file.options, **request.options},
         maps=request.maps or file_maps,
     )
@@ -118,23 +113,23 @@ def _read(path: Path) -> tuple[_File, TimeOptions, LimitOptions]:
     try:
         values = msgspec.toml.decode(path.read_text("utf-8-sig"))
         names = {option.name for options in (TimeOptions, LimitOptions) for option in fields(options)}
-        beside = {name: values.pop(name) for name in names & values.keys()}
-        limits = msgspec.convert(beside, LimitOptions, dec_hook=lambda _, text: Path(text))
+        options = {name: values.pop(name) for name in names & values.keys()}
+        limits = msgspec.convert(options, LimitOptions, dec_hook=lambda _, text: Path(text))
         limits = replace(limits, readable=tuple(path.parent / folder for folder in limits.readable))
-        return msgspec.convert(values, _File), msgspec.convert(beside, TimeOptions), limits
+        return msgspec.convert(values, _File), msgspec.convert(options, TimeOptions), limits
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _over(given: Options, beneath: Options) -> Options:
-    """The options that were given above others."""
-    return replace(beneath, **{o.name: value for o in fields(given) if (value := getattr(given, o.name)) != o.default})
+def _over(upper: Options, lower: Options) -> Options:
+    """Overrides options with those that are not at their defaults."""
+    return replace(lower, **{o.name: value for o in fields(upper) if (value := getattr(upper, o.name)) != o.default})
 
 
 def _spec(bot: _Bot, folder: Path) -> str:
     if bot.name is not None and (not bot.name or set(bot.name) & {"/", "="} or bot.name.startswith(PREFIXES)):
         raise UsageError(
-            f"bots: {bot.name!r} is no name; one has neither / nor = and does not begin with {', '.join(PREFIXES)}"
+            f"bots: {bot.name!r} cannot be a name: it must not contain / or = or start with {', '.join(PREFIXES)}"
         )
     name, path = (None, bot.path) if (folder / bot.path).exists() else split_name(bot.path)
     if not path.startswith(PREFIXES):

@@ -1,57 +1,60 @@
-"""Where tournaments and gates play: the options of lanes on this machine, and a cluster."""
+"""Where tournaments and gates play: the options for workers on this machine, and for a cluster."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.execution.local import Crew, open_local
+from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.worker_messages import Contest
+from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.model import Plan
 
 
-@Parameter(name="*", group="Lanes")
+@Parameter(name="*", group="Workers")
 @dataclass(frozen=True, kw_only=True)
-class LaneOptions:
-    """How many games are played at a time, and where."""
+class WorkerOptions:
+    """How many games to play at a time, and where."""
 
     jobs: int | None = None
     """Games at a time. Default: one for every physical core."""
-    cores_per_lane: int = 1
-    """Cores for each of them, for bots that think at once."""
+    cores_per_worker: Annotated[int, Parameter(name="--cores-per-lane")] = 1
+    """Cores for each game, for bots that think at the same time."""
     no_pin: Annotated[bool, Parameter(negative=())] = False
-    """Do not bind games to cores."""
+    """Do not pin games to cores."""
 
-    def checked(self, cluster: bool = False) -> None:
-        """UsageError for what cannot be. `cluster`: a cluster's workers are the lanes."""
-        for of_lanes in fields(self) if cluster else ():
-            if getattr(self, of_lanes.name) != of_lanes.default:
-                flag = f"--{of_lanes.name.replace('_', '-')}"
-                raise UsageError(f"{flag} --cluster: one of the two; each of its workers plays a game at a time")
-        for option, count in (("--jobs", self.jobs), ("--cores-per-lane", self.cores_per_lane)):
-            if count is not None and count < 1:
-                raise UsageError(f"{option} {count}: there must be one at least")
+    def check(self, cluster: bool = False) -> None:
+        """Raises UsageError for values that make no sense, and for any together with a cluster."""
+        options = {"--jobs": self.jobs, "--cores-per-lane": self.cores_per_worker, "--no-pin": self.no_pin}
+        defaults = (None, 1, False)
+        for (option, value), default in zip(options.items(), defaults, strict=True):
+            if cluster and value != default:
+                raise UsageError(
+                    f"{option} cannot be combined with --cluster; each worker of a cluster plays one game at a time"
+                )
+            if option != "--no-pin" and value is not None and value < 1:
+                raise UsageError(f"{option} {value}: must be at least 1")
 
-    def opened(self, contest: Contest) -> AbstractAsyncContextManager[Crew]:
-        """The lanes, for a block."""
-        return open_local(contest, self.jobs, self.cores_per_lane, not self.no_pin)
+    def opened(self, contest: Contest) -> AbstractAsyncContextManager[WorkerPool]:
+        """Returns a block with the workers."""
+        return open_local(contest, self.jobs, self.cores_per_worker, not self.no_pin)
 
 
 def check_cluster(address: str | None, tls: tuple[Path | None, ...], forfeit: bool) -> None:
-    """UsageError for a wrong address and RunError for one where nobody is, before anything is written: so that the
-    mended command finds no folder of this one. Without an address, UsageError for certificates."""
+    """Raises UsageError for a wrong address or wrong certificates, RunError if nothing listens at the address.
+
+    Called before anything is written, so that the corrected command does not meet the folder of this one.
+    """
     if address is None:
         if any(tls):
-            raise UsageError("--tls-ca, --tls-cert, --tls-key: they are for --cluster")
+            raise UsageError("--tls-ca, --tls-cert and --tls-key need --cluster")
         return
     if forfeit:
-        raise UsageError(
-            "--forfeit --cluster: a bot is built by each worker, and one that cannot build it plays nothing"
-        )
+        raise UsageError("--forfeit cannot be combined with --cluster: a worker that cannot build a bot plays nothing")
     try:
         from referee.harness.tournament.execution.dask import Tls, checked_address, knock
     except ImportError as error:
@@ -67,8 +70,8 @@ def on_cluster(
     folder: Path,
     tls: tuple[Path | None, ...],
     on_note: Callable[[str], None],
-) -> AbstractAsyncContextManager[Crew]:
-    """A cluster's workers, for a block."""
+) -> AbstractAsyncContextManager[WorkerPool]:
+    """Returns a block with the workers of a cluster."""
     from referee.harness.tournament.execution.dask import Tls, open_cluster
 
     return open_cluster(contest, address, plan, folder, Tls(*tls), on_note)

@@ -1,7 +1,7 @@
-"""What a tournament is: bots, conditions, format. From it follow each game's key and seed, and what is left to play.
+"""The plan of a tournament: bots, conditions, format. Each game's key and seed follow from it.
 
-A key is `conditions/bots/orbit/row`. It names a game by what it consists of and by nothing else, so that ledgers of
-different machines and days fit together, and a changed plan leaves what was played under other conditions alone.
+A key is `conditions/bots/seed-group/row`. It consists of what a game depends on and nothing else, so that ledgers of
+different machines and days fit together, and a changed plan leaves games under other conditions alone.
 """
 
 import hashlib
@@ -17,30 +17,27 @@ import msgspec
 from msgspec import Struct
 
 from referee.games import registry
-from referee.games.contract import Game, TimeControl
 from referee.games.dice import derive_seed
+from referee.games.game import Game, TimeControl
 from referee.harness.errors import UsageError
-from referee.harness.match.judge import course
+from referee.harness.match.judge import judge_plan
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import shown_name
-from referee.harness.tournament.formats.schedules import (
-    BY_NAME_FIXED,
+from referee.harness.tournament.formats.games import (
     FINAL,
     FIRST,
-    FORMATS,
     Field,
     Results,
+    ScheduledGame,
+    ScheduledGames,
     Seating,
-    Slot,
-    Slots,
-    draw,
-    swiss_rounds,
 )
+from referee.harness.tournament.formats.groups import draw
+from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS, SELF_PLAY
+from referee.harness.tournament.formats.swiss import swiss_rounds
 
 NONE = "none"
-SELF = ("self", "play-self")
-"""Formats in which one bot plays itself."""
 NEUTRAL = (
     "stderr_bytes",
     "exit_s",
@@ -49,10 +46,9 @@ NEUTRAL = (
     "build_processes",
     "build_network",
 )
-"""Limits that change no game's outcome: how much of a log is kept, how long a bot may take to end after its last match,
-and what a build may use. A bot that cannot be built plays no game."""
+"""Limits that change no game's outcome: a bot that cannot be built plays no game."""
 IDENT_DIGITS = 10
-"""Of a bot's hash, as many name it in keys and tables."""
+"""How many digits of its hash identify a bot in keys and standings."""
 
 
 class Entry(Struct, frozen=True, omit_defaults=True):
@@ -60,30 +56,30 @@ class Entry(Struct, frozen=True, omit_defaults=True):
 
     name: str
     ident: str
-    """The first digits of its hash; of equal programs the later ones have `~2`, `~3` … behind."""
+    """The first digits of its hash; a second entry of the same program has `~2` behind it, the third `~3` …"""
     hash: str
-    """SHA-256 of what it consists of, hexadecimal."""
+    """SHA-256 of its content, hexadecimal."""
     bot: str
-    """What names it: `@random`, `cmd:…`, or the name of the file or folder that it came from."""
+    """`@random`, `cmd:…`, or the name of its file or folder."""
     inside: str = "."
-    """What is started of its bundle: a file, or a folder with a bot.toml."""
+    """The file in its archive to start, or the folder with its bot.toml."""
     cwd: str = ""
-    """Where a command line was written that stays on this machine: its paths begin there."""
+    """The folder in which a command line starts."""
     absent: bool = False
-    """It does not show up."""
+    """It does not take part for now."""
     guest: bool = False
-    """It is played against, but has no place in the standings: the opponents of a judged run."""
+    """It has no place in the standings: the opponents of a test run."""
 
 
 class Plan(Struct, frozen=True, omit_defaults=True):
-    """A tournament. What is written in `tournament.toml` of its folder."""
+    """A tournament, as `tournament.toml` of its folder describes it."""
 
     game: str
     format: str
     seed: int
     bots: tuple[Entry, ...]
     games: int = 2
-    """Of every pairing or table; of the ladder: in all, 0 = without end."""
+    """Of every line-up; of the ladder in all, 0 = without end."""
     seats: int = 2
     seating: Seating = Seating.ORBIT
     first_to: int | None = None
@@ -91,7 +87,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     options: dict[str, Any] = {}
     """Of the game's rules."""
     maps: dict[str, list[str]] = {}
-    """By stage, the content of the maps that orbits take in turn; "" = any other stage."""
+    """The content of the maps that seed groups use in turn, by stage; "" = any other stage."""
     time: TimeControl = TimeControl()
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
@@ -100,19 +96,19 @@ class Plan(Struct, frozen=True, omit_defaults=True):
 
     @property
     def programs(self) -> tuple[int, ...]:
-        """For every bot the place of the first that is the same program: its own, unless one is listed twice."""
+        """For every bot, the place of the first bot that is the same program."""
         first: dict[str, int] = {}
         return tuple(first.setdefault(entry.hash, place) for place, entry in enumerate(self.bots))
 
     @property
     def field(self) -> Field:
-        """What the format sees of it."""
+        """The part of the plan that the format needs."""
         bots = [entry for entry in self.bots if not entry.guest]
         cases: tuple[tuple[int, int], ...] = ()
         if self.format == "judged":
-            names = [f"@{case.name}" for case in course(self.game).cases]
-            at = {entry.bot: place for place, entry in enumerate(self.bots) if entry.guest}
-            cases = tuple((at[name], OPPONENTS[name[1:]].seats[self.game] or 0) for name in names)
+            names = [f"@{case.name}" for case in judge_plan(self.game).cases]
+            places = {entry.bot: place for place, entry in enumerate(self.bots) if entry.guest}
+            cases = tuple((places[name], OPPONENTS[name[1:]].seats[self.game] or 0) for name in names)
         return Field(
             bots=len(bots),
             seats=self.seats,
@@ -125,35 +121,35 @@ class Plan(Struct, frozen=True, omit_defaults=True):
             cases=cases,
         )
 
-    def slots(self, results: Results) -> Slots:
-        """What is due, in order; see `formats`."""
+    def scheduled_games(self, results: Results) -> ScheduledGames:
+        """Yields the games in order; see `formats.games`."""
         return FORMATS[self.format](self.field, results)
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The sets of conditions that it is played under."""
+        """The sets of conditions."""
         return (FIRST, FINAL) if self.format == "groups" else ("",)
 
     def maps_of(self, stage: str) -> list[str]:
-        """The maps that a stage's orbits take in turn; none for a game without."""
+        """Returns the maps that a stage's seed groups use in turn; none for a game without maps."""
         return self.maps.get(stage) or self.maps.get("", [])
 
     def conditions(self, stage: str) -> str:
-        """What a stage is played under, as 8 hexadecimal digits; in other conditions every game has another key."""
+        """Returns 8 hexadecimal digits that identify a stage's conditions, so that other conditions give other keys."""
         limits = [_changed(self.time), _changed(deciding(self.limits))]
-        what = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings]
-        text = json.dumps(msgspec.to_builtins(what), sort_keys=True)
+        parts = [self.game, self.version, self.options, self.maps_of(stage), *limits, self.encodings]
+        text = json.dumps(msgspec.to_builtins(parts), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def replaced(self, **changes: Any) -> "Plan":
-        """The same with some fields changed."""
+        """Returns a copy with some fields changed."""
         return msgspec.structs.replace(self, **changes)
 
 
 def deciding(limits: Limits) -> Limits:
-    """The limits that can change a game's outcome, with all others at their defaults.
+    """Returns the limits that can change a game's outcome, with all others at their defaults.
 
-    Visible paths are left out: they belong to a machine, like its system files, and differ from one to the next.
+    Visible paths are left out: they differ from machine to machine, like system files.
     """
     default = Limits()
     neutral = {name: getattr(default, name) for name in NEUTRAL}
@@ -162,48 +158,48 @@ def deciding(limits: Limits) -> Limits:
 
 
 def _changed(value: Struct) -> dict[str, Any]:
-    """What is not as by default: so a limit that a later version adds changes no key."""
+    """Returns what differs from the defaults, so that a new limit in a later version changes no key."""
     default = type(value)()
     return {name: of for name, of in msgspec.structs.asdict(value).items() if of != getattr(default, name)}
 
 
 class Keys:
-    """The keys and seeds of a plan's games, and back."""
+    """The keys, seeds and maps of a plan's games."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.conditions = {stage: plan.conditions(stage) for stage in plan.stages}
         self.idents = tuple(entry.ident for entry in plan.bots)
-        self._tables: dict[tuple[tuple[int, ...], str], tuple[str, int]] = {}
+        self._line_ups: dict[tuple[tuple[int, ...], str], tuple[str, int]] = {}
 
-    def table_row(self, slot: Slot) -> tuple[str, int]:
-        """`conditions/bots`, the bots sorted, and which order of them sits at the table (0 = as sorted)."""
-        known = self._tables.get((slot.seats, slot.stage))
+    def line_up_row(self, game: ScheduledGame) -> tuple[str, int]:
+        """Returns `conditions/bots`, with the bots sorted, and the number of their order at the seats (0 = sorted)."""
+        known = self._line_ups.get((game.seats, game.stage))
         if known is None:
-            idents = tuple(self.idents[bot] for bot in slot.seats)
-            table = f"{self.conditions[slot.stage]}/{'-'.join(sorted(idents))}"
+            idents = tuple(self.idents[bot] for bot in game.seats)
+            line_up = f"{self.conditions[game.stage]}/{'-'.join(sorted(idents))}"
             row = list(permutations(sorted(idents))).index(idents)
-            known = self._tables[slot.seats, slot.stage] = (table, row)
+            known = self._line_ups[game.seats, game.stage] = (line_up, row)
         return known
 
-    def key(self, slot: Slot) -> str:
-        """`conditions/bots/orbit/row`."""
-        table, row = self.table_row(slot)
-        return f"{table}/{slot.orbit}/{row}"
+    def key(self, game: ScheduledGame) -> str:
+        """Returns `conditions/bots/seed-group/row`."""
+        line_up, row = self.line_up_row(game)
+        return f"{line_up}/{game.seed_group}/{row}"
 
-    def seed(self, slot: Slot) -> int:
-        """Of all luck in the game. Another bot in the tournament changes nobody's."""
-        table, _ = self.table_row(slot)
-        return derive_seed(self.plan.seed, table, slot.orbit)
+    def seed(self, game: ScheduledGame) -> int:
+        """Returns the seed of a game. Other bots in the tournament do not change it."""
+        line_up, _ = self.line_up_row(game)
+        return derive_seed(self.plan.seed, line_up, game.seed_group)
 
-    def map(self, slot: Slot) -> str | None:
-        """The map it is played on."""
-        maps = self.plan.maps_of(slot.stage)
-        return maps[slot.orbit % len(maps)] if maps else None
+    def map(self, game: ScheduledGame) -> str | None:
+        """Returns the map of a game."""
+        maps = self.plan.maps_of(game.stage)
+        return maps[game.seed_group % len(maps)] if maps else None
 
 
 def find_game(name: str) -> Game:
-    """The game of that name. UsageError lists those that there are."""
+    """Returns the game of that name. Raises UsageError with the names of all games."""
     try:
         return registry.game(name)
     except KeyError as error:
@@ -211,7 +207,7 @@ def find_game(name: str) -> Game:
 
 
 def default_games(format: str, seats: int) -> int:
-    """What `--games` is where it is not given."""
+    """Returns the default of `--games`."""
     if format == "series":
         return 101
     if format in ("groups", "judged", "two-player", "play-all", "play-self", "list-order"):
@@ -220,33 +216,33 @@ def default_games(format: str, seats: int) -> int:
 
 
 def default_seating(format: str) -> Seating:
-    """What `--seating` is where it is not given."""
-    if format in BY_NAME_FIXED:
+    """Returns the default of `--seating`."""
+    if format in FIXED_SEATS:
         return Seating.FIXED
     return Seating.ALTERNATE if format == "series" else Seating.ORBIT
 
 
 def checked(plan: Plan) -> Plan:
-    """The plan, if it can be played. UsageError says what is wrong with it."""
+    """Returns the plan if it can be played, else raises UsageError."""
     bots = [entry for entry in plan.bots if not entry.guest]
-    there = sum(not entry.absent for entry in bots)
+    present = sum(not entry.absent for entry in bots)
     if plan.format not in FORMATS:
         raise UsageError(f"there is no format {plan.format!r}; there are {', '.join(FORMATS)}")
     if plan.games < 1 and plan.format != "ladder":
-        raise UsageError(f"--games {plan.games}: there must be one at least")
+        raise UsageError(f"--games {plan.games}: must be at least 1")
     if plan.seats not in find_game(plan.game).seats:
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
-    if plan.format == "two-player" and there != plan.seats:
-        raise UsageError(f"two-player takes {plan.seats} bots; there {_are(there)}")
+    if plan.format == "two-player" and present != plan.seats:
+        raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
     for option, value in (("--first-to", plan.first_to), ("--tables (rounds in a file)", plan.rounds)):
         if value is not None and value < 1:
-            raise UsageError(f"{option} {value}: there must be one at least")
+            raise UsageError(f"{option} {value}: must be at least 1")
     if plan.first_to is not None and plan.format != "series":
         raise UsageError(f"--first-to {plan.first_to}: only a series is decided by wins, and {plan.format} is none")
     if plan.format in ("ladder", "swiss", "series", "judged", "list-order") and plan.seats != 2:
-        raise UsageError(f"{plan.format} is for games of two; {plan.game} is played by {plan.seats}")
-    if plan.format != "judged" and there < plan.seats:
-        raise UsageError(f"{plan.format} of {plan.game} takes {plan.seats} bots at least; there {_are(there)}")
+        raise UsageError(f"{plan.format} is for games with two seats; {plan.game} has {plan.seats}")
+    if plan.format != "judged" and present < plan.seats:
+        raise UsageError(f"{plan.format} of {plan.game} takes at least {plan.seats} bots; there {_are(present)}")
     if plan.format == "groups":
         try:
             draw(plan.field)
@@ -255,63 +251,40 @@ def checked(plan: Plan) -> Plan:
     return plan
 
 
+def _are(count: int) -> str:
+    return f"{'is' if count == 1 else 'are'} {count}"
+
+
 def differences(plan: Plan, part: Plan) -> Iterator[str]:
-    """Why games of `part` cannot be counted among those of `plan`: by another seed or under other conditions a game of
-    one key is another game, and a bot that is not on the list has no place in the table."""
+    """Yields the reasons why games of `part` cannot be merged into `plan`.
+
+    With another seed or other conditions, the game of a key is another game. A bot that is not on the list has no place
+    in the standings.
+    """
     for name in ("game", "format", "seed", "seating"):
-        expected, found = getattr(plan, name), getattr(part, name)
-        if expected != found:
-            yield f"its {name} is {found}, not {expected}"
+        expected, value = getattr(plan, name), getattr(part, name)
+        if expected != value:
+            yield f"its {name} is {value}, not {expected}"
     if any(plan.conditions(stage) != part.conditions(stage) for stage in plan.stages):
         yield "it is played under other options, maps, times, limits or rules"
     known = {entry.ident for entry in plan.bots}
     for entry in part.bots:
         if entry.ident not in known:
-            yield f"it has {entry.name}@{entry.ident[:6]}, which is to be added first"
-
-
-def _are(count: int) -> str:
-    return f"{'is' if count == 1 else 'are'} {count}"
+            yield f"it has {entry.name}@{entry.ident[:6]}, which must be added first"
 
 
 def identified(bots: Sequence[Entry]) -> tuple[Entry, ...]:
-    """The bots with names and idents that tell them apart. UsageError for nobody; equal programs are allowed."""
+    """Returns the bots with unique names and idents. Equal programs are allowed."""
     names: set[str] = set()
     idents: set[str] = set()
-    found = []
-    for entry in bots:
-        name = _free(shown_name(entry.name), names, " {}")
-        ident = _free(entry.hash[:IDENT_DIGITS], idents, "~{}")
-        found.append(msgspec.structs.replace(entry, name=name, ident=ident))
-    return tuple(found)
-
-
-def remarks(plan: Plan) -> Iterator[str]:
-    """What whoever starts it may not expect, a sentence each."""
-    yield from same_programs(plan)
-    absent = [entry.name for entry in plan.bots if entry.absent]
-    if absent:
-        yield f"{', '.join(absent)} {'does' if len(absent) == 1 else 'do'} not show up"
-    if plan.rounds is not None:
-        field = plan.field
-        there = field.bots - len(field.absent)
-        if plan.format == "swiss":
-            played = swiss_rounds(there, plan.rounds)
-            if played < plan.rounds:
-                yield f"{played} rounds are played, not {plan.rounds}: {there} bots have no opponents for more"
-        elif plan.seats == 2 or plan.format != "round-robin":
-            yield f"--tables {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
-
-
-def same_programs(plan: Plan) -> list[str]:
-    """Who is the same program as whom, a sentence each; not where one is to play itself, and not of guests."""
-    if plan.format in SELF:
-        return []
-    alike: dict[int, list[str]] = {}
-    for entry, program in zip(plan.bots, plan.programs, strict=True):
-        if not entry.guest:
-            alike.setdefault(program, []).append(entry.name)
-    return [f"{', '.join(names)} and {last} are the same program" for *names, last in alike.values() if names]
+    return tuple(
+        msgspec.structs.replace(
+            entry,
+            name=_free(shown_name(entry.name), names, " {}"),
+            ident=_free(entry.hash[:IDENT_DIGITS], idents, "~{}"),
+        )
+        for entry in bots
+    )
 
 
 def _free(preferred: str, taken: set[str], number: str) -> str:
@@ -323,40 +296,68 @@ def _free(preferred: str, taken: set[str], number: str) -> str:
     return free
 
 
-def due_games(plan: Plan) -> int | None:
-    """How many games there will be; None where that depends on results."""
-    field = plan.field
-    if plan.format in ("ladder", "swiss", "series"):
+def remarks(plan: Plan) -> Iterator[str]:
+    """Yields sentences about what the user may not expect."""
+    yield from same_programs(plan)
+    absent = [entry.name for entry in plan.bots if entry.absent]
+    if absent:
+        yield f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent"
+    if plan.rounds is not None:
+        field = plan.field
+        present = field.bots - len(field.absent)
         if plan.format == "swiss":
-            bots = field.bots - len(field.absent)
-            return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
-        return field.games or None if plan.format == "ladder" else None
+            rounds = swiss_rounds(present, plan.rounds)
+            if rounds < plan.rounds:
+                yield f"{rounds} rounds are played, not {plan.rounds}: {present} bots have no opponents for more"
+        elif plan.seats == 2 or plan.format != "round-robin":
+            yield f"--tables {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
+
+
+def same_programs(plan: Plan) -> list[str]:
+    """Returns a sentence for each program that was entered more than once, except to play itself or as a guest."""
+    if plan.format in SELF_PLAY:
+        return []
+    alike: dict[int, list[str]] = {}
+    for entry, program in zip(plan.bots, plan.programs, strict=True):
+        if not entry.guest:
+            alike.setdefault(program, []).append(entry.name)
+    return [f"{', '.join(names)} and {last} are the same program" for *names, last in alike.values() if names]
+
+
+def number_of_games(plan: Plan) -> int | None:
+    """Returns the number of games; None if it depends on results."""
+    field = plan.field
+    if plan.format == "swiss":
+        bots = field.bots - len(field.absent)
+        return swiss_rounds(bots, field.rounds) * (bots // 2) * field.games
+    if plan.format == "ladder":
+        return field.games or None
+    if plan.format == "series":
+        return None
     if plan.format == "groups":
         return (len(draw(field)) + 1) * field.games
-    one = plan.replaced(games=1)
-    tables = sum(1 for _ in one.slots({}))
-    return tables * field.games
+    return sum(1 for _ in plan.replaced(games=1).scheduled_games({})) * field.games
 
 
 # tournament.toml
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Writes it at once or not at all."""
-    lines = ["# Written by `referee tournament`; from this file and the ledger every table comes.", ""]
+    """Writes the file at once or not at all."""
+    lines = ["# Written by `referee tournament`. All standings come from this file and the ledger.", ""]
     values = msgspec.to_builtins(plan)
     for name, value in values.items():
         if name != "bots" and value is not None:
             lines.append(f"{name} = {_toml(value)}")
     for bot in values["bots"]:
         lines += ["", "[[bots]]", *(f"{name} = {_toml(value)}" for name, value in bot.items())]
-    beside = path.with_suffix(".toml.new")
-    beside.write_text("\n".join([*lines, ""]), "utf-8")
-    beside.replace(path)
+    new = path.with_suffix(".toml.new")
+    new.write_text("\n".join([*lines, ""]), "utf-8")
+    new.replace(path)
 
 
 def read_plan(path: Path) -> Plan:
-    """UsageError if there is none."""
+    """Reads the file. Raises UsageError if it is missing or wrong."""
     try:
         values = tomllib.loads(path.read_text("utf-8"))
         for part in ("time", "limits"):

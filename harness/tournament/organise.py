@@ -1,4 +1,4 @@
-"""From what an organiser wants to a tournament's folder that can be played: the plan, the bots, the programs."""
+"""Makes a tournament's folder ready to play: the plan, the bots' archives, the programs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -8,15 +8,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from referee.games.contract import Game, TimeControl
+from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.judge import course
+from referee.harness.match.judge import judge_plan
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats
-from referee.harness.tournament.execution import worker_messages
-from referee.harness.tournament.formats.schedules import NO_FURTHER, Seating
+from referee.harness.tournament.execution.worker_messages import Program
+from referee.harness.tournament.formats.games import Seating
+from referee.harness.tournament.formats.schedules import CLOSED, SELF_PLAY
 from referee.harness.tournament.model import (
-    SELF,
     Entry,
     Plan,
     checked,
@@ -29,14 +29,15 @@ from referee.harness.tournament.model import (
 )
 from referee.harness.tournament.resume import continued
 from referee.harness.tournament.store.bot_archives import check_travel, finding, program, store
-from referee.harness.tournament.store.ledger import PLAN, check_files, claimed, read
+from referee.harness.tournament.store.ledger import PLAN, claimed
+from referee.harness.tournament.store.reader import check_files, read
 
 COPY = "@@"
-"""Behind the name of a program's second self, as ReAntics has it (reantics.md 10)."""
+"""Behind the name of a bot's copy, as in ReAntics (reantics.md 10)."""
 
 
 class Request(Struct, frozen=True):
-    """A tournament as it was asked for; None = as the format has it."""
+    """A tournament as the user describes it; None = the format's default."""
 
     game: str
     bots: tuple[str, ...]
@@ -49,18 +50,18 @@ class Request(Struct, frozen=True):
     first_to: int | None = None
     rounds: int | None = None
     absent: tuple[str, ...] = ()
-    """The names of those that do not show up."""
-    away: frozenset[int] = frozenset()
-    """Likewise, by their places on the list."""
+    """Names of absent bots."""
+    absent_places: frozenset[int] = frozenset()
+    """Places of absent bots on the list."""
     options: Mapping[str, Any] = {}
     maps: Mapping[str, Sequence[str]] = {}
-    """By stage, the maps' content."""
+    """The maps' content, by stage."""
     time: TimeControl | None = None
     limits: Limits = Limits()
     encodings: tuple[str, ...] = ("json", "msgpack")
 
     def over(self, before: Plan) -> "Request":
-        """What was not said is as in that plan, if its format is meant."""
+        """Fills what is None from a plan of the same format."""
         if self.format not in (None, before.format):
             return self
         names = ("format", "games", "seating", "first_to", "rounds")
@@ -71,9 +72,11 @@ class Request(Struct, frozen=True):
 def arranged(
     request: Request, folder: Path, resume: bool = False, fewer: bool = False, travel: bool = False
 ) -> Iterator[Plan]:
-    """The plan, when it and the bots are in the folder, which is claimed: for whoever plays. UsageError for what cannot
-    be, RunError for a folder that cannot be written. `resume`: it goes on with the plan that is there, and `fewer`
-    games may be asked for. `travel`: it is played on other machines."""
+    """Claims the folder, stores bots and plan in it, and yields the plan.
+
+    With `resume`, continues the plan in the folder; `fewer` also allows fewer games. With `travel`, the bots have to
+    play on other machines. Raises UsageError for an impossible request, RunError if the folder cannot be written.
+    """
     game = find_game(request.game)
     check_seats(request.bots, game.name, every_seat=True)
     with ExitStack() as stack:
@@ -86,12 +89,9 @@ def arranged(
                 stack.enter_context(claimed(folder))
                 if resume:
                     before = read_plan(folder / PLAN)
-                    check_files(folder, before)
-                    plan = checked(continued(before, plan, folder, fewer))
-                    if plan != before:
-                        read(folder)  # a plan is not changed whose games cannot be read
+                    plan = _continued(before, plan, folder, fewer)
                 elif (folder / PLAN).exists():
-                    raise UsageError(f"{folder} holds a tournament already; --resume goes on with it")
+                    raise UsageError(f"{folder} already holds a tournament; continue it with --resume")
                 for each in found:
                     store(each, folder)
                 write_plan(plan, folder / PLAN)
@@ -102,42 +102,49 @@ def arranged(
 
 @contextmanager
 def resumed(folder: Path, changes: Mapping[str, Any]) -> Iterator[Plan]:
-    """The plan that is in the folder, which is claimed, with more games or rounds if the `changes`, fields of the plan,
-    say so. UsageError if there is none, and for other changes."""
-    read_plan(folder / PLAN)  # a folder that holds no tournament is left as it is
+    """Claims the folder and yields its plan, with more games or rounds if `changes` has them.
+
+    Raises UsageError for a folder without a plan, and for other changes.
+    """
+    read_plan(folder / PLAN)  # before the lock makes a file in a folder that holds no tournament
     with claimed(folder):
         before = read_plan(folder / PLAN)
-        check_files(folder, before)
         requested = before.replaced(**changes, version=find_game(before.game).version)
-        plan = checked(continued(before, checked(requested), folder))
+        plan = _continued(before, checked(requested), folder)
         if plan != before:
-            read(folder)  # a plan is not changed whose games cannot be read
             write_plan(plan, folder / PLAN)
         yield plan
 
 
+def _continued(before: Plan, requested: Plan, folder: Path, fewer: bool = False) -> Plan:
+    """Returns the plan to continue with. A plan whose games cannot be read does not change."""
+    check_files(folder, before)
+    plan = checked(continued(before, requested, folder, fewer))
+    if plan != before:
+        read(folder)
+    return plan
+
+
 def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
-    """What was asked for, with these bots. UsageError for what cannot be."""
     seats = game.seats.start
     format = request.format or "round-robin"
-    if format in SELF:
+    options = dict(request.options)
+    if format in SELF_PLAY:
         if len(entries) != 1:
-            raise UsageError(f"{format} takes one bot, played against itself; {len(entries)} were named")
+            raise UsageError(f"{format} takes one bot, which plays itself; {len(entries)} were named")
         one = entries[0]
         entries += [msgspec.structs.replace(one, name=one.name + COPY * number) for number in range(1, seats)]
     if format == "judged":
-        entries += [_guest(case.name, game.name) for case in course(game.name).cases]
+        entries += [_guest(case.name, game.name) for case in judge_plan(game.name).cases]
+        options = dict(judge_plan(game.name).options) | options
     bots = identified(entries)
     unknown = set(request.absent) - {entry.name for entry in bots}
     if unknown:
         raise UsageError(f"--absent {', '.join(sorted(unknown))}: there is no bot of that name")
     bots = tuple(
-        msgspec.structs.replace(entry, absent=place in request.away or entry.name in request.absent)
+        msgspec.structs.replace(entry, absent=place in request.absent_places or entry.name in request.absent)
         for place, entry in enumerate(bots)
     )
-    options = dict(request.options)
-    if format == "judged":
-        options = dict(course(game.name).options) | options
     return checked(
         Plan(
             game=game.name,
@@ -165,21 +172,23 @@ def _guest(case: str, game: str) -> Entry:
 
 
 def add(folder: Path, specs: Sequence[str]) -> Plan:
-    """Puts further bots on the list of a tournament; one that was absent shows up. Nobody's games change by it.
-    RunError where its ledger is damaged, with the list as it was."""
+    """Adds bots to a tournament; an absent one then takes part. All other games stay the same.
+
+    Raises RunError if the ledger is damaged, and then changes nothing.
+    """
     plan = read_plan(folder / PLAN)
     read(folder)
-    if plan.format in NO_FURTHER:
+    if plan.format in CLOSED:
         raise UsageError(f"{plan.format} takes no further bots")
     with finding(specs, plan.game) as found:
         guests = [entry for entry in plan.bots if entry.guest]
-        late = {each.entry.hash for each in found}
+        added = {each.entry.hash for each in found}
+        absent = {entry.hash for entry in plan.bots if entry.absent}
         bots = [
-            msgspec.structs.replace(entry, absent=entry.absent and entry.hash not in late)
+            msgspec.structs.replace(entry, absent=entry.absent and entry.hash not in added)
             for entry in plan.bots
             if not entry.guest
         ]
-        absent = {entry.hash for entry in plan.bots if entry.absent}
         new = identified([*bots, *(each.entry for each in found if each.entry.hash not in absent)])
         for each in found:
             store(each, folder)
@@ -190,9 +199,12 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
 
 def programs(
     plan: Plan, folder: Path, forfeit: bool | None = None, progress: Callable[[str], None] = lambda text: None
-) -> tuple[Plan, list[worker_messages.Program]]:
-    """The bots' programs, built where they say how, and the plan: with `forfeit` those that cannot be built are
-    absent. RunError, with all of them, otherwise; None: it cannot be played without them."""
+) -> tuple[Plan, list[Program]]:
+    """Builds the bots. Returns the plan and the programs.
+
+    With `forfeit`, bots that cannot be built become absent. Otherwise raises RunError that names all of them, and
+    `--forfeit` unless that is None.
+    """
     ready, failures, entries = [], [], []
     for number, entry in enumerate(plan.bots, start=1):
         progress(f"bot {number}/{len(plan.bots)}: {entry.name}")
@@ -205,11 +217,11 @@ def programs(
         entries.append(entry)
     if failures and not forfeit:
         lines = "\n".join(f"{name}: {why}" for name, why in failures)
-        what = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
-        raise RunError(f"{what}{'' if forfeit is None else '; --forfeit plays without'}\n{lines}")
+        count = "a bot cannot be played" if len(failures) == 1 else f"{len(failures)} bots cannot be played"
+        raise RunError(f"{count}{'' if forfeit is None else '; --forfeit plays without'}\n{lines}")
     if failures:
         for name, why in failures:
-            progress(f"{name} does not show up: {why}")
+            progress(f"{name} is absent: {why}")
         plan = checked(plan.replaced(bots=tuple(entries)))
         write_plan(plan, folder / PLAN)
     return plan, ready

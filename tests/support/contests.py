@@ -1,4 +1,4 @@
-"""Tournaments for tests: bots of a few lines whose games follow from the seed, and the command line in a process."""
+"""Tournaments for tests: short bots whose games follow from the seed, and the command line in a process."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 from defects import bot
 from scripted import PYTHON
 
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 
 DRAWS = """
@@ -20,11 +20,11 @@ def choose():
     seed = (seed * 6364136223846793005 + 1442695040888963407 + SALT) % 2**64
     return cell(free[(seed >> 33) % len(free)])
 """
-"""Any free cell; which follows from the seed of the match."""
+"""Chooses a free cell by the seed of the match."""
 
 
 def drawing_bot(folder: Path, name: str, salt: int, more: str = "") -> str:
-    """What names a bot that starts within 10 ms and plays the same in the same match."""
+    """Writes a bot that starts within 10 ms and plays the same in the same match. Returns its command-line name."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.py"
     file.write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
@@ -32,7 +32,7 @@ def drawing_bot(folder: Path, name: str, salt: int, more: str = "") -> str:
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """Of a command line whose caches and locks are its own."""
+    """Returns an environment with its own cache and locks."""
     (folder / "run").mkdir(parents=True, exist_ok=True)
     return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
 
@@ -42,7 +42,7 @@ def command(*arguments: str | Path) -> list[str]:
 
 
 def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
-    """Runs a command line to its end, and gives what it printed."""
+    """Runs `referee tournament`. Returns what it printed."""
     done = subprocess.run(
         command(*arguments), cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=240
     )
@@ -51,15 +51,15 @@ def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
 
 
 def table(folder: Path) -> Any:
-    """The standings, without what says how they came about."""
+    """Returns the standings."""
     return json.loads(tournament(folder.parent, "show", folder, "--form", "json"))
 
 
 def games(folder: Path) -> dict[str, Line]:
-    """Every game that counts, by key."""
-    return {line.k: line for _, line in ledger.counted_lines(folder)}
+    """Returns every game that counts, by key."""
+    return {line.k: line for _, line in reader.counted_lines(folder)}
 
 
 def course(line: Line) -> tuple[object, ...]:
-    """What a game was, without when and where and how long."""
+    """Returns the course of a game, without time and place."""
     return line.b, line.s, line.r, line.p, line.why, line.t, line.a, line.f

@@ -29,7 +29,7 @@ SLOW = "plain = choose\ndef choose():\n    time.sleep(0.01)\n    return plain()\
 
 
 def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
-    """A bot that is built: what it plays with is made by its build."""
+    """Makes a bot whose build makes its program."""
     (folder / name).mkdir(parents=True)
     (folder / name / "source.py").write_text(bot(f"SALT = {salt}\n{DRAWS}\n{more}"))
     (folder / name / "bot.toml").write_text(
@@ -40,7 +40,7 @@ def folder_bot(folder: Path, name: str, salt: int, more: str = "") -> Path:
 
 
 class Cluster:
-    """A scheduler and workers, each a process of this machine with a cache of its own."""
+    """A scheduler and Dask workers: processes on this machine, each with its own cache."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -51,7 +51,7 @@ class Cluster:
         self.begin()
 
     def begin(self) -> None:
-        """A scheduler, at the port of the one before it if there was one."""
+        """Starts a scheduler, at the port of the one before."""
         file = self.folder / "scheduler.json"
         file.unlink(missing_ok=True)
         self.scheduler = self._start(
@@ -68,7 +68,7 @@ class Cluster:
         self.port = int(self.address.rpartition(":")[2])
 
     def worker(self, name: str, *options: str, without: str = "") -> "subprocess.Popen[bytes]":
-        """Another worker, as on a machine of its own, perhaps one without some layers of isolation."""
+        """Starts a Dask worker as on another machine, perhaps without some layers of isolation."""
         own = self.folder / name
         own.mkdir(exist_ok=True)
         worker = self._start(
@@ -79,7 +79,7 @@ class Cluster:
         return worker
 
     def close(self) -> None:
-        """Returns when all is gone, also what they have started: that ends by itself."""
+        """Kills all processes and waits until their children have ended."""
         running = [psutil.Process(process.pid) for process in self.processes if process.poll() is None]
         below = [child for process in running for child in process.children(recursive=True)]
         for process in reversed(self.processes):
@@ -142,7 +142,7 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
         cluster.processes.append(driver)
         wait_for_lines(there, 60, driver)
         children = psutil.Process(first.pid).children(recursive=True)
-        first.kill()  # with its lane in the middle of a job
+        first.kill()  # with its worker in the middle of a job
         wait_for_lines(there, 200, driver)
         cluster.scheduler.kill()
         cluster.scheduler.wait()
@@ -152,13 +152,11 @@ def test_a_cluster_plays_the_same_games_though_a_worker_and_the_scheduler_are_ki
     expected, found = games(tmp_path / "here"), games(there)
     assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
     _, alive = psutil.wait_procs(children, timeout=20)
-    assert not alive, "its lane and bots have ended with the worker"
+    assert not alive, "its worker and bots have ended with the worker"
 
 
 @pytest.mark.parametrize("when", ["builds", "plays"])
-def test_games_of_workers_that_are_all_gone_are_played_by_those_that_come(
-    cluster: Cluster, tmp_path: Path, when: str
-) -> None:
+def test_new_workers_play_the_games_of_lost_ones(cluster: Cluster, tmp_path: Path, when: str) -> None:
     bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob"))]
     if when == "builds":
         file = bots[0] / "bot.toml"
@@ -185,7 +183,7 @@ def test_games_of_workers_that_are_all_gone_are_played_by_those_that_come(
 
 
 def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_path: Path) -> None:
-    """Its games take longer than it waits for them."""
+    """The games take longer than the run waits for them."""
     slow = SLOW.replace("0.01", "4")
     bots = [folder_bot(tmp_path / "bots", name, salt, slow) for salt, name in enumerate(("ann", "bob"))]
     cluster.worker("first")
@@ -201,28 +199,28 @@ def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_
         time.sleep(3)
         driver.send_signal(signal.SIGINT)
         assert driver.wait(30) == 130
-    assert (tmp_path / "log").read_text() == "interrupted: `referee tournament --resume --ledger t` goes on\n"
+    assert (tmp_path / "log").read_text() == "interrupted; continue with: referee tournament --resume --ledger t\n"
 
 
 @pytest.mark.parametrize("address", ["tcp://192.0.2.7:8786", "192.0.2.7:8786", "tls://192.0.2.7:8786", "nonsense"])
-def test_beyond_this_machine_only_certificates_are_taken(address: str, tmp_path: Path) -> None:
+def test_an_address_on_another_machine_needs_certificates(address: str, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", name, 1) for name in ("ann", "bob")]
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", address, code=2)
     assert "--cluster" in said and ("tls" in said)
 
 
-def test_each_file_of_the_certificates_is_asked_for_by_its_option(tmp_path: Path) -> None:
+def test_a_missing_certificate_file_is_named_with_its_option(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").touch()
     start = ["--game", "tictactoe", "@random", "@random", "--cluster", "tls://192.0.2.7:8786", "--tls-ca", "ca.pem"]
     said = tournament(tmp_path, *start, code=2)
     assert "needs --tls-ca, --tls-cert and --tls-key" in said
-    assert not (tmp_path / "tournaments").exists(), "the mended command is not told that there is a tournament already"
+    assert not (tmp_path / "tournaments").exists(), "the corrected command does not meet the folder of this one"
     said = tournament(tmp_path, *start, "--tls-cert", "no.pem", "--tls-key", "ca.pem", code=2)
     assert said.endswith("--tls-cert no.pem: there is no such file\n")
 
 
 def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """Each looks for itself: that the driver has it keeps nobody apart there."""
+    """Each Dask worker checks its own layers: those of the driver do not protect it."""
     if plan.unmet(plan.isolation("required:privileges")):
         pytest.skip("this machine has no seccomp")
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
@@ -230,12 +228,12 @@ def test_a_worker_that_lacks_a_required_layer_plays_nothing(cluster: Cluster, tm
     start = ["--game", "tictactoe", *bots, "--isolation", "required:privileges", "--cluster", cluster.address]
     said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=3)
     assert "no worker of the cluster can play" in said
-    assert f"{platform.node()}: privileges ({plan.GUARANTEES['privileges']}) is not kept here: none" in said
+    assert f"{platform.node()}: privileges ({plan.GUARANTEES['privileges']}): no layer of this machine keeps it" in said
     assert not games(tmp_path / "t")
 
 
 def unable_to_unpack(cluster: Cluster, name: str) -> None:
-    """A worker on which no bot can be unpacked, as on a full disk."""
+    """Starts a Dask worker that cannot unpack bots, as on a full disk."""
     bundles = cluster.folder / name / "cache" / "referee" / "bundles"
     bundles.parent.mkdir(parents=True)
     bundles.write_text("no folder")
@@ -315,21 +313,21 @@ def test_the_settings_on_the_page_reach_the_workers(
     assert sorted(profiled.values()) == [False, True]
 
 
-def test_a_run_without_workers_says_once_what_it_waits_for(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_run_without_workers_says_once_that_it_waits(cluster: Cluster, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     start = ["--game", "tictactoe", *bots, "--max-minutes", "0.25", "--ledger", tmp_path / "t"]
     said = tournament(tmp_path, *start, "--cluster", cluster.address, code=4)
     assert said.count(f"no worker has come to {cluster.address}; waiting") == 1
 
 
-def test_a_command_line_does_not_travel(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_cluster_refuses_a_cmd_bot(cluster: Cluster, tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", "ann", 1), f"bob=cmd:{sys.executable} -c pass"]
     said = tournament(tmp_path, "--game", "tictactoe", *bots, "--cluster", cluster.address, code=2)
     assert "bob" in said and "cmd:" in said
-    assert not list(tmp_path.glob("tournaments/*")), "the mended command is not told that there is a tournament already"
+    assert not list(tmp_path.glob("tournaments/*")), "the corrected command does not meet the folder of this one"
 
 
-def test_where_nobody_listens_no_folder_is_left(tmp_path: Path) -> None:
+def test_an_address_without_a_scheduler_leaves_no_folder(tmp_path: Path) -> None:
     bots = [folder_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     with socket.socket() as nobody:  # bound, so that nobody else takes it, and not listening
         nobody.bind(("127.0.0.1", 0))
@@ -340,7 +338,7 @@ def test_where_nobody_listens_no_folder_is_left(tmp_path: Path) -> None:
 
 
 def some(pids: list[int], dice: random.Random) -> None:
-    """Kills one of them, if there is any."""
+    """Kills one of the processes, if there are any."""
     if pids:
         try:
             os.kill(dice.choice(pids), signal.SIGKILL)
@@ -350,8 +348,8 @@ def some(pids: list[int], dice: random.Random) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """Driver, scheduler, workers and their lanes, at random moments; whatever is gone is started again."""
+def test_kills_anywhere_in_a_cluster_change_no_result(cluster: Cluster, tmp_path: Path) -> None:
+    """Driver, scheduler, Dask workers and their workers are killed at random moments and started again."""
     dice, kills, done = random.Random(3), int(os.environ.get("REFEREE_KILLS", "10")), 0
     bots = [folder_bot(tmp_path / "bots", name, salt, SLOW) for salt, name in enumerate(("ann", "bob", "cid"))]
     start: list[str | Path] = ["--game", "tictactoe", *bots, "--games", "100", "--seed", "5"]
@@ -383,7 +381,10 @@ def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: 
             elif what < 0.7:
                 some([worker.pid for worker in cluster.workers if worker.poll() is None], dice)
             else:
-                some([lane for worker in cluster.workers if worker.poll() is None for lane in lanes(worker.pid)], dice)
+                some(
+                    [worker for worker in cluster.workers if worker.poll() is None for worker in workers(worker.pid)],
+                    dice,
+                )
             if cluster.scheduler.poll() is not None:
                 cluster.begin()
                 for worker in cluster.workers:
@@ -402,8 +403,8 @@ def test_kills_of_everything_that_a_cluster_consists_of_change_nothing(cluster: 
     assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
 
 
-def lanes(worker: int) -> list[int]:
-    """The lanes beside a worker."""
+def workers(worker: int) -> list[int]:
+    """Returns the worker processes of a Dask worker."""
     try:
         return [child.pid for child in psutil.Process(worker).children()]
     except psutil.NoSuchProcess:

@@ -17,8 +17,8 @@ from referee.harness.tournament.statistics.score import Bounds, expected, llr, p
 ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
 
 
-def orbit(*outcomes: float, content: int = 0) -> list[Game]:
-    """A pair of games by what the new bot makes of each: 1, ½ or 0."""
+def seed_group(*outcomes: float, content: int = 0) -> list[Game]:
+    """Returns a game pair by the new bot's points in each game: 1, ½ or 0."""
     games = []
     for seat, outcome in enumerate(outcomes):
         ranks = {1.0: (1, 2), 0.5: (1, 1), 0.0: (2, 1)}[outcome]
@@ -27,8 +27,8 @@ def orbit(*outcomes: float, content: int = 0) -> list[Game]:
     return games
 
 
-def decided(gate: Gate, orbits: Sequence[Sequence[Game]]) -> Decision | None:
-    for number, games in enumerate(orbits):
+def decided(gate: Gate, groups: Sequence[Sequence[Game]]) -> Decision | None:
+    for number, games in enumerate(groups):
         if gate.add(number, games) is not None:
             break
     return gate.decision
@@ -38,42 +38,53 @@ def decided(gate: Gate, orbits: Sequence[Sequence[Game]]) -> Decision | None:
 
 
 def test_a_bot_that_wins_is_accepted_and_one_that_loses_rejected() -> None:
-    assert decided(Gate(Terms(), 2), [orbit(1, 1), orbit(1, 0.5)] * 100) is ACCEPTED
-    assert decided(Gate(Terms(), 2), [orbit(0, 0), orbit(0, 0.5)] * 100) is REJECTED
+    assert decided(Gate(Terms(), 2), [seed_group(1, 1), seed_group(1, 0.5)] * 100) is ACCEPTED
+    assert decided(Gate(Terms(), 2), [seed_group(0, 0), seed_group(0, 0.5)] * 100) is REJECTED
 
 
-def test_a_copy_of_the_old_bot_is_rejected_although_no_orbit_shows_any_spread() -> None:
+def test_a_copy_of_the_old_bot_is_rejected_without_any_spread() -> None:
     gate = Gate(Terms(), 2)
-    assert decided(gate, [orbit(1, 0)] * 100) is REJECTED
-    assert gate.orbits == 40  # 32 / 36 of the ratio's bound; at -0.09 an orbit
+    assert decided(gate, [seed_group(1, 0)] * 100) is REJECTED
+    assert gate.seed_groups == 40  # 32 / 36 of the ratio's bound; at -0.09 a seed group
 
 
-def test_looks_are_taken_every_eight_orbits() -> None:
+def test_the_ratio_is_looked_at_every_eight_seed_groups() -> None:
     gate = Gate(Terms(low=0, high=200), 2)
-    decided(gate, [orbit(1, 1)] * 7)
-    assert (gate.orbits, gate.llr, gate.decision) == (7, 0, None)
-    assert decided(gate, [orbit(1, 1)] * 8) is ACCEPTED
+    decided(gate, [seed_group(1, 1)] * 7)
+    assert (gate.seed_groups, gate.llr, gate.decision) == (7, 0, None)
+    assert decided(gate, [seed_group(1, 1)] * 8) is ACCEPTED
 
 
 def test_the_ratio_is_that_of_the_pentanomial() -> None:
     gate = Gate(Terms(low=-5, high=5), 2)
-    decided(gate, [orbit(1, 1), orbit(1, 0.5), orbit(0.5, 0.5), orbit(0, 0.5), orbit(1, 0), orbit(0, 0)] * 4)
+    decided(
+        gate,
+        [
+            seed_group(1, 1),
+            seed_group(1, 0.5),
+            seed_group(0.5, 0.5),
+            seed_group(0, 0.5),
+            seed_group(1, 0),
+            seed_group(0, 0),
+        ]
+        * 4,
+    )
     assert gate.counts == [4, 4, 8, 4, 4]
     assert gate.llr == pytest.approx(llr(pentanomial([4, 4, 8, 4, 4]), Bounds(-5, 5)))
 
 
-def test_a_cap_in_games_ends_it_without_a_decision_and_with_a_last_look() -> None:
+def test_the_limit_of_games_ends_a_gate_after_a_last_look() -> None:
     gate = Gate(Terms(max_games=21), 2)
-    assert decided(gate, [orbit(1, 0.5), orbit(0.5, 0)] * 20) is INCONCLUSIVE
+    assert decided(gate, [seed_group(1, 0.5), seed_group(0.5, 0)] * 20) is INCONCLUSIVE
     assert (gate.games, gate.llr != 0) == (20, True)
 
 
-def test_when_the_time_is_over_nothing_is_decided_that_was_not_before() -> None:
+def test_the_end_of_the_time_decides_nothing() -> None:
     gate = Gate(Terms(), 2)
-    gate.add(0, orbit(1, 0))
+    gate.add(0, seed_group(1, 0))
     assert gate.give_up() is INCONCLUSIVE
     won = Gate(Terms(), 2)
-    decided(won, [orbit(1, 1)] * 100)
+    decided(won, [seed_group(1, 1)] * 100)
     assert won.give_up() is ACCEPTED
 
 
@@ -83,31 +94,31 @@ def test_when_the_time_is_over_nothing_is_decided_that_was_not_before() -> None:
 @pytest.mark.parametrize("anytime", [False, True])
 def test_the_order_of_arrival_changes_nothing(anytime: bool) -> None:
     luck = random.Random(1)
-    orbits = [orbit(luck.choice((1, 1, 0.5, 0)), luck.choice((1, 0.5, 0))) for _ in range(300)]
+    groups = [seed_group(luck.choice((1, 1, 0.5, 0)), luck.choice((1, 0.5, 0))) for _ in range(300)]
     ends = []
     for shuffled in (False, True):
         gate = Gate(Terms(anytime=anytime, high=60), 2)
-        order = list(enumerate(orbits))
-        for start in range(0, len(order), 20):  # as from lanes: nobody is far ahead
+        order = list(enumerate(groups))
+        for start in range(0, len(order), 20):  # as from workers: nobody is far ahead
             part = order[start : start + 20]
             if shuffled:
                 luck.shuffle(part)
             for number, games in part:
                 if gate.decision is None:
                     gate.add(number, games)
-        ends.append((gate.decision, gate.orbits, gate.counts, gate.llr, gate.wealth))
+        ends.append((gate.decision, gate.seed_groups, gate.counts, gate.llr, gate.wealth))
     assert ends[0] == ends[1]
     assert ends[0][0] is ACCEPTED
 
 
-def test_orbits_behind_a_gap_wait_and_those_behind_the_decision_count_for_nothing() -> None:
+def test_seed_groups_after_a_gap_wait_and_those_after_the_decision_do_not_count() -> None:
     gate = Gate(Terms(high=200), 2)
     for number in range(1, 12):
-        assert gate.add(number, orbit(1, 1)) is None
-    assert gate.orbits == 0
-    assert gate.add(0, orbit(1, 1)) is ACCEPTED
-    gate.add(12, orbit(0, 0))
-    assert (gate.orbits, gate.games, gate.decision) == (8, 16, ACCEPTED)
+        assert gate.add(number, seed_group(1, 1)) is None
+    assert gate.seed_groups == 0
+    assert gate.add(0, seed_group(1, 1)) is ACCEPTED
+    gate.add(12, seed_group(0, 0))
+    assert (gate.seed_groups, gate.games, gate.decision) == (8, 16, ACCEPTED)
 
 
 # More seats.
@@ -130,21 +141,21 @@ def test_with_four_seats_the_new_bot_is_compared_with_three_old_ones() -> None:
 # Points.
 
 
-def test_points_are_shared_out_pair_by_pair() -> None:
+def test_points_are_shared_between_every_two_rivals() -> None:
     gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
     gate.add(0, [Game(0, (1, 2), (300.0, 100.0)), Game(1, (1, 1), (0.0, 0.0))])
     assert gate.share == pytest.approx((0.75 + 0.5) / 2)
 
 
-def test_points_decide_where_ranks_say_nothing() -> None:
-    """Always behind, by less and less: 40 points to 60 is no share above a half; 60 to 40 is."""
+def test_points_decide_between_equal_ranks() -> None:
+    """The ranks are the same, the points differ: 40 points to 60 is a share below a half, 60 to 40 above."""
     for own, decision in ((40.0, REJECTED), (60.0, ACCEPTED)):
         gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
         games = [Game(0, (1, 1), (own, 100 - own)), Game(1, (1, 1), (100 - own, own))]
         assert decided(gate, [games] * 400) is decision
 
 
-def test_points_below_zero_have_no_shares() -> None:
+def test_points_below_zero_are_refused() -> None:
     with pytest.raises(UsageError, match="below 0"):
         Gate(Terms(Unit.POINTS, 0, 3), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
     Gate(Terms(), 2).add(0, [Game(0, (1, 2), (1.0, -1.0)), Game(1, (1, 2), (1.0, -1.0))])
@@ -154,7 +165,7 @@ def test_points_below_zero_have_no_shares() -> None:
 
 
 def played(luck: random.Random, difference: float, draws: float, shared: float) -> Callable[[], list[Game]]:
-    """Orbits of a bot that is better by so many Elo; in that share of them both games end alike for it."""
+    """Returns seed groups of a bot that is better by `difference` Elo; in a share of them both games end alike."""
     win = expected(difference) - draws / 2
     chances = (win, draws, 1 - win - draws)
     assert min(chances) >= 0
@@ -162,19 +173,19 @@ def played(luck: random.Random, difference: float, draws: float, shared: float) 
     def game() -> float:
         return luck.choices((1, 0.5, 0), chances)[0]
 
-    def next_orbit() -> list[Game]:
+    def next_seed_group() -> list[Game]:
         first = game()
-        return orbit(first, first if luck.random() < shared else game())
+        return seed_group(first, first if luck.random() < shared else game())
 
-    return next_orbit
+    return next_seed_group
 
 
 def decisions(terms: Terms, difference: float, draws: float, shared: float = 0.0, runs: int = 200) -> dict[str, int]:
     luck = random.Random(runs)
     ends: dict[str, int] = dict.fromkeys(Decision, 0)
     for _ in range(runs):
-        gate, next_orbit, number = Gate(terms, 2), played(luck, difference, draws, shared), 0
-        while gate.add(number, next_orbit()) is None:
+        gate, next_seed_group, number = Gate(terms, 2), played(luck, difference, draws, shared), 0
+        while gate.add(number, next_seed_group()) is None:
             number += 1
         ends[gate.decision or ""] += 1
     return ends
@@ -189,7 +200,7 @@ TERMS = {
 
 
 def rates(terms: Terms, difference: float, wrong: Decision) -> list[int]:
-    """How many of 200 gates decide wrongly, for games with few draws and many, with luck shared in orbits or not."""
+    """How many of 200 gates decide wrongly: with few and many draws, with and without luck shared in seed groups."""
     found = []
     for draws in (0.1, 0.6):
         for shared in (0.0, 0.5):
@@ -201,15 +212,15 @@ def rates(terms: Terms, difference: float, wrong: Decision) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", TERMS.values(), ids=TERMS)
-def test_of_equal_bots_no_more_than_one_in_twenty_is_accepted(terms: Terms) -> None:
-    """Of 200 runs 16 are still one in twenty with bad luck; of all 800 forty are to be the most."""
+def test_at_most_one_in_twenty_equal_bots_is_accepted(terms: Terms) -> None:
+    """With bad luck, 16 of 200 runs are still one in twenty; of all 800 at most forty are wrong."""
     accepted = rates(terms, 0, ACCEPTED)
     assert sum(accepted) <= 40 and max(accepted) <= 16
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("terms", [TERMS["exact ratio"], TERMS["bets"]], ids=["exact ratio", "bets"])
-def test_of_bots_at_the_upper_bound_no_more_than_one_in_twenty_is_rejected(terms: Terms) -> None:
+def test_at_most_one_in_twenty_bots_at_the_upper_bound_is_rejected(terms: Terms) -> None:
     rejected = rates(terms, 60, REJECTED)
     assert sum(rejected) <= 40 and max(rejected) <= 16
 
@@ -228,24 +239,24 @@ def test_a_much_better_bot_is_always_accepted_and_a_worse_one_always_rejected(te
     [
         (Terms(low=30, high=0), "--elo 30 0: the first bound must be below the second"),
         (Terms(low=0, high=math.inf), "--elo 0 inf: the bounds must be finite"),
-        (Terms(low=0, high=10_000), "--elo 0 10000: wanted are bounds from -3000 to 3000"),
-        (Terms(Unit.NELO, -1e300, 0), "--nelo -1e+300 0: wanted are bounds from -3000 to 3000"),
+        (Terms(low=0, high=10_000), "--elo 0 10000: expected bounds from -3000 to 3000"),
+        (Terms(Unit.NELO, -1e300, 0), "--nelo -1e+300 0: expected bounds from -3000 to 3000"),
         (Terms(low=math.nan), "--elo nan 30: the first bound must be below the second"),
-        (Terms(Unit.POINTS, 0, 50), "--points 0 50: wanted are hundredths above one half, -50 … 50"),
-        (Terms(alpha=0), "--alpha 0: wanted is a chance above 0 and below 0.5"),
-        (Terms(beta=0.5), "--beta 0.5: wanted is a chance above 0 and below 0.5"),
-        (Terms(Unit.NELO, anytime=True), "--anytime --nelo: bets are on a mean"),
-        (Terms(max_games=1), "--max-games 1: an orbit has 2 games"),
-        (Terms(max_minutes=0), "--max-minutes 0: wanted is a time above 0"),
+        (Terms(Unit.POINTS, 0, 50), "--points 0 50: expected hundredths above one half, -50 … 50"),
+        (Terms(alpha=0), "--alpha 0: expected a chance above 0 and below 0.5"),
+        (Terms(beta=0.5), "--beta 0.5: expected a chance above 0 and below 0.5"),
+        (Terms(Unit.NELO, anytime=True), "--anytime cannot be combined with --nelo: bets are on a mean"),
+        (Terms(max_games=1), "--max-games 1: a seed group has 2 games"),
+        (Terms(max_minutes=0), "--max-minutes 0: expected a time above 0"),
     ],
 )
-def test_terms_that_cannot_be_are_refused_with_what_is_wanted(terms: Terms, wanted: str) -> None:
+def test_impossible_terms_are_refused_with_the_expected_values(terms: Terms, wanted: str) -> None:
     with pytest.raises(UsageError) as error:
         checked(terms, 2)
     assert str(error.value).startswith(wanted)
 
 
-def test_terms_at_their_limits_are_taken() -> None:
+def test_terms_at_their_limits_are_accepted() -> None:
     for terms in (Terms(max_games=2), Terms(Unit.POINTS, -49, 49), Terms(alpha=0.49), Terms(max_minutes=None)):
         assert checked(terms, 2) is terms
 
@@ -253,26 +264,28 @@ def test_terms_at_their_limits_are_taken() -> None:
 @pytest.mark.parametrize("anytime", [False, True])
 @pytest.mark.parametrize("unit", [Unit.ELO, Unit.NELO])
 @pytest.mark.parametrize("bounds", [(0, 3000), (-3000, 0), (-3000, 3000), (0, 1e-9), (0, 1e-300)])
-def test_a_gate_judges_by_whatever_bounds_it_takes(bounds: tuple[float, float], unit: Unit, anytime: bool) -> None:
+def test_a_gate_works_with_all_bounds_that_it_accepts(bounds: tuple[float, float], unit: Unit, anytime: bool) -> None:
     terms = Terms(unit, *bounds, anytime=anytime and unit is Unit.ELO)
     for outcomes in ((1, 1), (0, 0), (0.5, 0.5), (1, 0), (1, 0.5)):
         gate = Gate(checked(terms, 2), 2)
-        decided(gate, [orbit(*outcomes)] * 40)
+        decided(gate, [seed_group(*outcomes)] * 40)
         assert math.isfinite(gate.llr) and all(map(math.isfinite, gate.wealth))
 
 
 # What it tells.
 
 
-def finished(terms: Terms, orbits: Sequence[Sequence[Game]], names: tuple[str, str] = ("new", "old")) -> Report:
+def finished(terms: Terms, groups: Sequence[Sequence[Game]], names: tuple[str, str] = ("new", "old")) -> Report:
     gate = Gate(terms, 2)
-    decided(gate, orbits)
+    decided(gate, groups)
     gate.give_up()
     return report(gate, "Tic-tac-toe", names, seed=7, played=gate.games + 6, duration_s=61.5)
 
 
-def test_the_lines_are_those_that_testers_of_engines_read() -> None:
-    run = finished(Terms(low=0, high=5), [orbit(1, 1, content=4), orbit(1, 0, content=2), orbit(0.5, 0.5)] * 4)
+def test_the_report_has_the_lines_of_chess_engine_testers() -> None:
+    run = finished(
+        Terms(low=0, high=5), [seed_group(1, 1, content=4), seed_group(1, 0, content=2), seed_group(0.5, 0.5)] * 4
+    )
     run = msgspec.structs.replace(run, faults_old=3)
     assert lines(run) == [
         "Elo   | 120.4 [23.2, 240.9] (95 %) few",
@@ -284,27 +297,28 @@ def test_the_lines_are_those_that_testers_of_engines_read() -> None:
     ]
 
 
-def test_copies_and_faults_are_warned_of() -> None:
-    run = finished(Terms(), [orbit(1, 0, content=2)] * 10)
+def test_the_report_warns_of_repeats_and_faults() -> None:
+    run = finished(Terms(), [seed_group(1, 0, content=2)] * 10)
     assert warnings(run)[0].startswith("only 2 of 20 games are different")
     run = msgspec.structs.replace(run, different=18, faults_new=2)
     assert warnings(run) == ["faults count as the rules say: 2 of new, 0 of old"]
 
 
-def test_markdown_shows_names_as_they_are_and_lets_none_out() -> None:
-    text = markdown(finished(Terms(), [orbit(1, 1)] * 8, names=("a*b*\n```\n# <b>@you", "old")))
+def test_markdown_escapes_names() -> None:
+    text = markdown(finished(Terms(), [seed_group(1, 1)] * 8, names=("a*b*\n```\n# <b>@you", "old")))
     head, *_ = text.splitlines()
     assert head == r"### a\*b\*  \`\`\`  \# \<b\>\@you against old at Tic\-tac\-toe: inconclusive".replace("  ", " ")
     assert text.count("```\n") == 2
 
 
 @pytest.mark.parametrize(
-    ("orbits", "failures", "skipped"), [([orbit(1, 1)] * 200, 0, 0), ([orbit(0, 0)] * 200, 1, 0), ([orbit(1, 0)], 0, 1)]
+    ("groups", "failures", "skipped"),
+    [([seed_group(1, 1)] * 200, 0, 0), ([seed_group(0, 0)] * 200, 1, 0), ([seed_group(1, 0)], 0, 1)],
 )
-def test_junit_fails_for_a_rejected_bot_and_skips_an_open_question(
-    orbits: list[list[Game]], failures: int, skipped: int
+def test_junit_fails_for_a_rejected_bot_and_skips_an_inconclusive_gate(
+    groups: list[list[Game]], failures: int, skipped: int
 ) -> None:
-    root = ElementTree.fromstring(junit(finished(Terms(), orbits, names=("a\x00<b>", "old"))))
+    root = ElementTree.fromstring(junit(finished(Terms(), groups, names=("a\x00<b>", "old"))))
     (suite,) = root
     (case,) = suite
     assert (root.get("failures"), suite.get("skipped")) == (str(failures), str(skipped))
@@ -312,8 +326,8 @@ def test_junit_fails_for_a_rejected_bot_and_skips_an_open_question(
     assert case.get("name") == "a\\x00<b> against old"
 
 
-def test_json_has_the_whole_of_it() -> None:
-    run: Any = msgspec.json.decode(msgspec.json.encode(finished(Terms(), [orbit(1, 1)] * 200)))
+def test_json_has_all_figures() -> None:
+    run: Any = msgspec.json.decode(msgspec.json.encode(finished(Terms(), [seed_group(1, 1)] * 200)))
     assert run["decision"] == "accepted"
     assert run["strength"]["elo"]["high"] is None  # infinite
     assert run["surplus"] == 6

@@ -1,4 +1,4 @@
-"""`referee gate` from argv to exit code, with real lanes and bots."""
+"""`referee gate` from argv to exit code, with real workers and bots."""
 
 import json
 import signal
@@ -22,7 +22,7 @@ TICTACTOE = ("--game", "tictactoe", "--seed", "3", "--jobs", "2", "--no-pin")
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs `referee gate` in a folder of its own: exit code, standard output and error."""
+    """Returns a function that runs `referee gate` and returns exit code, standard output and error."""
     monkeypatch.chdir(tmp_path)
 
     def run(*argv: str) -> tuple[int, str, str]:
@@ -33,7 +33,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
-def test_a_better_bot_is_accepted_and_the_files_say_so(run: Run, tmp_path: Path) -> None:
+def test_a_better_bot_is_accepted_in_all_reports(run: Run, tmp_path: Path) -> None:
     files = ("--markdown", "deep/pr.md", "--junit", "gate.xml")
     code, out, _ = run("New=@advanced", "Old=@random", *TICTACTOE, "--elo", "0", "60", *files)
     assert code == 0
@@ -86,14 +86,14 @@ def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> N
     assert ends[0] == ends[1]
 
 
-def test_a_cap_leaves_it_open_and_a_kept_folder_goes_on(run: Run, tmp_path: Path) -> None:
+def test_a_limit_makes_a_gate_inconclusive_and_resume_continues_it(run: Run, tmp_path: Path) -> None:
     argv = ("@random", "@baseline", *TICTACTOE, "--elo", "0", "5", "--ledger", "kept")
     code, out, _ = run(*argv, "--max-games", "20", "--json")
     first = json.loads(out)
     assert (code, first["decision"], first["games"], first["surplus"]) == (4, "inconclusive", 20, 0)
     assert run(*argv, "--max-games", "20")[0] == 2  # there is one already
     other = ("@baseline", *argv[1:])
-    assert "holds games of @random, not named now" in run(*other, "--max-games", "20", "--resume")[2]
+    assert "holds games of @random, which you did not name" in run(*other, "--max-games", "20", "--resume")[2]
     code, out, _ = run(*argv, "--max-games", "40", "--resume", "--json")
     again = json.loads(out)
     assert (code, again["games"]) == (4, 40)
@@ -101,7 +101,7 @@ def test_a_cap_leaves_it_open_and_a_kept_folder_goes_on(run: Run, tmp_path: Path
     assert [file.read_bytes().count(b'{"k":') for file in ledgers] == [20, 20]  # nothing was played twice
 
 
-def test_the_time_may_be_over_first(run: Run) -> None:
+def test_the_time_limit_may_come_first(run: Run) -> None:
     code, out, _ = run("@random", "@baseline", *TICTACTOE, "--elo", "0", "0.5", "--max-minutes", "0.05")
     assert code == 4
     assert "inconclusive" in out
@@ -121,13 +121,13 @@ def test_four_seats_are_one_new_bot_against_three_old_ones(run: Run) -> None:
     assert "same program" not in err  # the old one's three are, which is how it is played
 
 
-def test_a_bot_against_itself_is_told_of(run: Run) -> None:
+def test_a_gate_says_that_both_bots_are_the_same_program(run: Run) -> None:
     _, _, err = run("New=@random", "@random", *TICTACTOE, "--max-games", "2")
     assert err.splitlines()[0] == "New and @random are the same program"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_it_in_order_and_what_was_reached_is_told(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_ends_a_gate_with_the_result_so_far(tmp_path: Path, number: signal.Signals) -> None:
     program = [sys.executable, "-m", "referee.harness.cli.main", "gate", "@random", "other=@random"]
     options = ["--game", "tictactoe", "--seed", "3", "--jobs", "1", "--elo", "0", "1"]
     command = [*program, *options, "--ledger", "t", "--markdown", "pr.md"]
@@ -154,14 +154,14 @@ def _has_games(folder: Path, count: int) -> bool:
     ("argv", "message"),
     [
         (("--elo", "30", "0"), "--elo 30 0: the first bound must be below the second"),
-        (("--elo", "0", "30", "--nelo", "0", "30"), "--elo --nelo: one of them"),
-        (("--nelo", "0", "30", "--anytime"), "--anytime --nelo: bets are on a mean"),
-        (("--resume",), "--resume: needs --ledger"),
-        (("--max-games", "1"), "--max-games 1: an orbit has 2 games"),
+        (("--elo", "0", "30", "--nelo", "0", "30"), "--elo and --nelo cannot be combined"),
+        (("--nelo", "0", "30", "--anytime"), "--anytime cannot be combined with --nelo: bets are on a mean"),
+        (("--resume",), "--resume needs --ledger"),
+        (("--max-games", "1"), "--max-games 1: a seed group has 2 games"),
         (("--depth", "3"), "there is no option --depth"),
     ],
 )
-def test_what_cannot_be_is_one_line_and_exit_code_2(run: Run, argv: tuple[str, ...], message: str) -> None:
+def test_usage_errors_are_one_line_and_exit_code_2(run: Run, argv: tuple[str, ...], message: str) -> None:
     code, out, err = run("@random", "@random", "--game", "tictactoe", *argv)
     assert (code, out) == (2, "")
     assert err.startswith(f"referee: {message}")

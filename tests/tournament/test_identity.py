@@ -1,4 +1,4 @@
-"""What a game's key depends on: everything that can change its outcome, and nothing else."""
+"""A game's key depends on everything that can change its outcome, and nothing else."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from contests import course, drawing_bot, games, tournament
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.tournament.model import Entry, Keys, Plan, read_plan
@@ -52,18 +52,18 @@ cwd = "FOLDER"
 "at":1795547221.034803,"by":"vm:1"}
 """,
 }
-"""A folder as an earlier version of the referee wrote it, under default limits."""
+"""A folder of an earlier version of the referee, with default limits."""
 
 BOTS = tuple(Entry(name, name * 10, name * 64, "@random") for name in "ab")
 DEFAULT = Plan("tictactoe", "round-robin", 5, BOTS)
 
 
 def first_game(plan: Plan) -> tuple[str, int]:
-    """The key and the seed of a plan's first game."""
+    """Returns the key and the seed of a plan's first game."""
     keys = Keys(plan)
-    slot = next(iter(plan.slots({})))
-    assert slot is not None
-    return keys.key(slot), keys.seed(slot)
+    scheduled_game = next(iter(plan.scheduled_games({})))
+    assert scheduled_game is not None
+    return keys.key(scheduled_game), keys.seed(scheduled_game)
 
 
 @pytest.mark.parametrize(

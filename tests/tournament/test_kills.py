@@ -12,13 +12,13 @@ import pytest
 from contests import command, course, drawing_bot, environment, games, table, tournament
 
 from referee.harness.tournament.execution import worker
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import reader
 
 pytestmark = pytest.mark.slow
 
 
-def lanes_of(driver: int) -> list[psutil.Process]:
-    """The lanes of a tournament that is being played."""
+def workers_of(driver: int) -> list[psutil.Process]:
+    """Returns the workers of a running tournament."""
     try:
         return [
             child
@@ -37,7 +37,7 @@ def _line(process: psutil.Process) -> str:
 
 
 def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kills: int, seed: int) -> int:
-    """Plays a tournament to its end while driver and lanes are killed; how many were."""
+    """Plays a tournament while driver and workers are killed. Returns the number of kills."""
     dice = random.Random(seed)
     done = 0
     arguments = start
@@ -50,11 +50,11 @@ def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kil
         try:
             while driver.poll() is None and done < kills and time.monotonic() < deadline:
                 _wait(driver, dice.uniform(0.0, 0.4))
-                lanes = lanes_of(driver.pid)
-                if lanes and dice.random() < 0.7:
-                    dice.choice(lanes).kill()
+                workers = workers_of(driver.pid)
+                if workers and dice.random() < 0.7:
+                    dice.choice(workers).kill()
                     done += 1
-                elif (contest / "tournament.toml").exists() and lanes:
+                elif (contest / "tournament.toml").exists() and workers:
                     os.kill(driver.pid, signal.SIGKILL)
                     done += 1
                     break
@@ -67,7 +67,7 @@ def killed_and_resumed(folder: Path, start: list[str | Path], contest: Path, kil
         if code == 0:
             return done
         said = (folder / "log").read_text()
-        # Whoever kills three lanes at one game makes it look like the cause: the run says so and ends.
+        # After three kills of workers during one game, the game looks like the cause, and the run ends.
         assert code == -signal.SIGKILL or (code == 3 and "is not tried again" in said), said
         _all_gone(folder)
 
@@ -80,7 +80,7 @@ def _wait(driver: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def _all_gone(folder: Path) -> None:
-    """Lanes of a killed driver end by themselves, with their bots."""
+    """Waits until the workers of a killed driver and their bots have ended."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         left = [process for process in psutil.process_iter() if str(folder) in _line(process)]
@@ -97,7 +97,7 @@ def choose():
     time.sleep(0.004)
     return plain()
 """
-"""So that there are games to be killed in."""
+"""Makes games long enough to be killed in."""
 
 
 def check(tmp_path: Path, games_each: int, kills: int) -> int:
@@ -109,11 +109,11 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
     expected, found = games(quiet), games(disturbed)
     assert {key: course(line) for key, line in found.items()} == {key: course(line) for key, line in expected.items()}
     assert len(found) == 3 * games_each
-    keys = [line.k for _, line in ledger.every_line(disturbed)]
+    keys = [line.k for _, line in reader.every_line(disturbed)]
     assert len(keys) == len(set(keys))
     assert table(quiet) == table(disturbed)
-    for file, line in ledger.counted_lines(disturbed):
-        record = ledger.record(disturbed, file, line)
+    for file, line in reader.counted_lines(disturbed):
+        record = reader.replay(disturbed, file, line)
         assert record is not None and worker.content(record.splitlines()) == line.a
     return done
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from referee.harness.errors import RunError, UsageError
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import ledger, reader
 from referee.harness.tournament.store.ledger import Ledger, Line
 
 
@@ -24,48 +24,48 @@ def opened(folder: Path) -> Ledger:
     return Ledger(folder, {"game": "tictactoe"})
 
 
-def test_what_is_appended_is_read_again(tmp_path: Path) -> None:
+def test_reading_returns_what_was_appended(tmp_path: Path) -> None:
     book = opened(tmp_path)
     book.append([(line("c/a-b/0/0"), None), (line("c/a-b/0/1", a="0f", j=3), None)])
-    found = ledger.read(tmp_path)
+    found = reader.read(tmp_path)
     assert found.count == 2
     game = found.find("c/a-b", 0, 1)
     assert game is not None and game.kind.r == (1, 2) and game.content == 15 and game.kind.judged == 3
     assert found.find("c/a-b", 1, 0) is None
 
 
-def test_each_record_is_found_by_its_line(tmp_path: Path) -> None:
+def test_a_line_finds_its_replay(tmp_path: Path) -> None:
     book = opened(tmp_path)
     for number in range(5):
         member = gzip.compress(b"record %d\n" % number)
         book.append([(line(f"c/a-b/{number}/0"), member), (line(f"c/a-b/{number}/1"), None)])
-    found = {each.k: ledger.record(tmp_path, file, each) for file, each in ledger.counted_lines(tmp_path)}
+    found = {each.k: reader.replay(tmp_path, file, each) for file, each in reader.counted_lines(tmp_path)}
     assert found["c/a-b/3/0"] == b"record 3\n" and found["c/a-b/3/1"] is None
     (pack,) = (tmp_path / "replays").iterdir()
     assert gzip.decompress(pack.read_bytes()) == b"".join(b"record %d\n" % number for number in range(5))
 
 
-def test_a_record_that_is_damaged_or_cut_off_is_told(tmp_path: Path) -> None:
+def test_a_damaged_replay_is_an_error(tmp_path: Path) -> None:
     member = gzip.compress(b"record\n" * 9)
     opened(tmp_path).append([(line("c/a-b/0/0"), member)])
-    ((file, each),) = ledger.counted_lines(tmp_path)
+    ((file, each),) = reader.counted_lines(tmp_path)
     (pack,) = (tmp_path / "replays").iterdir()
     for damaged in (b"", member[:-1], member[:12] + b"\xff\xff\xff" + member[15:], b"x" * len(member)):
         pack.write_bytes(damaged)
-        with pytest.raises(RunError, match="the record of c/a-b/0/0 cannot be read: "):
-            ledger.record(tmp_path, file, each)
+        with pytest.raises(RunError, match="the replay of c/a-b/0/0 cannot be read: "):
+            reader.replay(tmp_path, file, each)
 
 
-def test_a_torn_last_line_is_no_line_and_is_cut_off_by_the_next_run(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_ignored_and_removed_by_the_next_run(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.append([(line("c/a-b/0/0"), None)])
     first.close()
     with first.file.open("ab") as file:
         file.write(line("c/a-b/1/0")[:-20])
-    assert ledger.read(tmp_path).count == 1
+    assert reader.read(tmp_path).count == 1
     opened(tmp_path).append([(line("c/a-b/1/0"), None)])
     assert first.file.read_bytes().endswith(b"}\n")
-    assert ledger.read(tmp_path).count == 2
+    assert reader.read(tmp_path).count == 2
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
@@ -77,18 +77,18 @@ def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
     assert len(ledger.files(tmp_path)) == 2
 
 
-def test_of_one_key_the_earliest_line_counts_wherever_it_stands(tmp_path: Path) -> None:
+def test_the_earliest_line_of_a_key_counts(tmp_path: Path) -> None:
     first = opened(tmp_path)
     first.append([(line("c/a-b/0/0", at=5.0, why="late"), None)])
     first.close()
     opened(tmp_path).append([(line("c/a-b/0/0", at=4.0, why="early"), None)])
-    assert ledger.read(tmp_path).count == 1 and ledger.read(tmp_path).doubles == 1
-    assert [each.why for _, each in ledger.counted_lines(tmp_path)] == ["early"]
+    assert reader.read(tmp_path).count == 1 and reader.read(tmp_path).doubles == 1
+    assert [each.why for _, each in reader.counted_lines(tmp_path)] == ["early"]
 
 
-def test_void_lines_count_for_nothing(tmp_path: Path) -> None:
+def test_void_lines_do_not_count(tmp_path: Path) -> None:
     opened(tmp_path).append([(line("c/a-b/0/0", void=True), None)])
-    found = ledger.read(tmp_path)
+    found = reader.read(tmp_path)
     assert (found.count, found.voids) == (0, 1) and found.find("c/a-b", 0, 0) is None
 
 
@@ -113,31 +113,31 @@ def test_void_lines_count_for_nothing(tmp_path: Path) -> None:
         b'{"k":"c/a-b/0/0","r":[1,2],"p":[1,0],"f":[{"seat":-1}]}',
     ],
 )
-def test_a_damaged_line_is_named_and_not_left_out_in_silence(damaged: bytes, tmp_path: Path) -> None:
+def test_a_damaged_line_is_an_error(damaged: bytes, tmp_path: Path) -> None:
     book = opened(tmp_path)
     book.append([(line("c/a-b/0/0"), None), (damaged, None), (line("c/a-b/0/1"), None)])
     book.close()
     end = book.file.read_bytes().index(damaged) + len(damaged) + 1
     with pytest.raises(RunError, match=f"the line that ends at byte {end} is damaged"):
-        ledger.read(tmp_path)
+        reader.read(tmp_path)
 
 
 @pytest.mark.parametrize(
     "damage", [{"b": ("a",)}, {"w": (1, 2, 3)}, {"c": (1,)}, {"f": (ledger.Fault(2, "crash", ""),)}, {"p": ()}]
 )
-def test_a_whole_line_with_too_few_or_too_many_seats_is_named(damage: dict[str, Any], tmp_path: Path) -> None:
+def test_a_line_with_a_wrong_number_of_seats_is_an_error(damage: dict[str, Any], tmp_path: Path) -> None:
     whole = msgspec.json.decode(line("c/a-b/0/0"), type=Line)
     opened(tmp_path).append([(msgspec.json.encode(msgspec.structs.replace(whole, **damage)), None)])
     with pytest.raises(RunError, match=r"the line that ends at byte \d+ is damaged: it has "):
-        list(ledger.every_line(tmp_path))
+        list(reader.every_line(tmp_path))
 
 
-def test_reading_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_reading_continues_at_the_last_position(tmp_path: Path) -> None:
     book, ends = opened(tmp_path), dict[Path, int]()
     book.append([(line("c/a-b/0/0"), None)])
-    found = ledger.read(tmp_path, None, ends)
+    found = reader.read(tmp_path, None, ends)
     book.append([(line("c/a-b/1/0"), None)])
-    assert ledger.read(tmp_path, found, ends).count == 2 and found.doubles == 0
+    assert reader.read(tmp_path, found, ends).count == 2 and found.doubles == 0
 
 
 FILL = """
@@ -156,7 +156,7 @@ except RunError as error:
 
 
 def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
-    """The limit of a file's size stands for the disk's: a part of the last write is taken, then comes the error."""
+    """A limited file size acts like a full disk: it takes a part of the last write, then fails."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_001, 10_001))
@@ -168,7 +168,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
     assert "the ledger cannot be written" in done.stdout and "--resume" in done.stdout
     (file,) = ledger.files(tmp_path)
     assert file.read_bytes().endswith(b"}\n") and os.path.getsize(file) <= 10_001
-    assert ledger.read(tmp_path).count > 50
+    assert reader.read(tmp_path).count > 50
 
 
 def test_merging_copies_files_once_and_counts_no_game_twice(tmp_path: Path) -> None:
@@ -182,15 +182,15 @@ def test_merging_copies_files_once_and_counts_no_game_twice(tmp_path: Path) -> N
         pack.rename(pack.with_name("x" + pack.name))
     assert ledger.merge(one, two) == 2
     assert ledger.merge(one, two) == 0
-    found = ledger.read(one)
+    found = reader.read(one)
     assert (found.count, found.doubles) == (2, 1)
-    records = {each.k: ledger.record(one, file, each) for file, each in ledger.counted_lines(one)}
+    records = {each.k: reader.replay(one, file, each) for file, each in reader.counted_lines(one)}
     assert records == {"c/a-b/0/0": b"first", "c/a-b/1/0": b"other"}
 
 
-def test_two_different_files_of_one_name_are_not_merged(tmp_path: Path) -> None:
+def test_different_files_of_the_same_name_are_not_merged(tmp_path: Path) -> None:
     for name, content in (("one", b"a\n"), ("two", b"b\n")):
         (tmp_path / name / "ledger").mkdir(parents=True)
         (tmp_path / name / "ledger" / "x.jsonl").write_bytes(content)
-    with pytest.raises(UsageError, match="different files of one name"):
+    with pytest.raises(UsageError, match="different files with the same name"):
         ledger.merge(tmp_path / "one", tmp_path / "two")

@@ -5,7 +5,7 @@ import random
 
 import choix
 import pytest
-from simulated import field, in_elo, orbit, tournament
+from simulated import field, in_elo, seed_group, tournament
 
 from referee.harness.tournament.statistics.rating import ELO, Game, Tally, Weight, rate
 from referee.harness.tournament.statistics.score import elo, expected
@@ -18,7 +18,7 @@ A, B, C, D = range(4)
 
 
 def pair(first: int, second: int, there: Ranks, back: Ranks, content: int = 0) -> list[Game]:
-    """An orbit of two; `there` and `back` are the ranks of `first` and `second`."""
+    """Returns a game pair; `there` and `back` are the ranks of `first` and `second`."""
     return [Game((first, second), there, content), Game((second, first), (back[1], back[0]), content and content + 1)]
 
 
@@ -27,7 +27,7 @@ def fitted(tally: Tally) -> list[float]:
 
 
 def width(tally: Tally) -> float:
-    """Of the interval of the first."""
+    """Returns the width of the first interval."""
     ends = tally.ratings(draws=0)[0].elo
     assert ends.low is not None and ends.high is not None
     return ends.high - ends.low
@@ -36,7 +36,7 @@ def width(tally: Tally) -> float:
 # Ratings.
 
 
-def test_two_bots_lie_as_far_apart_as_their_score_says() -> None:
+def test_the_difference_of_two_ratings_follows_from_the_score() -> None:
     tally = Tally(2)
     for _ in range(300):
         tally.add(pair(A, B, WON, WON))
@@ -47,32 +47,32 @@ def test_two_bots_lie_as_far_apart_as_their_score_says() -> None:
     assert found[A] - found[B] == pytest.approx(elo(0.75), abs=0.5)
 
 
-def test_ratings_add_up_to_nothing_and_ties_are_half_a_win() -> None:
+def test_ratings_add_up_to_zero_and_a_tie_is_half_a_win() -> None:
     tally = Tally(3)
     tally.add(pair(A, B, DRAWN, DRAWN))
     tally.add(pair(B, C, WON, LOST))
     assert fitted(tally) == pytest.approx([0, 0, 0], abs=1e-6)
 
 
-@pytest.mark.parametrize("orbits", [1, 20_440, 41_707, 1_000_000, 1_000_000_000])
-def test_who_has_won_everything_is_rated_however_often_that_was(orbits: int) -> None:
-    """Where the pull of what was won and that of half a loss to an average bot are the same."""
-    winner, loser = rate(2, {((A, B, 2.0, 2),): Weight(orbits, orbits, orbits)}, draws=0)
+@pytest.mark.parametrize("groups", [1, 20_440, 41_707, 1_000_000, 1_000_000_000])
+def test_a_bot_that_won_any_number_of_games_has_a_finite_rating(groups: int) -> None:
+    """The wins pull the rating up as much as half a loss to an average bot pulls it down."""
+    winner, loser = rate(2, {((A, B, 2.0, 2),): Weight(groups, groups, groups)}, draws=0)
     rating = winner.elo.value
     assert loser.elo.value == -rating
-    assert 2 * orbits * expected(-2 * rating) == pytest.approx(expected(rating) - 0.5, rel=1e-4)
+    assert 2 * groups * expected(-2 * rating) == pytest.approx(expected(rating) - 0.5, rel=1e-4)
 
 
-@pytest.mark.parametrize("orbits", [1_000, 100_000_000])
-def test_a_field_that_falls_into_two_is_rated_however_much_each_half_plays(orbits: int) -> None:
-    """Only the prior holds the halves together, which is little beside what they played."""
-    often = Weight(orbits, orbits, orbits)
+@pytest.mark.parametrize("groups", [1_000, 100_000_000])
+def test_bots_that_are_not_connected_by_games_are_rated(groups: int) -> None:
+    """Only the prior connects the halves, and it weighs little compared with their games."""
+    often = Weight(groups, groups, groups)
     both = {((one, two, won, 2),): often for one, two in ((A, B), (C, D)) for won in (1.0, 2.0)}
     found = [rating.elo.value for rating in rate(4, both, draws=0)]
     assert found == pytest.approx([elo(0.75) / 2, -elo(0.75) / 2] * 2, abs=0.1)
 
 
-def test_a_bot_is_rated_by_rivals_that_it_shares_with_another() -> None:
+def test_common_rivals_connect_bots_that_never_met() -> None:
     """a and c never met; both played b."""
     tally = Tally(3)
     for _ in range(200):
@@ -103,28 +103,28 @@ def test_a_bot_against_itself_changes_no_rating() -> None:
     assert fitted(tally) == before
 
 
-def test_nobody_has_played_yet() -> None:
+def test_ratings_without_games() -> None:
     for rating in Tally(3).ratings(draws=100):
         assert (rating.elo.value, rating.elo.low, rating.elo.high, rating.note) == (0, None, None, "no information")
 
 
-def test_the_order_of_arrival_shows_in_no_digit() -> None:
-    """The table of a run that was killed and resumed is that of an undisturbed one."""
+def test_the_order_of_games_changes_no_digit_of_a_rating() -> None:
+    """A run that was killed and resumed has the same standings as an undisturbed one."""
     dice = random.Random(3)
-    orbits = [
+    groups = [
         pair(*dice.sample(range(4), 2), dice.choice((WON, LOST, DRAWN)), dice.choice((WON, LOST))) for _ in range(200)
     ]
     found = []
     for _ in range(3):
         tally = Tally(4)
-        for each in orbits:
+        for each in groups:
             tally.add(each)
         found.append(tally.ratings(draws=100))
-        dice.shuffle(orbits)
+        dice.shuffle(groups)
     assert found[0] == found[1] == found[2]
 
 
-def test_who_has_not_played_changes_nobodys_rating_and_takes_nobodys_rank() -> None:
+def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
     """The third is absent."""
     fields = []
     for bots in (2, 3):
@@ -136,10 +136,10 @@ def test_who_has_not_played_changes_nobodys_rating_and_takes_nobodys_rank() -> N
     assert (fields[1][2].elo.low, fields[1][2].p_rank, fields[1][2].note) == (None, (), "no information")
 
 
-def test_the_true_ratings_come_out_of_a_long_tournament() -> None:
+def test_a_long_tournament_finds_the_true_ratings() -> None:
     luck = random.Random(1)
     strengths = field(luck, 12)
-    found = fitted(tournament(luck, strengths, seats=4, orbits=1500, shared=0.3))
+    found = fitted(tournament(luck, strengths, seats=4, groups=1500, shared=0.3))
     assert found == pytest.approx([in_elo(strength) for strength in strengths], abs=20)
 
 
@@ -175,26 +175,26 @@ def minorised(games: list[Game], bots: int) -> list[float]:
 def test_another_algorithm_finds_the_same_ratings(seats: int) -> None:
     luck = random.Random(seats)
     strengths = field(luck, 7, spread=1.5)
-    orbits = [orbit(luck, strengths, luck.sample(range(7), seats), shared=0.5) for _ in range(60)]
+    groups = [seed_group(luck, strengths, luck.sample(range(7), seats), shared=0.5) for _ in range(60)]
     tally = Tally(7)
-    for games in orbits:
+    for games in groups:
         tally.add(games)
-    assert fitted(tally) == pytest.approx(minorised([game for games in orbits for game in games], 7), abs=0.01)
+    assert fitted(tally) == pytest.approx(minorised([game for games in groups for game in games], 7), abs=0.01)
 
 
 def test_choix_finds_the_same_ratings() -> None:
-    """Where it is installed: it brings scipy along, which is larger than all that the tests need otherwise."""
+    """Only if choix is installed: it needs scipy, which is larger than all other test dependencies."""
     luck = random.Random(5)
     strengths, tally, beaten = field(luck, 6), Tally(6), []
     for _ in range(3000):
-        games = orbit(luck, strengths, luck.sample(range(6), 2), shared=0.5)
+        games = seed_group(luck, strengths, luck.sample(range(6), 2), shared=0.5)
         tally.add(games)
         beaten += [(game.bots[game.ranks.index(1)], game.bots[game.ranks.index(2)]) for game in games]
     theirs = [value * ELO for value in choix.ilsr_pairwise(6, beaten)]
     assert fitted(tally) == pytest.approx(theirs, abs=0.5)  # it has no prior
 
 
-def test_openskill_puts_the_bots_into_the_same_order() -> None:
+def test_openskill_ranks_the_bots_in_the_same_order() -> None:
     from openskill.models import PlackettLuce
 
     luck = random.Random(6)
@@ -203,7 +203,7 @@ def test_openskill_puts_the_bots_into_the_same_order() -> None:
     theirs = [model.rating() for _ in strengths]
     tally = Tally(6)
     for _ in range(400):
-        games = orbit(luck, strengths, luck.sample(range(6), 4), shared=0.0)
+        games = seed_group(luck, strengths, luck.sample(range(6), 4), shared=0.0)
         tally.add(games)
         for game in games:
             teams = model.rate([[theirs[bot]] for bot in game.bots], ranks=list(game.ranks))
@@ -216,13 +216,13 @@ def test_openskill_puts_the_bots_into_the_same_order() -> None:
 # Intervals.
 
 
-def coverage(runs: int, bots: int, seats: int, orbits: int, shared: float) -> float:
-    """How many in a hundred intervals of simulated tournaments hold the true rating."""
+def coverage(runs: int, bots: int, seats: int, groups: int, shared: float) -> float:
+    """Returns the percentage of intervals in simulated tournaments that hold the true rating."""
     luck = random.Random(runs + bots)
     inside = []
     for _ in range(runs):
         strengths = field(luck, bots)
-        ratings = tournament(luck, strengths, seats, orbits, shared).ratings(draws=0)
+        ratings = tournament(luck, strengths, seats, groups, shared).ratings(draws=0)
         for strength, rating in zip(strengths, ratings, strict=True):
             assert rating.elo.low is not None and rating.elo.high is not None
             inside.append(rating.elo.low <= in_elo(strength) <= rating.elo.high)
@@ -231,23 +231,23 @@ def coverage(runs: int, bots: int, seats: int, orbits: int, shared: float) -> fl
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [0.0, 0.7])
-@pytest.mark.parametrize(("bots", "seats", "orbits"), [(2, 2, 60), (4, 4, 60), (6, 2, 150), (8, 4, 60)])
-def test_intervals_hold_the_truth_in_95_of_100_tournaments_whatever_luck_an_orbit_shares(
-    bots: int, seats: int, orbits: int, shared: float
+@pytest.mark.parametrize(("bots", "seats", "groups"), [(2, 2, 60), (4, 4, 60), (6, 2, 150), (8, 4, 60)])
+def test_95_of_100_intervals_hold_the_true_rating_with_any_shared_luck(
+    bots: int, seats: int, groups: int, shared: float
 ) -> None:
     runs = {2: 3000, 4: 500, 6: 500, 8: 400}[bots]
-    assert 94 <= coverage(runs, bots, seats, orbits, shared) <= 96
+    assert 94 <= coverage(runs, bots, seats, groups, shared) <= 96
 
 
 def test_shared_luck_makes_intervals_wider() -> None:
     widths = []
     for shared in (0.0, 1.0):
         luck = random.Random(3)
-        widths.append(width(tournament(luck, field(luck, 4), seats=4, orbits=100, shared=shared)))
+        widths.append(width(tournament(luck, field(luck, 4), seats=4, groups=100, shared=shared)))
     assert widths[1] > 1.5 * widths[0]
 
 
-def test_who_won_all_orbits_has_an_open_upper_end() -> None:
+def test_winning_all_seed_groups_leaves_the_upper_end_open() -> None:
     tally = Tally(3)
     for _ in range(25):
         tally.add(pair(A, B, WON, WON))
@@ -259,7 +259,7 @@ def test_who_won_all_orbits_has_an_open_upper_end() -> None:
     assert expected(first.elo.low - second.elo.value) ** 25 == pytest.approx(0.025)
 
 
-def test_who_lost_all_orbits_has_an_open_lower_end_and_few_are_said() -> None:
+def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
     tally = Tally(2)
     for _ in range(5):
         tally.add(pair(A, B, LOST, LOST))
@@ -269,7 +269,7 @@ def test_who_lost_all_orbits_has_an_open_lower_end_and_few_are_said() -> None:
     assert first.elo.high is not None and expected(first.elo.high - second.elo.value) == pytest.approx(1 - 0.025**0.2)
 
 
-def test_orbits_that_are_all_equal_otherwise_say_nothing_of_the_error() -> None:
+def test_equal_seed_groups_give_no_interval() -> None:
     tally = Tally(3)
     for _ in range(50):
         tally.add(pair(A, B, WON, LOST))
@@ -280,9 +280,9 @@ def test_orbits_that_are_all_equal_otherwise_say_nothing_of_the_error() -> None:
 # Ranks.
 
 
-def test_the_chances_of_ranks_are_a_share_for_everybody_and_follow_from_the_seed() -> None:
+def test_the_chances_of_ranks_add_up_and_follow_from_the_seed() -> None:
     luck = random.Random(4)
-    tally = tournament(luck, field(luck, 5), seats=2, orbits=80, shared=0.5)
+    tally = tournament(luck, field(luck, 5), seats=2, groups=80, shared=0.5)
     found = [rating.p_rank for rating in tally.ratings()]
     assert found == [rating.p_rank for rating in tally.ratings()]
     assert found != [rating.p_rank for rating in tally.ratings(seed=1)]
@@ -298,7 +298,7 @@ def test_equal_bots_are_best_with_equal_chances() -> None:
 
 
 def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
-    """Of two bots: that the difference is above 0, with the deviation that the interval shows."""
+    """For two bots, it is the chance that the difference is above 0, given the interval's deviation."""
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, WON), (LOST, LOST), (WON, WON), (DRAWN, LOST)) * 8:
         tally.add(pair(A, B, there, back))
@@ -308,7 +308,7 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     assert first.p_rank[0] == pytest.approx(math.erfc(-deviations / math.sqrt(2)) / 2, abs=0.005)
 
 
-def test_three_wins_of_three_make_nobody_the_best_for_sure() -> None:
+def test_three_wins_of_three_do_not_make_a_bot_surely_the_best() -> None:
     tally = Tally(2)
     for _ in range(3):
         tally.add(pair(A, B, WON, WON))
@@ -318,8 +318,8 @@ def test_three_wins_of_three_make_nobody_the_best_for_sure() -> None:
 # Copies and faults.
 
 
-def test_copies_make_no_interval_narrower() -> None:
-    """What comes of ten different orbits, and of the same ten played five times over."""
+def test_repeats_do_not_narrow_an_interval() -> None:
+    """Returns the ratings of ten different seed groups, and of the same ten played five times."""
     results = ((WON, WON), (WON, LOST), (LOST, LOST), (WON, WON), (DRAWN, WON)) * 2
     widths = []
     for times, copied in ((1, True), (5, True), (5, False)):
@@ -349,9 +349,9 @@ def test_faults_cost_rating_but_not_the_rating_without_them() -> None:
 def test_a_hundred_thousand_games_are_counted_and_rated_in_seconds() -> None:
     luck = random.Random(8)
     strengths = field(luck, 30)
-    orbits = [orbit(luck, strengths, luck.sample(range(30), 2), 0.5) for _ in range(2000)]
+    groups = [seed_group(luck, strengths, luck.sample(range(30), 2), 0.5) for _ in range(2000)]
     tally = Tally(30)
     for _ in range(25):
-        for games in orbits:
+        for games in groups:
             tally.add(games)
     assert len(tally.ratings()) == 30

@@ -1,4 +1,4 @@
-"""The command line of tournaments: what is asked for is played, once, and every way to end is told."""
+"""The command line of tournaments: every game is played once, and every end is reported."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from defects import bot
 from referee.games.dice import derive_seed
 from referee.harness.match import maps
 from referee.harness.tournament.model import read_plan
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import ledger, reader
 
 pytestmark = pytest.mark.slow
 
@@ -40,13 +40,13 @@ def started(folder: Path, *arguments: str | Path) -> "subprocess.Popen[str]":
 def wait_for_games(folder: Path, count: int) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if (folder / "ledger").exists() and ledger.read(folder).count >= count:
+        if (folder / "ledger").exists() and reader.read(folder).count >= count:
             return
         time.sleep(0.02)
     raise AssertionError("no games")
 
 
-def test_one_lane_and_two_lanes_and_two_shards_play_the_same_games(bots: list[str], tmp_path: Path) -> None:
+def test_one_worker_and_two_workers_and_two_shards_play_the_same_games(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots, "--games", "6", "--seed", "3"]
     tournament(tmp_path, *start, "--ledger", tmp_path / "one", "--jobs", "1")
     tournament(tmp_path, *start, "--ledger", tmp_path / "two", "--jobs", "2", "--no-pin")
@@ -54,13 +54,13 @@ def test_one_lane_and_two_lanes_and_two_shards_play_the_same_games(bots: list[st
         tournament(tmp_path, *start, "--ledger", tmp_path / f"part{part}", "--shard", f"{part}/2")
     tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "part1", tmp_path / "part2")
     one = {key: course(line) for key, line in games(tmp_path / "one").items()}
-    assert len(one) == 18 and len({line[1] for line in one.values()}) == 9  # a seed an orbit
+    assert len(one) == 18 and len({line[1] for line in one.values()}) == 9  # a seed a seed group
     for name in ("two", "whole"):
         assert {key: course(line) for key, line in games(tmp_path / name).items()} == one
     assert all(0 < len(games(tmp_path / f"part{part}")) < 18 for part in ("1", "2"))
 
 
-def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tmp_path: Path) -> None:
+def test_games_of_another_tournament_are_not_merged(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--games", "2"]
     tournament(tmp_path, *start, "--seed", "3", "--ledger", tmp_path / "one")
     tournament(tmp_path, *start, "--seed", "4", "--ledger", tmp_path / "other")
@@ -78,8 +78,8 @@ def test_what_was_played_in_another_tournament_is_not_merged(bots: list[str], tm
     assert not (tmp_path / "whole").exists()
 
 
-def test_a_name_that_a_submission_gives_itself_harms_no_table(tmp_path: Path) -> None:
-    """A terminal obeys none of it, it is one line, and it has an end. Told apart they stay."""
+def test_a_hostile_name_does_not_disturb_the_standings(tmp_path: Path) -> None:
+    """It has no control characters, one line and a limited length. Equal names get numbers."""
     folders = [tmp_path / "one", tmp_path / "two"]
     for folder in folders:
         folder.mkdir()
@@ -92,7 +92,7 @@ def test_a_name_that_a_submission_gives_itself_harms_no_table(tmp_path: Path) ->
     assert sorted(names) == [start, start + " 2"]
 
 
-def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path: Path) -> None:
+def test_adding_a_bot_changes_no_other_games(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots[:2], "--games", "4", "--seed", "3", "--ledger", folder)
     before = games(folder)
@@ -107,7 +107,7 @@ def test_a_bot_that_comes_later_changes_nobodys_games(bots: list[str], tmp_path:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_keeps_what_is_played_and_resume_goes_on(
+def test_a_signal_keeps_played_games_and_resume_continues(
     bots: list[str], tmp_path: Path, number: signal.Signals
 ) -> None:
     folder = tmp_path / "t"
@@ -136,7 +136,7 @@ def test_a_folder_in_use_is_refused_and_can_be_shown(bots: list[str], tmp_path: 
     run.communicate(timeout=60)
 
 
-def test_a_bot_that_fails_again_and_again_loses_the_rest_unplayed(bots: list[str], tmp_path: Path) -> None:
+def test_an_expelled_bot_loses_its_other_games_without_play(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots, bad, "--games", "10", "--ledger", folder, "--expel", "5")
@@ -176,16 +176,16 @@ def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_p
     assert "--first-to 3: only a series is decided by wins, and round-robin is none" in said
 
 
-def test_it_is_said_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
+def test_a_message_says_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
     start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replays", "faults", "--strict"]
     said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=1)
-    assert said.count("bad has been at fault in 8 games running: its other games come last") == 1
+    assert said.count("bad was at fault in 8 games in a row: its other games come last") == 1
     out = tournament(tmp_path, *start, "--ledger", tmp_path / "u", "--expel", "3", code=1)
     assert "come last" not in out
 
 
-def test_a_bye_once_given_stays_and_is_shown(tmp_path: Path) -> None:
+def test_byes_stay_with_their_bots_and_are_shown(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate("abcde")]
     start = ["--game", "tictactoe", *bots, "--format", "swiss", "--games", "2", "--seed", "3"]
     before: dict[str, int] = dict.fromkeys("abcde", 0)
@@ -203,7 +203,7 @@ def test_a_bye_once_given_stays_and_is_shown(tmp_path: Path) -> None:
     assert "| faults | byes |" in tournament(tmp_path, "show", tmp_path / "5", "--form", "markdown")
 
 
-def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[str], tmp_path: Path) -> None:
+def test_strict_fails_for_faults_and_only_replays_with_faults_are_kept(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
     start = ["--game", "tictactoe", *bots[:2], bad, "--ledger", tmp_path / "t", "--replays", "faults", "--strict"]
     tournament(tmp_path, *start, code=1)
@@ -213,7 +213,7 @@ def test_faults_count_under_strict_and_only_their_records_are_kept(bots: list[st
     tournament(tmp_path, "--resume", "--ledger", tmp_path / "t", "--strict", code=1)  # nothing is left to be played
 
 
-def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list[str], tmp_path: Path) -> None:
+def test_resume_refuses_changes_that_would_orphan_games(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     tournament(tmp_path, "--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder)
     plan, resume = (folder / "tournament.toml").read_bytes(), ["--resume", "--ledger", folder]
@@ -221,8 +221,8 @@ def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list
     for arguments, words in (
         (["--game", "tictactoe", *bots, "--seed", "4"], "holds a tournament whose seed is 3, not 4"),
         (["--game", "connectfour", *bots], "holds a tournament whose game is tictactoe, not connectfour"),
-        (["--game", "tictactoe", *bots[:2]], "holds games of cid, not named now"),
-        (["--game", "tictactoe", *bots[:2], other], "holds games of cid as it was before it was changed"),
+        (["--game", "tictactoe", *bots[:2]], "holds games of cid, which you did not name"),
+        (["--game", "tictactoe", *bots[:2], other], "holds games of an earlier version of cid"),
     ):
         assert words in tournament(tmp_path, *arguments, *resume, code=2)
     assert (folder / "tournament.toml").read_bytes() == plan
@@ -230,7 +230,7 @@ def test_what_would_leave_played_games_without_a_place_is_no_resuming(bots: list
     assert len(games(folder)) == 12
 
 
-def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots: list[str], tmp_path: Path) -> None:
+def test_resume_names_all_differences_in_a_line_and_changes_nothing(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     start = ["--game", "tictactoe", *bots[:2]]
     tournament(tmp_path, *start, "--games", "4", "--seed", "3", "--call-time", "3s", "--ledger", folder)
@@ -249,7 +249,7 @@ def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots
         (["--seed", "4"], "seed is 3, not 4"),
         (["--format", "gauntlet"], "format is round-robin, not gauntlet"),
         (["--memory", "64MiB"], "need the whole command"),
-        (["--games", "0"], "--games 0: there must be one at least"),
+        (["--games", "0"], "--games 0: must be at least 1"),
     ):
         said = tournament(tmp_path, *arguments, *resume, code=2)
         assert words in said and said.count("\n") == 1, said
@@ -259,19 +259,19 @@ def test_what_differs_from_the_ledger_is_told_in_a_line_and_nothing_is_done(bots
     assert len(games(folder)) == 6
 
 
-def test_who_is_absent_stays_so_until_it_is_added(bots: list[str], tmp_path: Path) -> None:
+def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     start = ["--game", "tictactoe", *bots, "--seed", "3", "--ledger", folder]
     tournament(tmp_path, *start, "--absent", "cid")
     assert len(games(folder)) == 2
     before = (folder / "tournament.toml").read_bytes()
     said = tournament(tmp_path, *start, "--resume", "--absent", "bob", code=2)
-    assert "holds a tournament whose bob is there, not absent; another one needs a folder" in said
+    assert "holds a tournament whose bob takes part and is not absent; use another folder" in said
     assert (folder / "tournament.toml").read_bytes() == before
     again = subprocess.run(
         command(*start, "--resume"), cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True
     )
-    assert again.stderr.splitlines() == ["cid does not show up"]  # what is not said is as it was
+    assert again.stderr.splitlines() == ["cid is absent"]  # what is not said is as it was
     assert (folder / "tournament.toml").read_bytes() == before and len(games(folder)) == 2
     assert tournament(tmp_path, "add", folder, bots[2]).endswith("3 bots\n")
     tournament(tmp_path, "--resume", "--ledger", folder)
@@ -286,7 +286,7 @@ def test_who_is_absent_stays_so_until_it_is_added(bots: list[str], tmp_path: Pat
         ("swiss", "3", None),
     ],
 )
-def test_tables_that_cannot_all_be_played_are_told_of(
+def test_rounds_that_cannot_be_played_get_a_remark(
     bots: list[str], tmp_path: Path, format: str, tables: str, sentence: str | None
 ) -> None:
     start = command("--game", "tictactoe", *bots, "--format", format, "--tables", tables)
@@ -300,11 +300,11 @@ def test_a_gauntlet_keeps_its_first_bot_and_a_round_robin_has_no_order(bots: lis
         tournament(tmp_path, *start, *bots[:2])
         code = 2 if format == "gauntlet" else 0
         said = tournament(tmp_path, *start, "--resume", bots[2], bots[1], bots[0], code=code)
-        assert code == 0 or "whose bots are, in this order, ann, bob; name them so" in said
+        assert code == 0 or "the order of the bots matters: name them as ann, bob" in said
     assert len(games(tmp_path / "round-robin")) == 6
 
 
-def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots: list[str], tmp_path: Path) -> None:
+def test_copied_lines_of_another_seed_are_an_error(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots[:2]]
     for name, seed in (("one", "3"), ("other", "4")):
         tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
@@ -326,7 +326,7 @@ def test_lines_of_another_seed_that_were_copied_into_the_folder_are_noticed(bots
 
 
 @pytest.mark.parametrize("spoilt", ["behind", "damaged", "missing"])
-def test_a_file_that_may_be_of_two_tournaments_is_named(bots: list[str], tmp_path: Path, spoilt: str) -> None:
+def test_a_file_with_lines_of_two_tournaments_is_an_error(bots: list[str], tmp_path: Path, spoilt: str) -> None:
     start = ["--game", "tictactoe", *bots[:2]]
     for name, seed in (("one", "3"), ("other", "4")):
         tournament(tmp_path, *start, "--seed", seed, "--ledger", tmp_path / name)
@@ -347,7 +347,7 @@ def test_a_file_that_may_be_of_two_tournaments_is_named(bots: list[str], tmp_pat
     assert (tmp_path / "one" / "tournament.toml").read_bytes() == plan
 
 
-def test_bots_that_cannot_be_built_are_all_told_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
+def test_all_build_failures_are_reported_before_the_first_game(bots: list[str], tmp_path: Path) -> None:
     for name in ("x", "y"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "bot.toml").write_text('run = ["./bot"]\nbuild = "echo this is wrong; false"\n')
@@ -374,7 +374,7 @@ def test_an_edit_during_a_tournament_changes_nothing(tmp_path: Path) -> None:
     assert len(games(folder)) == 2
 
 
-def test_equal_programs_play_under_idents_of_their_own(tmp_path: Path) -> None:
+def test_equal_programs_have_different_idents(tmp_path: Path) -> None:
     folder = tmp_path / "t"
     twice = command("--game", "tictactoe", "@random", "@random", "--games", "4", "--ledger", folder)
     done = subprocess.run(twice, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
@@ -391,7 +391,7 @@ def test_a_judged_tournament_pays_what_judge_pays(tmp_path: Path) -> None:
     assert row["points"] == 100 and row["games"] == 9
 
 
-def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
+def test_a_tournament_file_describes_everything(bots: list[str], tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
         'game = "aibg5"\nformat = "groups"\ngames = 1\nseed = 7\noptions = { rounds = 2 }\n'
         'maps = { groups = "FirstRoundTopicAIBGaziBre", final = "FinalMapTopicAIBGaziBre" }\n'
@@ -410,7 +410,7 @@ def test_a_file_says_all(bots: list[str], tmp_path: Path) -> None:
     assert found["due"] == 3 and found["rows"][-1]["name"] == "late"
 
 
-def test_the_command_line_stands_above_the_file(tmp_path: Path) -> None:
+def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
         'game = "tictactoe"\nseed = 7\ngames = 2\nmemory = "1GiB"\nprocesses = "10"\npause = true\ncall_time = "3s"\n'
         'options = { opening = 2 }\nbots = ["@random", "@random"]\n'
@@ -427,7 +427,7 @@ def test_the_command_line_stands_above_the_file(tmp_path: Path) -> None:
     assert (plan.time.per_call_s, plan.time.initial_s) == (3.0, 60.0)
 
 
-def test_paths_in_a_file_are_from_its_folder_with_a_name_before_them_too(tmp_path: Path) -> None:
+def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
     (tmp_path / "cup" / "bee").mkdir(parents=True)
     (tmp_path / "cup" / "bee" / "bot.toml").write_text('name = "Bee"\nrun = ["/bin/false"]\n')
     (tmp_path / "cup" / "one.py").write_text(bot(DRAWS))
@@ -444,40 +444,49 @@ def test_paths_in_a_file_are_from_its_folder_with_a_name_before_them_too(tmp_pat
 @pytest.mark.parametrize(
     "arguments,words",
     [
-        (["--game", "tictactoe", "@random"], "2 bots at least"),
+        (["--game", "tictactoe", "@random"], "at least 2 bots"),
         (["--game", "tictactoe", "@random", "@random", "--format", "cup"], "there are round-robin"),
         (["--game", "tictactoe", "@random", "@random", "--shard", "3/2"], "I/N"),
-        (["--game", "tictactoe", "@random", "@random", "--format", "swiss", "--shard", "1/2"], "in swiss all results"),
-        (["--game", "tictactoe", "@random", "@random", "--format", "series", "--shard", "2/2"], "played in one place"),
-        (["--game", "aibg5", "@random", "--format", "swiss"], "games of two"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--format", "swiss", "--shard", "1/2"],
+            "swiss cannot be sharded",
+        ),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--format", "series", "--shard", "2/2"],
+            "series cannot be sharded",
+        ),
+        (["--game", "aibg5", "@random", "--format", "swiss"], "games with two seats"),
         (["--game", "tictactoe", "@random", "nowhere"], "no bot at 'nowhere'"),
         (["--resume"], "--ledger"),
         (["--game", "tictactoe", "@random", "@random", "--absent", "bob"], "no bot of that name"),
         (
             ["--game", "tictactoe", "@random", "@random", "--seed=-1"],
-            "seed=-1: wanted is an unsigned integer of 64 bits",
+            "seed=-1: expected an unsigned integer of 64 bits",
         ),
-        (["--game", "tictactoe", "@random", "@random", "--cluster", "127.0.0.1:1", "--jobs", "2"], "--jobs --cluster:"),
+        (
+            ["--game", "tictactoe", "@random", "@random", "--cluster", "127.0.0.1:1", "--jobs", "2"],
+            "--jobs cannot be combined with --cluster",
+        ),
         (
             ["--game", "tictactoe", "@random", "@random", "--cluster", "127.0.0.1:1", "--forfeit"],
-            "--forfeit --cluster:",
+            "--forfeit cannot be combined with --cluster",
         ),
-        (["--game", "tictactoe", "@random", "@random", "--tls-ca", "ca.pem"], "they are for --cluster"),
+        (["--game", "tictactoe", "@random", "@random", "--tls-ca", "ca.pem"], "need --cluster"),
         (["show", "nowhere"], "holds no tournament"),
-        (["show", "nowhere", "--sqlite", "x", "--follow"], "--sqlite --follow: one of the two"),
+        (["show", "nowhere", "--sqlite", "x", "--follow"], "--sqlite cannot be combined with --follow"),
         (["nowhere.toml"], "nowhere.toml"),
-        (["cup.toml", "--game", "quoridor"], "cup.toml: the file names the game and the bots"),
-        (["cup.toml", "@random"], "cup.toml: the file names the game and the bots"),
-        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "wanted is a time above 0"),
-        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "there must be one at least"),
+        (["cup.toml", "--game", "quoridor"], "cup.toml names the game and the bots"),
+        (["cup.toml", "@random"], "cup.toml names the game and the bots"),
+        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "expected a time above 0"),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "must be at least 1"),
         (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
         (
             ["--game", "tictactoe", "@random", "@random", "--alternate", "--seating", "orbit"],
-            "--alternate --seating orbit: one of them",
+            "--alternate cannot be combined with --seating orbit",
         ),
     ],
 )
-def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
+def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
     said = tournament(tmp_path, *arguments, code=2)
     assert words in said and said.count("\n") <= 2, said
     assert not (tmp_path / "tournaments").exists()
@@ -486,14 +495,17 @@ def test_what_cannot_be_is_told_in_a_line(arguments: list[str], words: str, tmp_
 @pytest.mark.parametrize(
     "more,words",
     [
-        ('bots = [{ path = "@random", name = "R/D" }, "@random"]', "'R/D' is no name; one has neither / nor ="),
-        ('bots = [{ path = "@random", name = "" }, "@random"]', "'' is no name"),
-        ('bots = ["@random", "@random"]\nrounds = 0', "--tables (rounds in a file) 0: there must be one at least"),
-        ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: there must be one at least"),
+        (
+            'bots = [{ path = "@random", name = "R/D" }, "@random"]',
+            "'R/D' cannot be a name: it must not contain / or =",
+        ),
+        ('bots = [{ path = "@random", name = "" }, "@random"]', "'' cannot be a name"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "--tables (rounds in a file) 0: must be at least 1"),
+        ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: must be at least 1"),
     ],
 )
-def test_what_a_file_may_not_say_is_told_in_a_line(more: str, words: str, tmp_path: Path) -> None:
-    """The byte order mark that some editors write is none of it."""
+def test_errors_in_a_file_are_one_line(more: str, words: str, tmp_path: Path) -> None:
+    """A byte order mark, as some editors write it, is allowed."""
     (tmp_path / "cup.toml").write_text(f'\ufeffgame = "tictactoe"\n{more}\n')
     said = tournament(tmp_path, "cup.toml", code=2)
     assert words in said and said.count("\n") <= 2, said
@@ -505,7 +517,7 @@ def test_events_are_the_ledgers_lines(bots: list[str], tmp_path: Path) -> None:
     assert {line.k: course(line) for line in told} == {key: course(line) for key, line in games(tmp_path / "t").items()}
 
 
-def test_games_of_a_match_side_by_side_are_those_one_after_the_other(bots: list[str], tmp_path: Path) -> None:
+def test_games_side_by_side_equal_those_one_after_the_other(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--games", "9", "--swap", "--seed", "4", "--json", "--replay"]
     match = [part for part in command(*start) if part != "tournament"]
     outcomes = []
@@ -525,7 +537,7 @@ def test_games_of_a_match_side_by_side_are_those_one_after_the_other(bots: list[
 
 
 def obey_interrupts() -> None:
-    """Whatever runs these tests may have told its children to ignore them, as a shell does behind an `&`."""
+    """A shell makes the children of a background job ignore interrupts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -536,10 +548,10 @@ def begin(params):
     plain(params)
     if params["seed"] != {first}: time.sleep(60)
 """
-"""In every game but the one of that seed."""
+"""Hangs in every game except the one with that seed."""
 
 
-def test_games_side_by_side_that_are_broken_off_keep_their_standings(tmp_path: Path) -> None:
+def test_interrupted_games_side_by_side_keep_their_standings(tmp_path: Path) -> None:
     code = HANGS.format(first=derive_seed(1, "seat", 0))
     start = ["--game", "tictactoe", drawing_bot(tmp_path, "ann", 1, code), drawing_bot(tmp_path, "bob", 2)]
     options = ["--games", "6", "--jobs", "2", "--seed", "1", "--startup", "60s", "--no-replay"]
@@ -575,8 +587,8 @@ def end(victory):
 
 
 @pytest.mark.parametrize("isolation", ["auto", "off"])
-def test_an_original_finds_its_folder_by_its_name_and_changes_no_bundle(tmp_path: Path, isolation: str) -> None:
-    """Agents of the card game have the folder above their own as the working one."""
+def test_an_original_agent_finds_its_folder_by_name_and_changes_no_archive(tmp_path: Path, isolation: str) -> None:
+    """Agents of the card game work in the folder above their own."""
     folder = tmp_path / "elsewhere" / "learner"
     folder.mkdir(parents=True)
     (folder / "agent.py").write_text(LEARNS)
@@ -591,8 +603,8 @@ def test_an_original_finds_its_folder_by_its_name_and_changes_no_bundle(tmp_path
     assert not (folder / "learned.txt").exists()
 
 
-def test_what_an_earlier_edition_unpacked_is_not_taken_for_a_bot(tmp_path: Path) -> None:
-    """It lay at `bots/HASH` itself, and had in it, for a Go bot, a package named like the bot."""
+def test_archives_unpacked_by_an_earlier_edition_are_not_used(tmp_path: Path) -> None:
+    """These were in `bots/HASH` itself, and a Go bot had a package named like the bot in it."""
     ann = tmp_path / "kit" / "bots" / "ann"
     drawing_bot(ann, "main", 1)
     (tmp_path / "kit" / "ann").mkdir()

@@ -1,4 +1,4 @@
-"""Elo, normalised Elo, likelihood of superiority and the likelihood ratio, from what came of orbits."""
+"""Elo, normalised Elo, likelihood of superiority and the likelihood ratio of seed groups."""
 
 import math
 
@@ -8,11 +8,11 @@ from referee.harness.tournament.statistics import score
 from referee.harness.tournament.statistics.score import (
     Bounds,
     Sample,
-    counted,
     elo,
     expected,
     llr,
     pentanomial,
+    seed_groups,
     trinomial,
 )
 
@@ -57,15 +57,15 @@ def test_the_likelihood_ratio_of_long_runs(sample: Sample, bounds: Bounds, wante
 # Samples.
 
 
-def test_the_score_of_an_orbit_counts_rivals_finished_ahead_of() -> None:
+def test_the_score_of_a_seed_group_counts_rivals_finished_ahead_of() -> None:
     """Four seats and four games: 12 rivals, 24 half steps."""
-    sample = counted([0, 0.5, 0.5, 23 / 24, 1], seats=4, games=4)
+    sample = seed_groups(4, 4, [1, *[0] * 11, 2, *[0] * 10, 1, 1])
     assert (len(sample.scores), sample.units, sample.games) == (25, 5, 4)
-    assert [step for step, count in enumerate(sample.counts) for _ in range(int(count))] == [0, 12, 12, 23, 24]
+    assert [score for score, count in zip(sample.scores, sample.counts, strict=True) if count] == [0, 0.5, 23 / 24, 1]
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [0, 0, 0, 0, 0], [1, 0, -1, 0, 1]])
-def test_counts_that_cannot_be_are_refused(counts: list[int]) -> None:
+def test_impossible_counts_are_refused(counts: list[int]) -> None:
     with pytest.raises(ValueError, match="counts"):
         pentanomial(counts)
 
@@ -76,7 +76,7 @@ def test_the_draw_ratio_is_that_of_units() -> None:
 
 
 def test_a_pair_of_games_tells_more_than_two_single_ones_when_their_luck_is_shared() -> None:
-    """Each seat wins its game: the pairs are all but equal, the single games differ widely."""
+    """One seat wins every game: the game pairs are almost equal, the single games differ widely."""
     paired = score.strength(pentanomial([0, 1, 98, 1, 0]))
     single = score.strength(trinomial(wins=100, draws=2, losses=98))
     assert half_width(paired.elo) < half_width(single.elo) / 5
@@ -85,7 +85,7 @@ def test_a_pair_of_games_tells_more_than_two_single_ones_when_their_luck_is_shar
 # Where there is no spread.
 
 
-def test_all_orbits_won_leaves_the_upper_end_open_and_the_lower_at_the_score_that_wins_all_in_one_of_forty() -> None:
+def test_winning_all_seed_groups_has_a_lower_end_that_wins_all_once_in_forty() -> None:
     found = score.strength(pentanomial([0, 0, 0, 0, 30]))
     assert found.elo.value == found.elo.high == math.inf
     assert found.elo.low == pytest.approx(elo(0.025 ** (1 / 30)))
@@ -94,7 +94,7 @@ def test_all_orbits_won_leaves_the_upper_end_open_and_the_lower_at_the_score_tha
     assert found.note == ""
 
 
-def test_all_orbits_lost_is_the_mirror_of_all_won() -> None:
+def test_losing_all_seed_groups_is_the_mirror_of_winning_all() -> None:
     won, lost = score.strength(pentanomial([0, 0, 0, 0, 7])), score.strength(pentanomial([7, 0, 0, 0, 0]))
     assert won.elo.low is not None and lost.elo.high == pytest.approx(-won.elo.low)
     assert (lost.elo.value, lost.elo.low) == (-math.inf, -math.inf)
@@ -103,14 +103,14 @@ def test_all_orbits_lost_is_the_mirror_of_all_won() -> None:
 
 
 @pytest.mark.parametrize(("counts", "value"), [([0, 0, 40, 0, 0], 0.0), ([0, 0, 0, 40, 0], elo(0.75))])
-def test_orbits_that_are_all_equal_otherwise_say_nothing_of_the_error(counts: list[int], value: float) -> None:
+def test_equal_seed_groups_give_no_interval(counts: list[int], value: float) -> None:
     found = score.strength(pentanomial(counts))
     assert (found.elo.value, found.elo.low, found.elo.high) == (pytest.approx(value), None, None)
     assert (found.nelo.low, found.nelo.high, found.los, found.note) == (None, None, None, "no information")
 
 
 @pytest.mark.parametrize(("units", "note"), [(19, "few"), (20, ""), (21, "")])
-def test_below_twenty_orbits_are_few(units: int, note: str) -> None:
+def test_below_twenty_seed_groups_are_few(units: int, note: str) -> None:
     assert score.strength(pentanomial([0, 1, units - 2, 1, 0])).note == note
 
 
@@ -128,13 +128,13 @@ def test_elo_and_the_expected_score_are_each_others_inverse() -> None:
 # The likelihood ratio where scores are missing.
 
 
-def test_equal_orbits_speak_for_h0_but_never_surely_at_once() -> None:
-    """The normal approximation has no spread to divide by; the likeliest distribution wins some orbits."""
+def test_equal_seed_groups_are_evidence_for_h0_but_do_not_decide_at_once() -> None:
+    """The normal approximation would divide by 0; in the likeliest distribution some seed groups are won."""
     share = 2 * (expected(30) - 0.5)
     assert llr(pentanomial([0, 0, 8, 0, 0]), Bounds(0, 30)) == pytest.approx(8 * math.log(1 - share))
 
 
-def test_won_orbits_speak_for_h1_by_the_ratio_of_the_expected_scores() -> None:
+def test_won_seed_groups_are_evidence_for_h1_by_the_ratio_of_the_expected_scores() -> None:
     assert llr(pentanomial([0, 0, 0, 0, 8]), Bounds(0, 30)) == pytest.approx(8 * math.log(expected(30) / 0.5))
     assert llr(pentanomial([8, 0, 0, 0, 0]), Bounds(-30, 0)) == pytest.approx(8 * math.log(0.5 / expected(30)))
 

@@ -10,7 +10,7 @@ import pytest
 from contests import drawing_bot, tournament
 from scripted import PREAMBLE, PYTHON
 
-from referee.harness.match.verdict import FULL_REPORTS
+from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 
@@ -36,13 +36,13 @@ def contest(tmp_path: Path) -> Path:
 
 
 def texts(site: Path) -> str:
-    """Everything that a reader of the site can get."""
+    """Returns all text of a site."""
     pages = "".join(page.read_text() for page in site.rglob("*.html"))
     return pages + "".join(gzip.decompress(game.read_bytes()).decode() for game in site.rglob("*.gz"))
 
 
 def followed(site: Path) -> int:
-    """How many links its pages have; each leads to a file of it."""
+    """Checks that all links lead to files of the site. Returns their number."""
     links = 0
     for page in site.rglob("*.html"):
         for link in re.findall(r'href="([^"]+)"', page.read_text()):
@@ -51,23 +51,23 @@ def followed(site: Path) -> int:
     return links
 
 
-def test_every_link_leads_to_a_file_and_every_record_verifies(contest: Path, tmp_path: Path) -> None:
+def test_every_link_leads_to_a_file_and_every_replay_verifies(contest: Path, tmp_path: Path) -> None:
     site = contest / "page-public"
     tournament(tmp_path, "page", contest)
     assert followed(site) > 3 * 8
     records = sorted(site.glob("games/*.gz"))
     assert records
     for record in records:
-        verify(Replay(record))  # as it stands there, packed
+        verify(Replay(record))  # packed, as the site has it
 
 
-def test_the_public_reads_nobodys_standard_error_and_no_commands(contest: Path, tmp_path: Path) -> None:
+def test_the_public_site_has_no_standard_error_and_no_commands(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "page", contest)
     read = texts(contest / "page-public")
     assert SECRET not in read and "cid.py" not in read and "illegal" in read
 
 
-def test_an_author_reads_what_is_theirs_and_the_organiser_everything(contest: Path, tmp_path: Path) -> None:
+def test_an_author_sees_the_own_bot_and_the_organiser_sees_everything(contest: Path, tmp_path: Path) -> None:
     for name, knows in (("ann", False), ("cid", True)):
         tournament(tmp_path, "page", contest, "--reader", "author", "--bot", name, "--to", tmp_path / name)
         assert (SECRET in texts(tmp_path / name)) == knows
@@ -77,7 +77,7 @@ def test_an_author_reads_what_is_theirs_and_the_organiser_everything(contest: Pa
     assert SECRET in texts(contest / "page-organiser")
 
 
-def test_names_are_text_and_not_html(tmp_path: Path) -> None:
+def test_names_are_escaped_in_html(tmp_path: Path) -> None:
     folder = tmp_path / "bots"
     folder.mkdir()
     for name in ("x", "y"):
@@ -90,7 +90,7 @@ def test_names_are_text_and_not_html(tmp_path: Path) -> None:
     assert "<script>x" not in re.sub(r"\{.*\}", "", read) and "&lt;script&gt;x" in read
 
 
-def test_faults_without_a_report_are_counted_on_pages_and_in_sqlite(tmp_path: Path) -> None:
+def test_faults_beyond_the_reported_ones_are_counted_on_pages_and_in_sqlite(tmp_path: Path) -> None:
     (tmp_path / "stubborn.py").write_text(PREAMBLE + "greet()\nwhile True: answer(call(), 'nonsense')")
     stubborn = f"stubborn=cmd:{shlex.join([*PYTHON, str(tmp_path / 'stubborn.py')])}"
     words = ["--game", "aiarena21", "--set", "turns=12", stubborn, "@random", "--format", "two-player", "--jobs", "1"]

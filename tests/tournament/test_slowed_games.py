@@ -1,4 +1,4 @@
-"""What becomes of games that the machine has spoiled: told apart, played again, and out of the table."""
+"""Games that were slowed by machine load are recognised, played again, and not counted."""
 
 import os
 import sqlite3
@@ -12,7 +12,7 @@ import pytest
 from contests import drawing_bot, games, table, tournament
 
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import reader
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -28,7 +28,7 @@ def choose():
 
 @contextmanager
 def burners(core: int, count: int) -> Iterator[None]:
-    """Programs that want all of a core, each in a session of its own: the kernel may share out time by sessions."""
+    """Runs programs that use all of a core, each in its own session, because the kernel may share time by sessions."""
     code = f"import os\nos.sched_setaffinity(0, [{core}])\nwhile True: pass"
     running = [subprocess.Popen([sys.executable, "-c", code], start_new_session=True) for _ in range(count)]
     try:
@@ -40,7 +40,7 @@ def burners(core: int, count: int) -> Iterator[None]:
 
 
 @pytest.mark.alone
-def test_a_game_that_the_machine_spoiled_is_played_again_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_a_game_slowed_by_machine_load_is_played_again_and_reported(tmp_path: Path) -> None:
     slow, quick = drawing_bot(tmp_path, "slow", 1, f"import time\n{BURNS}"), drawing_bot(tmp_path, "quick", 2)
     folder = tmp_path / "t"
     start: list[str | Path] = ["--game", "tictactoe", slow, quick, "--format", "two-player", "--jobs", "1"]
@@ -49,19 +49,19 @@ def test_a_game_that_the_machine_spoiled_is_played_again_and_the_rest_is_told(tm
             tmp_path, *start, "--call-time", "80ms", "--startup", "60s", "--on-noise", "replay", "--ledger", folder
         )
     (game,) = games(folder).values()
-    lines = [line for _, line in ledger.every_line(folder)]
+    lines = [line for _, line in reader.every_line(folder)]
     assert [line.void for line in lines] == [True, True, True, False]
     assert {line.k for line in lines} == {game.k} and {line.s for line in lines} == {game.s}
     assert all(any(fault.noise for fault in line.f) for line in lines)
-    assert "3 games were played again for that reason; those do not count" in said
-    assert "faults may be the machine's, which had no core free for the call" in said
+    assert "3 games were slowed by machine load and played again; these do not count" in said
+    assert "games with a fault were slowed by machine load" in said
     found = table(folder)
     assert found["played"] == 1 and found["voids"] == 3
     assert sum(row["noise"] for row in found["rows"]) >= 1
 
     base = tmp_path / "games.sqlite"
     tournament(tmp_path, "show", folder, "--sqlite", base)
-    tournament(tmp_path, "show", folder, "--sqlite", base)  # in the place of the old one
+    tournament(tmp_path, "show", folder, "--sqlite", base)  # replaces the old one
     with sqlite3.connect(base) as asked:
         assert asked.execute("SELECT key, seed FROM games").fetchall() == [(game.k, str(game.s))]
         query = "SELECT name, rank FROM seats JOIN bots ON bot = ident ORDER BY seat"

@@ -1,4 +1,4 @@
-"""Lanes: bots live from job to job within a limit, cores are never shared, what fails is told."""
+"""Workers keep a limited number of bots from job to job, never share a core, and report failures."""
 
 import gzip
 import subprocess
@@ -11,7 +11,7 @@ from contests import drawing_bot, environment, games, tournament
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.roster import open_roster
@@ -55,9 +55,11 @@ async def test_the_bots_of_the_next_match_are_started_while_those_of_this_one_en
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
-def test_messages_are_cut_out_of_whatever_comes(size: int) -> None:
+def test_frames_are_found_in_chunks_of_any_size(size: int) -> None:
     sent = [
-        worker_messages.Played(3, [(b"line", b"x" * 100_000), (b"other", None)]),
+        worker_messages.Played(
+            3, [worker_messages.PlayedGame("k", b"line", b"x" * 100_000), worker_messages.PlayedGame("l", b"other")]
+        ),
         worker_messages.Done(3, 0.5),
         worker_messages.Failed("why"),
     ]
@@ -71,8 +73,7 @@ def test_messages_are_cut_out_of_whatever_comes(size: int) -> None:
 
 TAKE = """
 from referee.harness.tournament.execution import core_locks
-held = core_locks.take()
-print(held and held.core, flush=True)
+print(core_locks.take(), flush=True)
 input()
 """
 
@@ -100,7 +101,7 @@ def test_two_processes_never_hold_one_core(tmp_path: Path) -> None:
         taker.wait()
 
 
-def test_a_lane_is_bound_to_its_core_with_its_bots(tmp_path: Path) -> None:
+def test_a_worker_and_its_bots_are_pinned_to_a_core(tmp_path: Path) -> None:
     tell = "import os\nhello['name'] = str(sorted(os.sched_getaffinity(0)))"
     bots = [drawing_bot(tmp_path, name, 1, tell) for name in ("ann", "bob")]
     folder = tmp_path / "t"
@@ -122,12 +123,12 @@ def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path
     assert "bob" in said
 
 
-def test_a_lane_ends_at_the_end_of_its_input(tmp_path: Path) -> None:
-    lane = subprocess.Popen(
+def test_a_worker_ends_at_the_end_of_its_input(tmp_path: Path) -> None:
+    worker = subprocess.Popen(
         [sys.executable, "-m", "referee.harness.tournament.execution.worker", "--no-pin"],
         env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
-    out, _ = lane.communicate(timeout=20)
-    assert lane.returncode == 0
+    out, _ = worker.communicate(timeout=20)
+    assert worker.returncode == 0
     (ready,) = worker_messages.Frames().feed(out)
     assert isinstance(worker_messages.report(ready), worker_messages.Ready)

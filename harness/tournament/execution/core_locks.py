@@ -1,6 +1,6 @@
-"""Physical cores, shared out among everything of one user that plays: each lane holds a lock on its own.
+"""Locks on physical cores: each worker of a user holds one on its core until it ends.
 
-So lanes of two tournaments, or of one and a cluster's worker, never share a core, and no bot is charged for another.
+So the workers of two tournaments, or of a tournament and a cluster, never share a core, and no bot slows another.
 """
 
 import fcntl
@@ -9,38 +9,22 @@ import stat
 import tempfile
 from pathlib import Path
 
-from msgspec import Struct
-
 from referee.harness.errors import RunError
 
 _SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
-class Held(Struct, frozen=True):
-    """Cores that this process holds until it ends, or `free` is called."""
-
-    cpus: tuple[int, ...]
-    """Logical processors."""
-    core: int
-    """The first of them, which names the lane."""
-    locks: tuple[int, ...]
-
-    def free(self) -> None:
-        """Gives them back."""
-        for lock in self.locks:
-            os.close(lock)
-
-
 def physical() -> list[tuple[int, ...]]:
-    """The cores that this process may use: each with its logical processors, by the lowest."""
+    """Returns the logical processors of each core that this process may use."""
     allowed = os.sched_getaffinity(0)
-    found = {tuple(cpu for cpu in _siblings(cpu) if cpu in allowed) for cpu in allowed}
-    return sorted(found)
+    return sorted({tuple(sibling for sibling in _siblings(cpu) if sibling in allowed) for cpu in allowed})
 
 
-def take(count: int = 1) -> Held | None:
-    """Pins this process, and all that it starts, to so many free cores. None when every core is taken: then it runs
-    wherever there is time."""
+def take(count: int = 1) -> int | None:
+    """Pins this process and its children to free cores. Returns the first logical processor of these.
+
+    Returns None, and pins nothing, if there are too few free cores.
+    """
     folder = run_folder()
     cpus: list[int] = []
     locks: list[int] = []
@@ -55,14 +39,14 @@ def take(count: int = 1) -> Held | None:
         locks.append(lock)
         if len(locks) == count:
             os.sched_setaffinity(0, cpus)
-            return Held(tuple(cpus), cpus[0], tuple(locks))
+            return cpus[0]
     for lock in locks:
         os.close(lock)
     return None
 
 
 def run_folder() -> Path:
-    """A folder of this user's own on this machine, for locks."""
+    """Returns a folder for locks that only this user can write."""
     base = os.environ.get("XDG_RUNTIME_DIR", "")
     folder = Path(base) / "referee" if os.path.isdir(base) else Path(tempfile.gettempdir()) / f"referee-{os.getuid()}"
     try:
@@ -71,18 +55,18 @@ def run_folder() -> Path:
     except OSError as error:
         raise RunError(f"{folder} cannot be made: {error.strerror}") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-        raise RunError(f"{folder} is not this user's own folder")
+        raise RunError(f"{folder} does not belong to this user")
     return folder
 
 
 def _siblings(cpu: int) -> tuple[int, ...]:
-    """The logical processors of the core that one belongs to."""
+    """Returns the logical processors of a processor's core."""
     try:
         text = Path(_SIBLINGS.format(cpu)).read_text()
     except OSError:
         return (cpu,)
-    found: list[int] = []
+    cpus: list[int] = []
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
-        found += range(int(first), int(last or first) + 1)
-    return tuple(found) or (cpu,)
+        cpus += range(int(first), int(last or first) + 1)
+    return tuple(cpus) or (cpu,)

@@ -1,143 +1,99 @@
-"""Who plays: lanes on this machine, each a process with its bots on a core. `cluster` has the same interface."""
+"""Workers on this machine: each a process with its bots, pinned to a core, with orders and reports through pipes."""
 
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from subprocess import PIPE
 
 import trio
-from msgspec import Struct
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.tournament.execution import core_locks, worker_messages
+from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
 
-QUEUED = 2
-"""Jobs that a lane has at once, so that it never waits for the next."""
-STARTS, KILLS = 3, 20
-"""A lane that ends so often by itself, or is killed so often, before it has begun will not begin."""
-DRAIN_S = 5.0
-"""So long games may still take when a run is broken off."""
+PROGRAM = [sys.executable, "-m", "referee.harness.tournament.execution.worker"]
+START_EXITS, START_KILLS = 3, 20
+"""How often in a row a worker may exit, or be killed, before it is ready. Then the run fails."""
 
 
-class Lost(Struct, frozen=True):
-    """A lane died. What it had not given is open again."""
+class LocalPool(WorkerPool):
+    """Workers on this machine. Made by `open_local`."""
 
-    lane: str
-    jobs: tuple[int, ...]
-    """The first is the one that it was at."""
-    began: bool
-    """It had started; else none of them can be the cause."""
-
-
-Event = worker_messages.Played | worker_messages.Done | worker_messages.Failed | Lost
-
-
-class Crew(ABC):
-    """Takes jobs and gives what has been played."""
-
-    JOB_S = 0.25
-    """How long a job should take: long enough that handing it out costs nothing beside it."""
-    lanes: int
-
-    def __init__(self) -> None:
-        self.tell, self.events = trio.open_memory_channel[Event](1000)
-
-    @abstractmethod
-    def room(self) -> int:
-        """How many jobs can be given now."""
-
-    @abstractmethod
-    async def give(self, job: worker_messages.Job) -> None:
-        """Hands a job to the lane that has the least to do."""
-
-    @abstractmethod
-    async def stop(self) -> None:
-        """Lets the games that are being played finish, if they do within some seconds, and ends all lanes."""
-
-
-class LocalCrew(Crew):
-    """Lanes on this machine. Made by `open_local`."""
-
-    def __init__(self, contest: worker_messages.Contest, lanes: int, arguments: tuple[str, ...]) -> None:
+    def __init__(self, contest: worker_messages.Contest, workers: int, arguments: tuple[str, ...]) -> None:
         super().__init__()
         self.contest = contest
-        self.lanes = lanes
-        self.arguments = arguments
+        self.command = [*PROGRAM, *arguments]
         self._ended = trio.Event()
         self._scope = trio.CancelScope()
-        self._all = [_Lane() for _ in range(lanes)]
+        self._workers = [_Worker() for _ in range(workers)]
         self._stopping = False
 
     def room(self) -> int:
-        return 0 if self._stopping else sum(QUEUED - len(lane.jobs) for lane in self._all if lane.process is not None)
+        return 0 if self._stopping else sum(QUEUED_JOBS - len(each.jobs) for each in self._workers if each.process)
 
     async def give(self, job: worker_messages.Job) -> None:
-        lane = min((lane for lane in self._all if lane.process is not None), key=lambda lane: len(lane.jobs))
-        lane.jobs.append(job.number)
-        await lane.send(job)
+        worker = min((each for each in self._workers if each.process), key=lambda each: len(each.jobs))
+        worker.jobs.append(job.number)
+        await worker.send(job)
 
     async def stop(self) -> None:
         self._stopping = True
-        for lane in self._all:
-            await lane.send(worker_messages.Stop())
+        for worker in self._workers:
+            await worker.send(worker_messages.Stop())
         with trio.move_on_after(DRAIN_S):
             await self._ended.wait()
         self._scope.cancel()
 
     async def run(self) -> None:
-        """Starts all lanes, side by side, and keeps them alive until it is told to stop."""
+        """Starts all workers and restarts those that die, until `stop`."""
         with self._scope:
             async with trio.open_nursery() as nursery:
-                for lane in self._all:
-                    nursery.start_soon(self._keep, lane)
+                for worker in self._workers:
+                    nursery.start_soon(self._keep, worker)
         self._ended.set()
-        self.tell.close()
+        self._send.close()
 
-    async def _keep(self, lane: "_Lane") -> None:
-        ended = killed = 0
+    async def _keep(self, worker: "_Worker") -> None:
+        exits = kills = 0
         while not self._stopping:
-            ready, code = await self._live(lane)
-            jobs, lane.jobs = tuple(lane.jobs), []
+            ready, code = await self._run_once(worker)
+            jobs, worker.jobs = tuple(worker.jobs), []
             if self._stopping:
                 return
-            ended = 0 if ready else ended + (code >= 0)
-            killed = 0 if ready else killed + (code < 0)
-            if ended == STARTS or killed == KILLS:
-                await self.tell.send(
-                    worker_messages.Failed("a lane ends before it has begun; what it said stands above")
-                )
+            exits = 0 if ready else exits + (code >= 0)
+            kills = 0 if ready else kills + (code < 0)
+            if exits == START_EXITS or kills == START_KILLS:
+                await self._send.send(worker_messages.Failed("a worker cannot start; its error message is above"))
                 return
-            await self.tell.send(Lost(lane.name, jobs, ready))
+            await self._send.send(Lost(worker.name, jobs, ready))
 
-    async def _live(self, lane: "_Lane") -> tuple[bool, int]:
-        """Starts its process and hears it to its end; whether it was ready to play, and how it ended."""
-        command = [sys.executable, "-m", "referee.harness.tournament.execution.worker", *self.arguments]
+    async def _run_once(self, worker: "_Worker") -> tuple[bool, int]:
+        """Runs the worker's process. Returns whether it got ready to play, and its exit code."""
         try:
-            # A session of its own: Ctrl-C is for the driver, which lets games finish.
-            process = await trio.lowlevel.open_process(command, stdin=PIPE, stdout=PIPE, start_new_session=True)
+            # In a session of its own: Ctrl-C goes to the driver only, which lets games finish.
+            process = await trio.lowlevel.open_process(self.command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         except OSError as error:
-            raise RunError(f"a lane cannot be started: {error}") from error
+            raise RunError(f"a worker cannot be started: {error}") from error
         assert process.stdin is not None and process.stdout is not None
         ready = False
         try:
-            lane.process = process
-            await lane.send(self.contest)
+            worker.process = process
+            await worker.send(self.contest)
             async for message in worker_messages.messages(process.stdout):
                 report = worker_messages.report(message)
                 if isinstance(report, worker_messages.Ready):
-                    ready, lane.name = True, report.lane
+                    ready, worker.name = True, report.worker
                     continue
                 if isinstance(report, worker_messages.Done):
-                    lane.jobs.remove(report.job)
-                await self.tell.send(report)
+                    worker.jobs.remove(report.job)
+                await self._send.send(report)
         except trio.BrokenResourceError:
             pass  # it died in the middle of a message
         finally:
-            lane.process = None
+            worker.process = None
             with trio.CancelScope(shield=True):
-                await process.stdin.aclose()  # by which it ends, with its bots
+                await process.stdin.aclose()  # the worker ends itself and its bots
                 with trio.move_on_after(DRAIN_S):
                     await process.wait()
                 if process.returncode is None:
@@ -147,14 +103,14 @@ class LocalCrew(Crew):
         return ready, process.returncode or 0
 
 
-class _Lane:
-    """A lane's process, and what it has to do."""
+class _Worker:
+    """A worker's process and its jobs."""
 
     def __init__(self) -> None:
         self.process: trio.Process | None = None
         self.name = ""
         self.jobs: list[int] = []
-        self._sending = trio.Lock()  # a pipe takes one order at a time, and several tasks give some
+        self._sending = trio.Lock()  # several tasks send, and frames must not mix
 
     async def send(self, order: worker_messages.Order) -> None:
         process = self.process
@@ -169,18 +125,17 @@ class _Lane:
 
 @asynccontextmanager
 async def open_local(
-    contest: worker_messages.Contest, lanes: int | None = None, cores_per_lane: int = 1, pin: bool = True
-) -> AsyncIterator[Crew]:
-    """Lanes for a run; default: one for every physical core. When the block ends, they and their bots have ended."""
-    count = lanes or max(1, len(core_locks.physical()) // cores_per_lane)
-    arguments = ("--cores", str(cores_per_lane)) if pin else ("--no-pin",)
-    isolation = next(iter(contest.stages.values())).limits.isolation
-    # No worker is alone in its control group, so we make room for the groups of all bots.
-    with plan.room(isolation):
+    contest: worker_messages.Contest, workers: int | None = None, cores_each: int = 1, pin: bool = True
+) -> AsyncIterator[WorkerPool]:
+    """Opens a pool of workers, one for every physical core by default. Leaving the block ends them and their bots."""
+    count = workers or max(1, len(core_locks.physical()) // cores_each)
+    arguments = ("--cores", str(cores_each)) if pin else ("--no-pin",)
+    # A worker shares its control group with others and cannot make room for the groups of its bots: the driver does.
+    with plan.vacate_cgroup(contest.limits.isolation):
         async with trio.open_nursery() as nursery:
-            crew = LocalCrew(contest, count, arguments)
-            nursery.start_soon(crew.run)
+            pool = LocalPool(contest, count, arguments)
+            nursery.start_soon(pool.run)
             try:
-                yield crew
+                yield pool
             finally:
                 nursery.cancel_scope.cancel()

@@ -1,6 +1,6 @@
-"""What a driver and its lanes say to each other: MessagePack in frames of four bytes of length and the rest.
+"""The messages between a driver and its workers: MessagePack in frames, each with its length in four bytes before it.
 
-The same messages go through pipes to lanes on this machine and through a cluster's tasks to others.
+A local worker gets the frames through a pipe. On a cluster, a Dask task carries a job to the worker and its games back.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -11,7 +11,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
 
 LENGTH_BYTES = 4
@@ -19,7 +19,7 @@ READ_BYTES = 1 << 18
 
 
 class Program(Struct, frozen=True, tag="program"):
-    """A bot that can be started here."""
+    """A bot that can be started on this machine."""
 
     ident: str
     name: str
@@ -30,7 +30,7 @@ class Program(Struct, frozen=True, tag="program"):
 
 
 class Stage(Struct, frozen=True):
-    """Conditions that games are played under."""
+    """The conditions of the games of one stage."""
 
     options: dict[str, Any]
     time: TimeControl
@@ -39,21 +39,26 @@ class Stage(Struct, frozen=True):
 
 
 class Contest(Struct, frozen=True, tag="contest"):
-    """The first message to a lane: what all games have in common."""
+    """What all games have in common: the first message to a worker."""
 
     game: str
     stages: dict[str, Stage]
     programs: tuple[Program, ...]
     records: str = "all"
-    """Which games' records are kept: all, faults, none."""
+    """Which replays to keep: all, faults, none."""
     bots_kept: int = 4
-    """So many idle bots stay alive from game to game."""
+    """How many idle bots stay alive from game to game."""
     folder: str | None = None
-    """The tournament's folder, which tells the seed: no bot sees it."""
+    """The tournament's folder, which is hidden from bots because it holds the seed."""
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, which are the same in all stages."""
+        return next(iter(self.stages.values())).limits
 
 
-class Due(Struct, frozen=True):
-    """A game to be played."""
+class Assignment(Struct, frozen=True):
+    """A scheduled game with all that a worker needs to play it."""
 
     key: str
     bots: tuple[str, ...]
@@ -62,45 +67,58 @@ class Due(Struct, frozen=True):
     stage: str = ""
     map: str | None = None
     case: str | None = None
-    """Of a judged run: the case that it is, by its opponent's name."""
+    """The case of a test run, named after its opponent."""
     judged: int = -1
-    """The seat that the case pays."""
+    """The seat that the case scores."""
     plain: bool = False
-    """It is of no tournament: its verdict is given as JSON in the place of a line of the ledger."""
+    """The game belongs to no tournament: the worker reports the verdict as JSON instead of a ledger line."""
     replay: str | None = None
-    """Of a plain game: the file for its record, if one is kept."""
+    """The replay file of a plain game."""
     bundles: bool = False
-    """Of a plain game: whether every fault has a folder beside the record."""
+    """Whether every fault of a plain game gets a fault report."""
     again: tuple[str, ...] = ()
-    """Of a plain game: the command line that plays it again."""
+    """The command line that reproduces a plain game."""
+
+    @property
+    def line_up(self) -> str:
+        """The first part of the key, `conditions/bots`: games of one line-up share a job."""
+        return self.key.rsplit("/", 2)[0]
 
 
 class Job(Struct, frozen=True, tag="job"):
-    """Games for one lane, to be played in this order."""
+    """Games for one worker, to play in this order."""
 
     number: int
-    games: tuple[Due, ...]
+    games: tuple[Assignment, ...]
 
 
 class Stop(Struct, frozen=True, tag="stop"):
-    """A lane ends after the game that it plays."""
+    """The worker ends after the game that it is playing."""
 
 
 class Ready(Struct, frozen=True, tag="ready"):
-    """A lane has begun."""
+    """The worker has started."""
 
-    lane: str
-    pid: int
-    core: int | None
-    version: str
+    worker: str
+
+
+class PlayedGame(Struct, frozen=True, array_like=True, gc=False):
+    """A game that was played."""
+
+    key: str
+    line: bytes
+    """Its ledger line, without the place of the replay."""
+    replay: bytes | None = None
+    """Its replay as a gzip member, if it is kept."""
+    void: bool = False
+    """The game does not count and is played again."""
 
 
 class Played(Struct, frozen=True, tag="played"):
-    """Some of a job's games have been played."""
+    """Some games of a job."""
 
     job: int
-    games: list[tuple[bytes, bytes | None]]
-    """Each as a line of the ledger without the record's place, and the record as a gzip member."""
+    games: list[PlayedGame]
 
 
 class Done(Struct, frozen=True, tag="done"):
@@ -109,11 +127,11 @@ class Done(Struct, frozen=True, tag="done"):
     job: int
     took_s: float
     start_s: float = 0.0
-    """How long the bots of a game took to start and to greet, if some had to."""
+    """How long the bots of a game took to start, on average; 0 if none had to."""
 
 
 class Failed(Struct, frozen=True, tag="failed"):
-    """The lane ends: the run itself failed, which is no bot's fault."""
+    """The run itself failed, through no fault of a bot. The worker ends."""
 
     why: str
 
@@ -127,31 +145,31 @@ _report: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Report)
 
 
 def order(data: bytes) -> Order:
-    """What a driver says."""
-    found: Order = _order.decode(data)
-    return found
+    """Decodes a message from a driver."""
+    message: Order = _order.decode(data)
+    return message
 
 
 def report(data: bytes) -> Report:
-    """What a lane says."""
-    found: Report = _report.decode(data)
-    return found
+    """Decodes a message from a worker."""
+    message: Report = _report.decode(data)
+    return message
 
 
 def frame(message: Order | Report) -> bytes:
-    """A message as it goes through a pipe."""
+    """Encodes a message for a pipe."""
     data = encode(message)
     return len(data).to_bytes(LENGTH_BYTES, "big") + data
 
 
 class Frames:
-    """Cuts what comes through a pipe into messages."""
+    """Cuts the bytes from a pipe into messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes | bytearray) -> Iterator[bytes]:
-        """The messages that are complete now."""
+        """Yields the messages that are complete now."""
         self._buffer += data
         while len(self._buffer) >= LENGTH_BYTES:
             end = LENGTH_BYTES + int.from_bytes(self._buffer[:LENGTH_BYTES], "big")
@@ -162,7 +180,7 @@ class Frames:
 
 
 async def messages(stream: trio.abc.ReceiveStream) -> AsyncIterator[bytes]:
-    """What comes, to the end."""
+    """Yields all messages of a stream."""
     frames = Frames()
     while data := await stream.receive_some(READ_BYTES):
         for message in frames.feed(data):

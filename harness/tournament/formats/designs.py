@@ -1,4 +1,4 @@
-"""Who meets whom, at which seats: combinatorics and nothing else."""
+"""Who meets whom, and at which seats: pure combinatorics."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -7,27 +7,32 @@ from itertools import combinations, permutations
 from referee.games.dice import Dice, derive_seed
 
 WILLIAMS = ((0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1))
-"""Rows of seats for four (Williams 1949): everyone has every seat once and every other one once as the next to move."""
-Table = tuple[int, ...]
+"""Rows of seats for four (Williams 1949): everyone has every seat once and precedes every other one once."""
+ATTEMPTS = 4
+"""How often to draw the line-ups of four; the most even result is taken."""
+LineUp = tuple[int, ...]
 """Bots that play together, in no order of seats."""
 
 
 @cache
 def rows(seats: int) -> tuple[tuple[int, ...], ...]:
-    """The orders of seats of one orbit: every bot has every seat once."""
+    """Returns the orders of seats of a seed group: every bot has every seat once."""
     if seats == 4:
         return WILLIAMS
     return tuple(tuple((place + turn) % seats for place in range(seats)) for turn in range(seats))
 
 
-def seated(table: Sequence[int], orbit: int, row: int) -> tuple[int, ...]:
-    """The table in seat order. From orbit to orbit the four change their parts in the square, since rotation would
-    leave the same two pairs opposite in all of its rows."""
-    parts = table
-    if len(table) > 2:
-        every = _orders(len(table))
-        parts = [table[part] for part in every[orbit % len(every)]]
-    return tuple(parts[place] for place in rows(len(table))[row])
+def seated(line_up: Sequence[int], seed_group: int, row: int) -> tuple[int, ...]:
+    """Returns the line-up in seat order.
+
+    With more than two seats, the bots change their parts in the square from seed group to seed group: otherwise the
+    same two would always sit opposite each other.
+    """
+    parts = line_up
+    if len(line_up) > 2:
+        orders = _orders(len(line_up))
+        parts = [line_up[part] for part in orders[seed_group % len(orders)]]
+    return tuple(parts[place] for place in rows(len(line_up))[row])
 
 
 @cache
@@ -35,8 +40,8 @@ def _orders(seats: int) -> tuple[tuple[int, ...], ...]:
     return tuple(permutations(range(seats)))
 
 
-def pairings(bots: int) -> Iterator[Table]:
-    """Every pair once, by the circle method: in rounds in which everybody plays once, or pauses if they are odd."""
+def pairings(bots: int) -> Iterator[LineUp]:
+    """Yields every pair once, in rounds in which every bot plays once or pauses (circle method)."""
     circle: list[int | None] = [*range(bots)] + ([None] if bots % 2 else [])
     for _ in range(len(circle) - 1):
         for place in range(len(circle) // 2):
@@ -46,16 +51,16 @@ def pairings(bots: int) -> Iterator[Table]:
         circle = [circle[0], circle[-1], *circle[1:-1]]
 
 
-def in_list_order(bots: int) -> Iterator[Table]:
-    """Every pair once, the first of the list against all behind it, then the second."""
+def in_list_order(bots: int) -> Iterator[LineUp]:
+    """Yields every pair once: the first of the list against all behind it, then the second."""
     return combinations(range(bots), 2)
 
 
-def fours(bots: int, rounds: int | None = None) -> Iterator[Table]:
-    """Tables of four. Thirteen and sixteen bots meet exactly once; others as evenly as a greedy choice finds.
+def fours(bots: int, rounds: int | None = None) -> Iterator[LineUp]:
+    """Yields line-ups of four. Of 13 and 16 bots, every pair meets once; others meet about equally often.
 
-    `rounds`: how often everybody sits; None = as often as there are others, which gives every pair three meetings on
-    average, or the exact design once.
+    `rounds` is how often every bot plays. By default that is the number of its opponents, so that every pair meets
+    three times on average, or the exact design once.
     """
     if bots < 4:
         raise ValueError(f"four seats need four bots, not {bots}")
@@ -69,8 +74,8 @@ def fours(bots: int, rounds: int | None = None) -> Iterator[Table]:
         yield from _greedy(bots, bots - 1 if rounds is None else rounds)
 
 
-def _plane() -> Iterator[Table]:
-    """The affine plane of order 4: five rounds of four tables, every pair at one of them."""
+def _plane() -> Iterator[LineUp]:
+    """Yields the affine plane of order 4: five rounds of four line-ups, every pair in one of them."""
     for slope in range(4):
         for start in range(4):
             yield tuple(sorted(4 * x + (_times(slope, x) ^ start) for x in range(4)))
@@ -79,41 +84,36 @@ def _plane() -> Iterator[Table]:
 
 
 def _times(one: int, two: int) -> int:
-    """Multiplication in the field of four elements, where addition is exclusive or."""
+    """Multiplies in the field of four elements, where addition is exclusive or."""
     return 0 if not one or not two else (one + two - 2) % 3 + 1
 
 
-ATTEMPTS = 4
-"""Of the greedy choice with other draws between equals; the most even one is taken."""
-
-
 @cache
-def _greedy(bots: int, rounds: int) -> tuple[Table, ...]:
-    """The most even of some attempts."""
+def _greedy(bots: int, rounds: int) -> tuple[LineUp, ...]:
     attempts = (_attempt(bots, rounds, Dice(derive_seed(bots, "fours", number))) for number in range(ATTEMPTS))
     return min(attempts, key=lambda attempt: attempt[0])[1]
 
 
-def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[Table, ...]]:
-    """Each table: whoever has sat least, then whoever has met the others of the table least. With how uneven it is."""
+def _attempt(bots: int, rounds: int, dice: Dice) -> tuple[int, tuple[LineUp, ...]]:
+    """Fills each line-up with bots that have played least, then met the others least. Returns the unevenness too."""
     meetings = [[0] * bots for _ in range(bots)]
     played = [0] * bots
-    tables: list[Table] = []
+    line_ups: list[LineUp] = []
     order = list(range(bots))
     for _ in range(round(rounds * bots / 4)):
         dice.shuffle(order)
         least = min(played)
-        table = [next(bot for bot in order if played[bot] == least)]
-        while len(table) < 4:
-            free = [bot for bot in order if bot not in table and played[bot] <= least + 1]
-            free = free if len(free) >= 4 - len(table) else [bot for bot in order if bot not in table]
-            table.append(
-                min(free, key=lambda bot: 10 * (played[bot] > least) + sum(meetings[bot][o] ** 3 for o in table))
+        line_up = [next(bot for bot in order if played[bot] == least)]
+        while len(line_up) < 4:
+            free = [bot for bot in order if bot not in line_up and played[bot] <= least + 1]
+            free = free if len(free) >= 4 - len(line_up) else [bot for bot in order if bot not in line_up]
+            line_up.append(
+                min(free, key=lambda bot: 10 * (played[bot] > least) + sum(meetings[bot][o] ** 3 for o in line_up))
             )
-        for one, two in combinations(table, 2):
+        for one, two in combinations(line_up, 2):
             meetings[one][two] += 1
             meetings[two][one] += 1
-        for bot in table:
+        for bot in line_up:
             played[bot] += 1
-        tables.append(tuple(sorted(table)))
-    return sum(times**4 for row in meetings for times in row), tuple(tables)
+        line_ups.append(tuple(sorted(line_up)))
+    return sum(times**4 for row in meetings for times in row), tuple(line_ups)

@@ -1,15 +1,13 @@
-"""A tournament as a site of plain files: standings with intervals, who took what from whom, a page a bot.
+"""Writes a tournament as a web site of plain files: standings, head-to-head results, and a page per bot.
 
-Three readers are told apart. The public sees results, faults and records, without what bots wrote to their standard
-error and without the commands that started them: those are their authors'. An author sees that of one bot. The
-organiser sees everything.
+There are three readers. The public sees results, faults and replays, but neither the bots' standard error nor their
+commands. An author also sees those of one bot. The organiser sees everything.
 """
 
 import gzip
 import shutil
 import time
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,41 +19,35 @@ from msgspec import Struct
 from referee.games import registry
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
-from referee.harness.tournament.formats.schedules import shares
+from referee.harness.tournament.formats.games import shares
 from referee.harness.tournament.model import Plan
-from referee.harness.tournament.reports import standings
-from referee.harness.tournament.reports.standings import Row, Standings
-from referee.harness.tournament.store import ledger
-from referee.harness.tournament.store.ledger import Line
+from referee.harness.tournament.reports.figures import rating
+from referee.harness.tournament.reports.readers import Reader, published
+from referee.harness.tournament.reports.standings import Cell, Row, Standings, counting, standings
+from referee.harness.tournament.reports.standings_text import cells, headers, summary
+from referee.harness.tournament.store.ledger import Fault, Line
+from referee.harness.tournament.store.reader import Book, counted_lines, read, replay
 from referee.harness.web import page as viewer
 
 GAMES = 200
-"""Of each bot, so many games have a line and a record: the last ones."""
+"""How many of each bot's last games are listed."""
 VIEWED = 10
-"""Of each bot, so many of the last games have a page of the viewer's: each is played again for it."""
+"""How many of each bot's last games have a page with the viewer, for which they are played again."""
 FAULTS = 50
 BAR_ELO = 800.0
-"""What half of an interval's drawing is wide."""
-
-
-class Reader(StrEnum):
-    """For whom."""
-
-    PUBLIC = "public"
-    AUTHOR = "author"
-    ORGANISER = "organiser"
+"""The width of half an interval's drawing."""
 
 
 class _Bot(Struct):
-    """What the ledger has about one bot."""
+    """The ledger's content about one bot."""
 
     games: list[tuple[Path, Line]] = []
     """The last ones, oldest first."""
     count: int = 0
-    faults: list[tuple[str, ledger.Fault]] = []
+    faults: list[tuple[str, Fault]] = []
     fault_count: int = 0
     by_seat: dict[int, list[float]] = {}
-    """By seat, how many games and the sum of their shares."""
+    """By seat, the number of games and the sum of their shares."""
 
 
 def write(
@@ -66,25 +58,24 @@ def write(
     bot: str | None = None,
     viewed: int | None = None,
 ) -> int:
-    """Writes the site into `to` and gives the number of its files. For an author: the pages of the bot of that name.
+    """Writes the site to `to` and returns the number of its files; for an author, the pages of the bot of that name.
 
-    Of each bot's last games `viewed` have a page of the viewer's too; None = VIEWED, where the viewer is installed.
-
-    RunError if it cannot be written.
+    `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
+    Raises RunError if the site cannot be written.
     """
-    book = ledger.read(folder)
-    found = standings.standings(plan, book)
-    bots = _bots(plan, folder, standings.due(plan, book))
+    book = read(folder)
+    result = standings(plan, book)
+    bots = _bots(plan, folder, counting(plan, book))
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
-    site = _Site(plan, folder, to, reader, found, viewed)
+    site = _Site(plan, folder, to, reader, result, viewed)
     try:
         for part in ("bots", "games"):
             shutil.rmtree(to / part, ignore_errors=True)
             (to / part).mkdir(parents=True)
-        rows = [row for row in found.rows if bot is None or row.name == bot]
-        for row in rows:
-            site.bot(row, bots[row.ident])
+        for row in result.rows:
+            if bot is None or row.name == bot:
+                site.bot(row, bots[row.ident])
         if reader is not Reader.AUTHOR:
             site.index()
     except OSError as error:
@@ -92,14 +83,14 @@ def write(
     return site.files
 
 
-def _bots(plan: Plan, folder: Path, book: ledger.Book) -> dict[str, _Bot]:
-    found = {entry.ident: _Bot() for entry in plan.bots}
-    for file, line in ledger.counted_lines(folder, book):
+def _bots(plan: Plan, folder: Path, book: Book) -> dict[str, _Bot]:
+    bots = {entry.ident: _Bot() for entry in plan.bots}
+    for file, line in counted_lines(folder, book):
         parts = shares(line.r)
         for seat, ident in enumerate(line.b):
-            if ident not in found:
+            if ident not in bots:
                 continue
-            bot = found[ident]
+            bot = bots[ident]
             bot.count += 1
             bot.games.append((file, line))
             if len(bot.games) > 2 * GAMES:
@@ -107,23 +98,20 @@ def _bots(plan: Plan, folder: Path, book: ledger.Book) -> dict[str, _Bot]:
             seats = bot.by_seat.setdefault(seat, [0, 0.0])
             seats[0] += 1
             seats[1] += parts[seat]
-            bot.fault_count += line.m[seat] if line.m else 0
-            for fault in line.f:
-                if fault.seat == seat:
-                    bot.fault_count += 1
-                    if len(bot.faults) < FAULTS:
-                        bot.faults.append((line.k, fault))
-    for bot in found.values():
+            faults = [(line.k, fault) for fault in line.f if fault.seat == seat]
+            bot.fault_count += len(faults) + (line.m[seat] if line.m else 0)
+            bot.faults += faults[: FAULTS - len(bot.faults)]
+    for bot in bots.values():
         del bot.games[:-GAMES]
-    return found
+    return bots
 
 
 class _Site:
-    """Pages on their way to their files."""
+    """Writes the pages."""
 
-    def __init__(self, plan: Plan, folder: Path, to: Path, reader: Reader, found: Standings, viewed: int) -> None:
+    def __init__(self, plan: Plan, folder: Path, to: Path, reader: Reader, result: Standings, viewed: int) -> None:
+        self.plan, self.folder, self.to, self.reader, self.result = plan, folder, to, reader, result
         self.viewed = viewed
-        self.plan, self.folder, self.to, self.reader, self.found = plan, folder, to, reader, found
         self.names = {entry.ident: entry.name for entry in plan.bots}
         self.idents = {entry.name: entry.ident for entry in plan.bots}
         self.files = 0
@@ -135,35 +123,35 @@ class _Site:
         self.title = f"{registry.game(plan.game).title}, {plan.format}"
 
     def index(self) -> None:
-        """Standings and crosstable."""
-        order = [row.name for row in self.found.rows]
-        columns = standings.headers(self.found)
+        """Writes the page with standings and crosstable."""
+        order = [row.name for row in self.result.rows]
+        columns = headers(self.result)
         self._write(
             "index.html",
             "index.html",
             title=self.title,
-            summary=standings.summary(self.found),
+            summary=summary(self.result),
             plan=self.plan,
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
-            rows=[self._row(row, order, columns) for row in self.found.rows],
-            notes=self.found.notes,
+            rows=[self._row(row, order, columns) for row in self.result.rows],
+            notes=self.result.notes,
         )
 
     def _row(self, row: Row, order: Sequence[str], columns: Sequence[str]) -> dict[str, Any]:
-        against = self.found.cross.get(row.name, {})
+        against = self.result.cross.get(row.name, {})
         return {
             "name": row.name,
             "rank": row.rank,
-            "cells": standings.cells(row, columns),
+            "cells": cells(row, columns),
             "ident_file": _file(row.ident),
             "bar": _bar(row),
             "cross": [_cell(row.name, other, against.get(other)) for other in order],
         }
 
     def bot(self, row: Row, bot: _Bot) -> None:
-        """Opponents, seats, faults and games of one."""
-        against = self.found.cross.get(row.name, {})
+        """Writes a bot's page: opponents, seats, faults and games."""
+        against = self.result.cross.get(row.name, {})
         alone = self.reader is Reader.AUTHOR
         opponents = [
             {
@@ -179,31 +167,40 @@ class _Site:
             {"seat": seat, "games": int(games), "share": f"{points / games:.0%}"}
             for seat, (games, points) in sorted(bot.by_seat.items())
         ]
-        with_words = self.reader is not Reader.PUBLIC
+        with_stderr = self.reader is not Reader.PUBLIC
         faults = [
-            msgspec.structs.asdict(fault) | {"key": key, "words": fault.words if with_words else ()}
+            msgspec.structs.asdict(fault) | {"key": key, "words": fault.words if with_stderr else ()}
             for key, fault in bot.faults
         ]
+        last = enumerate(reversed(bot.games))
         self._write(
             "bot.html",
             f"bots/{_file(row.ident)}.html",
             title=f"{row.name}, {self.title}",
             standings=not alone,
             row=row,
-            elo=standings.elo(row.elo),
+            elo=rating(row.elo),
             opponents=opponents,
             seats=seats,
             faults=faults,
             more_faults=bot.fault_count - len(faults),
-            games=[
-                self._game(row.ident, file, line, place < self.viewed)
-                for place, (file, line) in enumerate(reversed(bot.games))
-            ],
+            games=[self._game(row.ident, file, line, place < self.viewed) for place, (file, line) in last],
             more_games=bot.count if bot.count > len(bot.games) else 0,
         )
 
     def _game(self, ident: str, file: Path, line: Line, view: bool) -> dict[str, Any]:
+        """Returns the values of a game, and writes its replay and its page with the viewer."""
         seat = line.b.index(ident)
+        name = line.k.replace("/", "_")
+        replay_file, page = f"{name}.jsonl.gz", f"{name}.html"
+        if line.z is not None:
+            if replay_file not in self._written:
+                self._add(replay_file, gzip.compress(self._replay(ident, file, line), 6, mtime=0))
+            if view and page not in self._written:
+                with TemporaryDirectory(prefix="referee-") as scratch:
+                    path = Path(scratch, "game.jsonl")
+                    path.write_bytes(self._replay(ident, file, line))
+                    self._add(page, viewer.page(Replay(path)))
         return {
             "key": line.k,
             "bots": ", ".join(self.names.get(other, other) for other in line.b),
@@ -211,69 +208,27 @@ class _Site:
             "score": f"{line.p[seat]:g}",
             "why": line.why,
             "turns": line.t,
-            "charged": f"{line.w[seat] / 1e6:.3f} s" if line.w else "",
-            "file": self._record(ident, file, line),
-            "page": self._view(ident, file, line) if view else None,
+            "call_cost": f"{line.w[seat] / 1e6:.3f} s" if line.w else "",
+            "file": replay_file if line.z is not None else None,
+            "page": page if line.z is not None and view else None,
         }
 
-    def _record(self, ident: str, file: Path, line: Line) -> str | None:
-        """The name of the game's record, which is written once."""
-        if line.z is None:
-            return None
-        name = line.k.replace("/", "_") + ".jsonl.gz"
-        if name not in self._written:
-            self._written.add(name)
-            data = self._match_page(ident, file, line)
-            (self.to / "games" / name).write_bytes(gzip.compress(data, 6, mtime=0))
-            self.files += 1
-        return name
-
-    def _view(self, ident: str, file: Path, line: Line) -> str | None:
-        """The name of the viewer's page of the game, which is written once."""
-        if line.z is None:
-            return None
-        name = line.k.replace("/", "_") + ".html"
-        if name not in self._written:
-            self._written.add(name)
-            with TemporaryDirectory(prefix="referee-") as scratch:
-                path = Path(scratch, "game.jsonl")
-                path.write_bytes(self._match_page(ident, file, line))
-                (self.to / "games" / name).write_bytes(viewer.page(Replay(path)))
-            self.files += 1
-        return name
-
-    def _match_page(self, ident: str, file: Path, line: Line) -> bytes:
-        """The record as the reader may have it."""
-        data = ledger.record(self.folder, file, line)
+    def _replay(self, ident: str, file: Path, line: Line) -> bytes:
+        """Returns the replay as the reader may see it."""
+        data = replay(self.folder, file, line)
         assert data is not None
         if self.reader is Reader.ORGANISER:
             return data
         return published(data, line.b.index(ident) if self.reader is Reader.AUTHOR else None)
 
+    def _add(self, name: str, content: bytes) -> None:
+        self._written.add(name)
+        (self.to / "games" / name).write_bytes(content)
+        self.files += 1
+
     def _write(self, template: str, to: str, **values: Any) -> None:
         (self.to / to).write_text(self._pages.get_template(template).render(values), "utf-8")
         self.files += 1
-
-
-def published(record: bytes, reader_seat: int | None = None) -> bytes:
-    """A record without the commands of the bots, where their standard error is and what they said on it; of
-    `reader_seat` these stay. It verifies like the whole one."""
-    lines = record.splitlines()
-    header = msgspec.json.decode(lines[0])
-    header["commands"] = [
-        command if seat == reader_seat else [] for seat, command in enumerate(header.get("commands", []))
-    ]
-    header["folders"] = []
-    ending = msgspec.json.decode(lines[-1])
-    for seat, account in enumerate(ending.get("seats", [])):
-        if seat != reader_seat:
-            account["command"] = []
-            account["stderr"] = None
-    for fault in ending.get("faults", []):
-        if fault["player"] != reader_seat:
-            fault["last_words"] = fault["said"] = []
-            fault["bundle"] = None
-    return b"\n".join([msgspec.json.encode(header), *lines[1:-1], msgspec.json.encode(ending), b""])
 
 
 def _file(ident: str) -> str:
@@ -281,19 +236,19 @@ def _file(ident: str) -> str:
 
 
 def _bar(row: Row) -> dict[str, float] | None:
-    """Where an interval lies on 200 points, the average of the field in the middle."""
+    """Returns the places of an interval on 200 points, with the average bot in the middle."""
     if row.elo is None or row.note == "no information":
         return None
 
-    def at(value: float | None, otherwise: float) -> float:
-        return round(100 + 100 * max(-1.0, min(1.0, (otherwise if value is None else value) / BAR_ELO)), 1)
+    def place(value: float | None, unknown: float) -> float:
+        return round(100 + 100 * max(-1.0, min(1.0, (unknown if value is None else value) / BAR_ELO)), 1)
 
-    low, high = at(row.elo.low, -BAR_ELO), at(row.elo.high, BAR_ELO)
-    return {"low": low, "value": at(row.elo.value, 0.0), "high": high}
+    low, high = place(row.elo.low, -BAR_ELO), place(row.elo.high, BAR_ELO)
+    return {"low": low, "value": place(row.elo.value, 0.0), "high": high}
 
 
-def _cell(name: str, other: str, cell: standings.Cell | None) -> dict[str, Any] | None:
-    """A cell from red, all lost, to green, all won."""
+def _cell(name: str, other: str, cell: Cell | None) -> dict[str, Any] | None:
+    """Returns a cell of the crosstable, coloured from red for all lost to green for all won."""
     if cell is None or not cell.games:
         return None
     share = cell.points / cell.games

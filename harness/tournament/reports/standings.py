@@ -1,8 +1,5 @@
-"""What a ledger says: standings and crosstable, as text, JSON, CSV and Markdown. Everything comes from the plan and the
-ledger alone."""
+"""Standings and crosstable, made from the plan and the ledger alone."""
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,22 +7,29 @@ from fractions import Fraction
 from itertools import permutations
 from operator import itemgetter
 
-import msgspec
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
-from referee.harness.markdown import escaped
-from referee.harness.tournament.execution.runner import Results
-from referee.harness.tournament.formats.schedules import FINAL, FIRST, Outcome, Slot, series_ranking, swiss_byes
-from referee.harness.tournament.model import SELF, Keys, Plan, due_games, same_programs
-from referee.harness.tournament.reports import gate_report
+from referee.harness.tournament.formats.games import FINAL, FIRST, Outcome, ScheduledGame
+from referee.harness.tournament.formats.schedules import SELF_PLAY
+from referee.harness.tournament.formats.series import series_ranking
+from referee.harness.tournament.formats.swiss import swiss_byes
+from referee.harness.tournament.model import Keys, Plan, number_of_games, same_programs
+from referee.harness.tournament.reports import figures
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Tally
 from referee.harness.tournament.statistics.score import FEW, Interval, pentanomial, strength, trinomial
-from referee.harness.tournament.store.ledger import Book, Game, Kind
+from referee.harness.tournament.store.reader import Book, Game, Kind, LedgerResults
 
-_Orbits = tuple[list[rating.Game], list[tuple[int, ...]]]
-"""Orbits that ended alike: the games of one, and of each the contents of its games."""
+COPIES, NO_INFORMATION = "copies", "no information"
+"""Notes on ratings that do not say who is probably the best."""
+DISTINCT = 0.9
+"""With a smaller share of different games, the standings warn and do not say who is better."""
+UNEQUAL = ("ladder", "gauntlet", "play-all")
+"""Formats in which some bots play more games than others, by design."""
+
+_SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
+"""Seed groups that ended alike: the games of one, and the contents of the games of each."""
 
 
 class Row(Struct):
@@ -39,135 +43,179 @@ class Row(Struct):
     draws: int = 0
     losses: int = 0
     points: float = 0.0
-    """The sum over its games of the part of its rivals that it finished ahead of, a tie counting half."""
+    """Summed over games: the share of rivals that it finished ahead of, a tie counting half."""
     score: float = 0.0
-    """The sum of what the game itself paid."""
+    """Summed over games: what the game itself paid."""
     faults: int = 0
     """Games in which it was at fault."""
     noise: int = 0
-    """Of these, in how many the machine may have been: no core was free for the call that was late."""
+    """Of these, those in which machine load may have caused the fault."""
     forfeits: int = 0
-    """Games that it lost unplayed, because it was expelled; they are no faults."""
+    """Games that it lost without play after it was expelled. They are not faults."""
     different: int = 0
-    """Games that are no copies of another one of its own."""
+    """Games that do not repeat another one of its games."""
     byes: int = 0
-    """Rounds of a Swiss in which it rested: each counts as a won orbit."""
+    """Rounds of a Swiss without an opponent. Each counts as a won game pair."""
     absent: bool = False
     elo: Interval | None = None
-    """Against the average of the field, from all games at once; see `rating`."""
+    """Relative to the average bot, fitted to all games at once; see `rating`."""
     p_first: float | None = None
-    """The chance that it is the best; None where nothing is known of it."""
+    """The chance that it is the best; None if nothing is known about it."""
     note: str = ""
-    """What is to be known of the rating: `few`, `no information`, `copies` where all games are such."""
+    """About the rating: `few`, `no information`, or `copies` if all games are repeats."""
     sound: Interval | None = None
-    """The rating without the games in which somebody was at fault; None if there are no such games."""
+    """The rating without games with a fault; None if there are no such games."""
 
 
 class Cell(Struct):
-    """What one took from another."""
+    """The results of one bot against another."""
 
     games: int = 0
     points: float = 0.0
     penta: list[int] = []
-    """Games of two: how many pairs, one seed with both at both seats, brought it 0, ½, 1, 1½ and 2 points."""
+    """Games with two seats: how many game pairs gave it 0, ½, 1, 1½ and 2 points."""
 
 
 class Standings(Struct):
-    """The whole."""
+    """All results of a tournament so far."""
 
     game: str
     format: str
     due: int | None
-    """Games in all; None where that depends on results."""
+    """The number of games in all; None if it depends on results."""
     played: int
     different: int
     voids: int
     copies_of_lines: int
-    """Second lines of a game, which count for nothing."""
+    """Second ledger lines of a game, which do not count."""
     rows: list[Row]
     """Best first."""
     cross: dict[str, dict[str, Cell]]
-    """By name, what the first took from the second."""
+    """The results of the first named against the second."""
     notes: list[str]
 
 
-def due(plan: Plan, book: Book) -> Book:
-    """The games that count: those under the plan's conditions, of bots on its list, and, where results decide who
-    plays whom, those that the format comes to. It may have come to others before a bot was added, or elsewhere."""
-    found = _planned(plan, book)
-    return _named(plan, found) if plan.format in ("swiss", "series", "groups") else found
+def counting(plan: Plan, book: Book) -> Book:
+    """Returns the games that count.
+
+    They are under the plan's conditions and between bots of its list. Where results decide who meets whom, the format
+    must also arrive at them: it may have had other games before a bot was added, or on another machine.
+    """
+    planned = _planned(plan, book)
+    return _scheduled(plan, planned) if plan.format in ("swiss", "series", "groups") else planned
 
 
 def _planned(plan: Plan, book: Book) -> Book:
     conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
-    tables = {}
-    for table, games in book.tables.items():
-        condition, _, bots = table.partition("/")
+    line_ups = {}
+    for line_up, games in book.line_ups.items():
+        condition, _, bots = line_up.partition("/")
         seated = bots.split("-")
         if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
-            tables[table] = games
-    return book.of(tables)
+            line_ups[line_up] = games
+    return book.of(line_ups)
 
 
-def _named(plan: Plan, book: Book) -> Book:
+def _scheduled(plan: Plan, book: Book) -> Book:
     keys = Keys(plan)
-    tables: dict[str, dict[int, Game]] = {}
-    for slot in plan.slots(Results(keys, book)):
-        if slot is None:
+    line_ups: dict[str, dict[int, Game]] = {}
+    for scheduled in plan.scheduled_games(LedgerResults(keys, book)):
+        if scheduled is None:
             break
-        table, row = keys.table_row(slot)
-        game = book.find(table, slot.orbit, row)
+        line_up, row = keys.line_up_row(scheduled)
+        game = book.find(line_up, scheduled.seed_group, row)
         if game is not None:
-            tables.setdefault(table, {})[slot.orbit * Book.ROWS + row] = game
-    return book.of(tables)
+            line_ups.setdefault(line_up, {})[scheduled.seed_group * Book.ROWS + row] = game
+    return book.of(line_ups)
 
 
-def counted(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind]]:
-    """Every game of a book of games that are due: bots by seat, how it ended."""
-    for orders, games in _tables(plan, book):
+def played_games(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind]]:
+    """Yields the bots by seat and the ending of every game."""
+    for orders, games in _line_ups(plan, book):
         for number, game in games.items():
             yield orders[number % Book.ROWS], game.kind
 
 
-def alike(
+def _game_counts(
     plan: Plan, book: Book, contents: dict[tuple[int, ...], set[int]]
 ) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
-    """Bots by seat, how games ended, and how many did so: of a million games there are few kinds.
+    """Yields bots by seat, endings, and how many games had both: a million games have few kinds.
 
-    `contents` gets what was played, by the bots' seats; a game that nobody knows the course of is like no other.
+    Adds the contents of the games to `contents`, by the bots' seats. A game without a known content differs from all
+    others.
     """
     rows = Book.ROWS
-    for orders, games in _tables(plan, book):
+    for orders, games in _line_ups(plan, book):
         kinds = Counter([game.kind.number * rows + number % rows for number, game in games.items()])
         for row in sorted({code % rows for code in kinds}):
-            seen = {game.content or ~number for number, game in games.items() if number % rows == row}
-            contents[orders[row]] = contents.get(orders[row], set()) | seen
+            different = {game.content or ~number for number, game in games.items() if number % rows == row}
+            contents[orders[row]] = contents.get(orders[row], set()) | different
         for code, times in kinds.items():
             yield orders[code % rows], book.kinds[code // rows], times
 
 
-def _tables(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
-    """By table: the bots by seat, for each row, and the games."""
-    at = {entry.ident: place for place, entry in enumerate(plan.bots)}
-    for table, games in book.tables.items():
-        yield _orders(table.partition("/")[2].split("-"), at), games
-
-
-def _orders(idents: Sequence[str], at: dict[str, int]) -> list[tuple[int, ...]]:
-    return [tuple(at[ident] for ident in order) for order in permutations(idents)]
+def _line_ups(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], dict[int, Game]]]:
+    """Yields, for each line-up, the bots by seat in each row, and the games."""
+    places = {entry.ident: place for place, entry in enumerate(plan.bots)}
+    for line_up, games in book.line_ups.items():
+        idents = line_up.partition("/")[2].split("-")
+        yield [tuple(places[ident] for ident in order) for order in permutations(idents)], games
 
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
-    """Reads the book as the plan's format ranks. Without `chances` nobody's to be the best is drawn."""
+    """Ranks the bots as the plan's format does. Without `chances`, P(#1) is left out."""
     entries, planned = plan.bots, _planned(plan, book)
-    book = due(plan, book)
+    book = counting(plan, book)
     rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
-    crossing: dict[tuple[int, int], Cell] = {}
+    cells: dict[tuple[int, int], Cell] = {}
     contents: dict[tuple[int, ...], set[int]] = {}
-    halves = [0] * len(rows)  # whole numbers, whose sum is the same in any order, and the same for equal bots
+    total = _count_games(plan, book, rows, cells, contents)
+    different, seatings = _different(plan, contents, rows)
+    _rate(plan, book, rows, cells, chances)
+    if seatings == different < total:
+        for row in rows:
+            row.p_first, row.note = None, COPIES if row.games else row.note
+    ranked: list[Row] = []
+    for equal in _order(plan, book, rows):
+        rank = len(ranked) + 1
+        for bot in equal:
+            rows[bot].rank = rank
+            ranked.append(rows[bot])
+    cross: dict[str, dict[str, Cell]] = {}
+    for (bot, rival), cell in sorted(cells.items(), key=itemgetter(0)):
+        cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
+    return Standings(
+        game=plan.game,
+        format=plan.format,
+        due=number_of_games(plan),
+        played=total,
+        different=different,
+        voids=book.voids,
+        copies_of_lines=book.doubles,
+        rows=ranked,
+        cross=cross,
+        notes=[
+            *same_programs(plan),
+            *([] if different < DISTINCT * total else _superiority(plan, ranked, cross)),
+            *_load_notes(ranked, book.voids),
+            *_notes(plan, total, different, ranked),
+            *_surplus(planned, book),
+        ],
+    )
+
+
+def _count_games(
+    plan: Plan,
+    book: Book,
+    rows: list[Row],
+    cells: dict[tuple[int, int], Cell],
+    contents: dict[tuple[int, ...], set[int]],
+) -> int:
+    """Counts every game in the rows and cells. Returns the number of games."""
+    halves = [0] * len(rows)  # whole numbers: their sum is the same in any order, and so equal for equal bots
     paid: list[list[float]] = [[] for _ in rows]
     total = 0
-    for seats, kind, times in alike(plan, book, contents):
+    for seats, kind, times in _game_counts(plan, book, contents):
         total += times
         best = kind.r.count(1)
         for seat, bot in enumerate(seats):
@@ -186,56 +234,26 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
                 row.wins += times
             for other, rival in enumerate(seats):
                 if rival != bot:
-                    cell = crossing.setdefault((bot, rival), Cell())
+                    cell = cells.setdefault((bot, rival), Cell())
                     cell.games += times
-                    rank, other_rank = kind.r[seat], kind.r[other]
-                    cell.points += times * (1.0 if rank < other_rank else 0.5 if rank == other_rank else 0.0)
+                    cell.points += times * ((kind.r[seat] < kind.r[other]) + (kind.r[seat] <= kind.r[other])) / 2
     for row, steps, payments in zip(rows, halves, paid, strict=True):
         row.points, row.score = steps / (2 * (plan.seats - 1)), math.fsum(payments)
-    different, seatings = _different(plan, contents, rows)
-    _rate(plan, book, rows, crossing, chances)
-    if seatings == different < total:
-        for row in rows:
-            row.p_first, row.note = None, COPIES if row.games else row.note
-    order = _order(plan, book, rows, crossing)
-    for rank, equal in _numbered(order):
-        for bot in equal:
-            rows[bot].rank = rank
-    cross: dict[str, dict[str, Cell]] = {}
-    for (bot, rival), cell in sorted(crossing.items(), key=itemgetter(0)):
-        cross.setdefault(entries[bot].name, {})[entries[rival].name] = cell
-    ranked = [rows[bot] for _, equal in _numbered(order) for bot in equal]
-    superiority = [] if different < DISTINCT * total else _superiority(plan, ranked, cross)
-    return Standings(
-        game=plan.game,
-        format=plan.format,
-        due=due_games(plan),
-        played=total,
-        different=different,
-        voids=book.voids,
-        copies_of_lines=book.doubles,
-        rows=ranked,
-        cross=cross,
-        notes=[
-            *same_programs(plan),
-            *superiority,
-            *_noise(ranked, book.voids),
-            *_notes(plan, total, different, ranked),
-            *_surplus(planned, book),
-        ],
-    )
+    return total
 
 
 def _different(plan: Plan, contents: Mapping[tuple[int, ...], set[int]], rows: Sequence[Row]) -> tuple[int, int]:
-    """Tells the rows how many of their games are no copies; of all games: how many, and of how many seatings. A game of
-    a program that is listed twice is no other game by that."""
+    """Counts the different games of each row. Returns the number of different games and of different seatings.
+
+    A program that was entered twice is one program here.
+    """
     programs = plan.programs
-    found: dict[tuple[int | None, tuple[int, ...]], list[set[int]]] = {}
+    games_of: dict[tuple[int | None, tuple[int, ...]], list[set[int]]] = {}
     for seats, games in contents.items():
         seating = tuple(programs[bot] for bot in seats)
         for bot in (None, *seats):
-            found.setdefault((bot, seating), []).append(games)
-    counts = {of: len(sets[0]) if len(sets) == 1 else len(set().union(*sets)) for of, sets in found.items()}
+            games_of.setdefault((bot, seating), []).append(games)
+    counts = {of: len(sets[0]) if len(sets) == 1 else len(set().union(*sets)) for of, sets in games_of.items()}
     for (bot, _), count in counts.items():
         if bot is not None:
             rows[bot].different += count
@@ -243,195 +261,184 @@ def _different(plan: Plan, contents: Mapping[tuple[int, ...], set[int]], rows: S
     return sum(whole), len(whole)
 
 
-COPIES, NO_INFORMATION = "copies", "no information"
-"""Notes on ratings that say nothing of who is probably the best."""
-DISTINCT = 0.9
-"""Below this part of different games a table warns, and says nothing of who is surely better."""
+# Notes.
 
 
 def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[str]:
     notes = []
     if total and different < DISTINCT * total:
-        left_out = "; P(#1) is left out, for nobody knows how other games would end"
+        left_out = "; P(#1) is left out, because other games may end differently"
         notes.append(
-            f"only {different} of {total} games are different: the rest are copies and prove nothing more; "
-            "an option that varies the start, such as `opening`, makes them differ"
+            f"only {different} of {total} games are different: the rest are repeats: deterministic bots replaying the "
+            "same game; an option that varies the start, such as `opening`, makes them differ"
             + left_out
             * any(row.note == COPIES for row in rows)
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
-        notes.append(f"P(#1) is left out for {', '.join(equal)}: all orbits are equal, which shows no spread")
+        notes.append(f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, which shows no spread")
     few = [row.name for row in rows if row.note == "few"]
     if few:
-        of = "a bot" if len(few) == len(rows) else f"of {', '.join(few)}"
-        notes.append(f"fewer than {FEW} orbits {of}: intervals are rough yet")
-    sound = [f"{row.name} {elo(row.sound)}" for row in rows if row.sound is not None and row.sound != row.elo]
+        of = "per bot" if len(few) == len(rows) else f"of {', '.join(few)}"
+        notes.append(f"fewer than {FEW} seed groups {of}: intervals are still rough")
+    sound = [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]
     if sound:
-        notes.append(f"Elo without the games in which somebody was at fault: {', '.join(sound)}")
+        notes.append(f"Elo without games with a fault: {', '.join(sound)}")
     if plan.format == "judged":
-        notes.append("points are what the cases of the judged run paid, 100 a run")
+        notes.append("points are what the cases of the test run paid, 100 a run")
     return notes
 
 
 def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
-    """Where two have played, and nobody else: how surely the one is better."""
+    """Says how certain it is that one bot is better, if only two have played."""
     played = [row for row in rows if row.games]
-    if len(played) != 2 or plan.seats != 2 or plan.format in (*SELF, "judged"):
+    if len(played) != 2 or plan.seats != 2 or plan.format in (*SELF_PLAY, "judged"):
         return []
     one, two = played
     penta = cross[one.name][two.name].penta
-    sample = pentanomial(penta) if any(penta) else trinomial(one.wins, one.draws, one.losses)
-    found = strength(sample)
+    found = strength(pentanomial(penta) if any(penta) else trinomial(one.wins, one.draws, one.losses))
     return (
-        [] if found.los is None else [f"LOS {gate_report.los(found)}: how surely {one.name} is better than {two.name}"]
+        [] if found.los is None else [f"LOS {figures.los(found)}: the chance that {one.name} is better than {two.name}"]
     )
 
 
-def _surplus(planned: Book, due: Book) -> list[str]:
-    """Games that the format does not come to."""
-    surplus = planned.count - due.count
-    return [f"{surplus} games count for nothing: the tournament as it stands does not come to them"] if surplus else []
+def _surplus(planned: Book, book: Book) -> list[str]:
+    surplus = planned.count - book.count
+    return [f"{surplus} games do not count: the tournament as it is now does not arrive at them"] if surplus else []
 
 
-def _noise(rows: Sequence[Row], voids: int) -> list[str]:
-    """How far the machine had a hand in the faults."""
-    faults, noise = sum(row.faults for row in rows), sum(row.noise for row in rows)
+def _load_notes(rows: Sequence[Row], voids: int) -> list[str]:
+    """Says how many faults machine load may have caused."""
+    faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
     notes = []
-    if faults:
+    if slowed:
         of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
-        notes.append(
-            f"{noise} of {faults} faults may be the machine's, which had no core free for the call"
-            + (f": {of}" if of else "")
-        )
+        notes.append(f"{slowed} of {faults} games with a fault were slowed by machine load: {of}")
     if voids:
-        notes.append(f"{voids} games were played again for that reason; those do not count")
+        notes.append(f"{voids} games were slowed by machine load and played again; these do not count")
     return notes
 
 
-def _numbered(order: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
-    rank = 1
-    for equal in order:
-        yield rank, equal
-        rank += len(equal)
+# Ratings.
 
 
-def _rate(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int], Cell], chances: bool) -> None:
-    """The joint fit of all games, and the pentanomials. A judged run has none: its opponents are tests."""
+def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], Cell], chances: bool) -> None:
+    """Fits all games jointly and counts the pentanomials. A test run has no ratings: its opponents are tests."""
     if plan.format == "judged":
         return
     tally = Tally(len(rows))
     pairs: dict[tuple[tuple[int, ...], int], int] = {}
     programs, repeated = plan.programs, []
-    for orbit, contents in _orbits(plan, book):
-        if any(programs.count(programs[bot]) > 1 for bot in orbit[0].bots):
-            repeated.append((orbit, contents))
+    for group, contents in _seed_groups(plan, book):
+        if any(programs.count(programs[bot]) > 1 for bot in group[0].bots):
+            repeated.append((group, contents))
         else:
-            _count(tally, orbit, contents)
-        if plan.seats == len(orbit) == 2:
-            there, back = orbit
-            if there.bots == back.bots[::-1]:
-                key = there.bots, _half_points(there.ranks) + 2 - _half_points(back.ranks)
+            _tally(tally, group, contents)
+        if plan.seats == len(group) == 2:
+            first, back = group
+            if first.bots == back.bots[::-1]:
+                key = first.bots, _half_points(first.ranks) + 2 - _half_points(back.ranks)
                 pairs[key] = pairs.get(key, 0) + len(contents)
-    for orbit, contents in _joined(programs, repeated):
-        _count(tally, orbit, contents)
+    for group, contents in _joined(programs, repeated):
+        _tally(tally, group, contents)
     for ((one, other), half_points), times in pairs.items():
         for pair, place in (((one, other), half_points), ((other, one), 4 - half_points)):
-            cell = crossing.get(pair)
+            cell = cells.get(pair)
             if cell is not None:
                 cell.penta = cell.penta or [0] * 5
                 cell.penta[place] += times
     sound = tally.ratings(without_faults=True, draws=0) if tally.faulty else None
-    for bot, (row, found) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
+    for bot, (row, rated) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
         if row.games:
-            row.elo, row.note = found.elo, found.note
-            row.p_first = found.p_rank[0] if found.p_rank and found.note != NO_INFORMATION else None
+            row.elo, row.note = rated.elo, rated.note
+            row.p_first = rated.p_rank[0] if rated.p_rank and rated.note != NO_INFORMATION else None
             row.sound = None if sound is None else sound[bot].elo
 
 
-def _count(tally: Tally, orbit: list[rating.Game], contents: Iterable[tuple[int, ...]]) -> None:
-    shape = tally.shape(orbit)
+def _tally(tally: Tally, group: list[rating.Game], contents: Iterable[tuple[int, ...]]) -> None:
+    shape = tally.shape(group)
     for each in contents:
         tally.count(shape, each)
 
 
-def _joined(programs: Sequence[int], orbits: Iterable[_Orbits]) -> Iterator[_Orbits]:
-    """What the same programs have played alike under several names, as one orbit, since it is one observation."""
-    alike: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[rating.Game], int]]] = {}
-    for orbit, contents in orbits:
-        seats = tuple(tuple(programs[bot] for bot in game.bots) for game in orbit)
+def _joined(programs: Sequence[int], groups: Iterable[_SeedGroups]) -> Iterator[_SeedGroups]:
+    """Joins equal games of the same programs under several names: they are one observation."""
+    equal: dict[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]], list[tuple[list[rating.Game], int]]] = {}
+    for group, contents in groups:
+        seats = tuple(tuple(programs[bot] for bot in game.bots) for game in group)
         for each, times in Counter(contents).items():
             if 0 in each:
-                yield orbit, [each] * times
+                yield group, [each] * times
             else:
-                alike.setdefault((seats, each), []).append((orbit, times))
-    for (_, each), found in alike.items():
+                equal.setdefault((seats, each), []).append((group, times))
+    for (_, each), found in equal.items():
         before = 0
         for times in sorted({times for _, times in found}):
-            together = [orbit for orbit, most in found if most >= times]
-            yield [game for orbit in together for game in orbit], [each * len(together)] * (times - before)
+            together = [group for group, most in found if most >= times]
+            yield [game for group in together for game in group], [each * len(together)] * (times - before)
             before = times
 
 
 def _half_points(ranks: tuple[int, ...]) -> int:
-    """What the first of two has made of a game."""
+    """Returns the half points of the first of two."""
     return (ranks[0] < ranks[1]) + (ranks[0] <= ranks[1])
 
 
-def _orbits(plan: Plan, book: Book) -> Iterator[_Orbits]:
-    """What has been played of every orbit: those that ended alike together, with the contents of the games of each."""
+def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
+    """Yields the seed groups, those that ended alike together."""
     rows = Book.ROWS
-    for orders, games in _tables(plan, book):
-        found: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-        orbit = -1
-        codes: list[int] = []
-        contents: list[int] = []
+    for orders, games in _line_ups(plan, book):
+        contents: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        group: list[int] = []
         for number in sorted(games):
-            game = games[number]
-            if number // rows != orbit:
-                if codes:
-                    found.setdefault(tuple(codes), []).append(tuple(contents))
-                orbit, codes, contents = number // rows, [], []
-            codes.append(game.kind.number * rows + number % rows)
-            contents.append(game.content)
-        if codes:
-            found.setdefault(tuple(codes), []).append(tuple(contents))
-        for ended, each in found.items():
-            kinds = [(orders[code % rows], book.kinds[code // rows]) for code in ended]
+            if group and number // rows != group[0] // rows:
+                _add_group(games, group, contents)
+                group = []
+            group.append(number)
+        if group:
+            _add_group(games, group, contents)
+        for codes, each in contents.items():
+            kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
             yield [rating.Game(seats, kind.r, 0, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], each
+
+
+def _add_group(
+    games: dict[int, Game], group: list[int], contents: dict[tuple[int, ...], list[tuple[int, ...]]]
+) -> None:
+    codes = tuple([games[number].kind.number * Book.ROWS + number % Book.ROWS for number in group])
+    contents.setdefault(codes, []).append(tuple([games[number].content for number in group]))
 
 
 # How a format ranks.
 
 
-def _order(plan: Plan, book: Book, rows: list[Row], crossing: dict[tuple[int, int], Cell]) -> list[list[int]]:
-    """The bots' places, best first; those of one list share a rank. Guests have none."""
+def _order(plan: Plan, book: Book, rows: list[Row]) -> list[list[int]]:
+    """Returns the bots, best first; those of one list share a rank. Guests have none."""
     bots = [place for place, entry in enumerate(plan.bots) if not entry.guest]
     if plan.format == "series":
-        won = {pair: round(cell.points) for pair, cell in _won(plan, book).items()}
-        return series_ranking(len(bots), won)
+        return series_ranking(len(bots), _games_won(plan, book))
     if plan.format == "groups":
-        return _groups(plan, book, bots)
+        return _group_order(plan, book, bots)
     if plan.format == "judged":
         paid = dict.fromkeys(bots, 0)
-        for seats, kind in counted(plan, book):
+        for seats, kind in played_games(plan, book):
             for bot in seats:
                 if bot in paid and kind.judged > 0:
                     paid[bot] += kind.judged
         for bot in bots:
             rows[bot].points = float(paid[bot])
     if plan.format == "swiss":
-        _byes(plan, book, rows)
+        for bot, times in swiss_byes(plan.field, plan.scheduled_games(LedgerResults(Keys(plan), book))).items():
+            rows[bot].byes = times
+            rows[bot].points += times * plan.games
     worth = {bot: _worth(plan, rows[bot]) for bot in bots}
     return [[bot for bot in bots if worth[bot] == value] for value in sorted(set(worth.values()), reverse=True)]
 
 
-UNEQUAL = ("ladder", "gauntlet", "play-all")
-"""Formats in which some bots play more games than others, by design."""
-
-
 def _worth(plan: Plan, row: Row) -> Fraction:
-    """What a bot is ranked by: its points; its rating where points come from unequal games; with four seats, where
-    tables cannot always be laid out evenly, its points a game."""
+    """Returns what ranks a bot: its points, or its rating if some bots play more games by design.
+
+    With four seats, where line-ups cannot always be even, its points per game.
+    """
     if plan.format in UNEQUAL:
         return Fraction(-(10**9) if row.elo is None else round(row.elo.value, 6))
     if plan.seats > 2:
@@ -439,144 +446,34 @@ def _worth(plan: Plan, row: Row) -> Fraction:
     return Fraction(row.points)
 
 
-def _won(plan: Plan, book: Book) -> dict[tuple[int, int], Cell]:
-    """Games won, draws apart, as the card competition counts them."""
-    won: dict[tuple[int, int], Cell] = {}
-    for seats, kind in counted(plan, book):
+def _games_won(plan: Plan, book: Book) -> Counter[tuple[int, int]]:
+    """Counts games won by winner and loser, without draws, as the card competition does."""
+    won: Counter[tuple[int, int]] = Counter()
+    for seats, kind in played_games(plan, book):
         if kind.r[0] != kind.r[1]:
-            winner = seats[kind.r.index(1)]
-            cell = won.setdefault((winner, seats[1 - seats.index(winner)]), Cell())
-            cell.points += 1
+            winner = kind.r.index(1)
+            won[seats[winner], seats[1 - winner]] += 1
     return won
 
 
-def _byes(plan: Plan, book: Book, rows: list[Row]) -> None:
-    """Counts each bye as the orbit that it stands for."""
-    for bot, times in swiss_byes(plan.field, plan.slots(Results(Keys(plan), book))).items():
-        rows[bot].byes = times
-        rows[bot].points += times * plan.games
-
-
-def _groups(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
-    """The final first, then by the place in the group, then by the score there."""
-    results = Results(Keys(plan), book)
-    by_stage: dict[str, dict[tuple[int, ...], list[tuple[Slot, Outcome]]]] = {FIRST: {}, FINAL: {}}
-    for slot in plan.slots(results):
-        if slot is None:
+def _group_order(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
+    """Ranks by the final, then by the place in the group, then by the score there."""
+    results = LedgerResults(Keys(plan), book)
+    by_stage: dict[str, dict[tuple[int, ...], list[tuple[ScheduledGame, Outcome]]]] = {FIRST: {}, FINAL: {}}
+    for game in plan.scheduled_games(results):
+        if game is None:
             break
-        outcome = results.get(slot)
+        outcome = results.get(game)
         if outcome is not None:
-            by_stage[slot.stage].setdefault(tuple(sorted(slot.seats)), []).append((slot, outcome))
+            by_stage[game.stage].setdefault(tuple(sorted(game.seats)), []).append((game, outcome))
     keys: dict[int, tuple[float, ...]] = {}
-    for stage, tables in by_stage.items():
-        for table, played in tables.items():
-            for bot in table:
-                ranks = sum(outcome.ranks[slot.seats.index(bot)] for slot, outcome in played) / len(played)
-                score = sum(outcome.points[slot.seats.index(bot)] for slot, outcome in played) / len(played)
+    for stage, line_ups in by_stage.items():
+        for line_up, played in line_ups.items():
+            for bot in line_up:
+                ranks = sum(outcome.ranks[game.seats.index(bot)] for game, outcome in played) / len(played)
+                score = sum(outcome.points[game.seats.index(bot)] for game, outcome in played) / len(played)
                 key = (0.0 if stage == FINAL else 1.0, ranks, -score)
                 keys[bot] = min(keys.get(bot, key), key)
     order = sorted(bots, key=lambda bot: (*keys.get(bot, (2.0, 0.0, 0.0)), derive_seed(plan.seed, "lot", bot)))
     last = [bot for bot in order if bot not in keys]
     return [[bot] for bot in order if bot in keys] + ([last] if last else [])
-
-
-# As text.
-
-
-HEADERS = ("#", "bot", "Elo [low, high]", "P(#1)", "points", "games", "W", "D", "L", "different", "faults")
-RARE = ("forfeits", "byes")
-"""Columns that a table has only where a row has some."""
-
-
-def headers(found: Standings) -> tuple[str, ...]:
-    """The columns."""
-    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in found.rows))
-
-
-def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
-    """A row's texts, by `headers`."""
-    return (
-        str(row.rank),
-        f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
-        elo(row.elo),
-        f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
-        f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
-        str(row.games),
-        str(row.wins),
-        str(row.draws),
-        str(row.losses),
-        str(row.different),
-        str(row.faults),
-        *(str(getattr(row, name)) for name in columns[len(HEADERS) :]),
-    )
-
-
-def elo(interval: Interval | None) -> str:
-    """A rating with both ends of its interval; an end that nothing is known of is a question mark."""
-    if interval is None:
-        return ""
-    low, high = ("?" if end is None else _signed(end) for end in (interval.low, interval.high))
-    return f"{_signed(interval.value)} [{low}, {high}]"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.0f}" if math.isfinite(value) else "∞" if value > 0 else "−∞"
-
-
-def summary(found: Standings) -> str:
-    """How far it is, in a line."""
-    of = f" of {found.due}" if found.due else ""
-    faults = sum(row.faults for row in found.rows)
-    return f"{found.game}, {found.format}: {found.played}{of} games, {found.different} different, {faults} with faults"
-
-
-def markdown(found: Standings) -> str:
-    """For a page or a pull request."""
-    columns = headers(found)
-    head = "| " + " | ".join(columns) + " |"
-    rule = "| " + " | ".join("---" if name == "bot" else "---:" for name in columns) + " |"
-    body = ["| " + " | ".join(_in_markdown(cells(row, columns), columns)) + " |" for row in found.rows]
-    return "\n".join([summary(found), "", head, rule, *body, *(f"\n{note}" for note in found.notes)])
-
-
-def _in_markdown(row: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """The figures are ours, the name is not."""
-    return [escaped(cell) if head == "bot" else cell for head, cell in zip(columns, row, strict=True)]
-
-
-def as_csv(found: Standings) -> str:
-    """For spreadsheets: a line a bot, all figures."""
-    written = io.StringIO()
-    rows = [_flat(row) for row in found.rows]
-    names = [name for field in msgspec.structs.fields(Row) for name in _columns(field.name)]
-    writer = csv.DictWriter(written, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_defused(row) for row in rows)
-    return written.getvalue().rstrip("\n")
-
-
-def _columns(name: str) -> list[str]:
-    """A rating has three: itself and both ends."""
-    return [name, f"{name}_low", f"{name}_high"] if name in ("elo", "sound") else [name]
-
-
-def _flat(row: Row) -> dict[str, object]:
-    values: dict[str, object] = msgspec.structs.asdict(row)
-    for name, interval in (("elo", row.elo), ("sound", row.sound)):
-        ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
-        values |= dict(zip(_columns(name), ends, strict=True))
-    return values
-
-
-def _defused(row: dict[str, object]) -> dict[str, object]:
-    """A name that begins like a formula is none: spreadsheets run those."""
-    name = str(row["name"])
-    return row | {"name": "'" + name if name[:1] in ("=", "+", "-", "@") else name}
-
-
-def as_json(found: Standings) -> str:
-    """For programs."""
-    return msgspec.json.encode(found).decode()
-
-
-FORMS = {"json": as_json, "csv": as_csv, "markdown": markdown}

@@ -1,8 +1,8 @@
-"""One rating for every bot of a tournament, from all games at once, with intervals and the chance of every rank.
+"""One rating for every bot of a tournament, fitted to all games at once, with intervals and the chance of every rank.
 
-Every game counts as its pairs "finished ahead of", a tie as half of one, for two seats as for four (Bradley and Terry
-1952). The pairs of an orbit share their luck, so that what each orbit adds up to counts as one observation: the
-covariance is the sandwich clustered by orbit (Liang and Zeger 1986). `docs/statistics.md` tells the formulas.
+A game of any number of seats counts as its pairs "finished ahead of", a tie as half (Bradley and Terry 1952). The pairs
+of a seed group share their luck, so that their sum is one observation: the covariance is the sandwich clustered by seed
+group (Liang and Zeger 1986). `docs/statistics.md` has the formulas.
 """
 
 import math
@@ -18,95 +18,96 @@ from referee.harness.tournament.statistics.score import FEW, TAIL, Interval, Z
 ELO = 400 / math.log(10)
 """Elo of one unit of the natural logarithm of the odds."""
 DRAWS = 10_000
-"""Of the ratings from their distribution, for the chance of every rank: those chances are good to a hundredth."""
+"""How many sets of ratings are drawn to estimate the chance of every rank, to within a hundredth."""
 STEP = 2.0
-"""The furthest that a step of Newton may move a rating; further away the curvature says little."""
-
+"""The furthest that a Newton step may move a rating; further away the curvature says little."""
 ROUNDING = 1e-3
-"""Steps shrink by squares; one so small that is no shorter than the one before consists of rounding errors."""
+"""A smaller step that is no shorter than the one before consists of rounding errors, since steps shrink by squares."""
 
 Vector = list[float]
 Matrix = list[list[float]]
 Pairs = tuple[tuple[int, int, float, int], ...]
-"""Of an orbit, for every two bots that met: both, in their order in the field, how often the first finished ahead of
-the second (a tie is half), and how often they met."""
+"""For every two bots of a seed group: first, second (first < second), how often the first finished ahead (a tie is
+half), and how often they met."""
 
 
 class Game(Struct, frozen=True, gc=False):
     """A game, in the order of its seats."""
 
     bots: tuple[int, ...]
-    """Their places in the field."""
+    """Their numbers."""
     ranks: tuple[int, ...]
     """1 = best; ties share a rank."""
     content: int = 0
-    """The hash of all that happened, without names and times; 0 = unknown."""
+    """The hash of the course of the game; 0 = unknown."""
     faulty: bool = False
-    """Somebody was at fault, or forfeited."""
+    """A bot was at fault or forfeited."""
 
 
 class Rating(Struct, frozen=True):
-    """A bot among the others of its field."""
+    """A bot's rating."""
 
     elo: Interval
-    """Against the average of the field, with both ends of its interval of 95 %."""
+    """Relative to the average bot, with its 95 % interval."""
     p_rank: tuple[float, ...]
-    """The chance that it is the best, the second, … of those that have played. Empty if it was not asked for."""
+    """The chance of each rank among the bots that have played. Empty if it was not requested."""
     note: str
-    """`few` orbits, `no information` on how far its rating is from the truth, or empty."""
+    """`few` seed groups, `no information` about the error of the rating, or empty."""
 
 
 class Part(Struct, frozen=True):
-    """What orbits of one shape come to, for one of the two ratings."""
+    """The contribution of a shape to one of the two ratings."""
 
     number: int
-    """Of its own, to count by."""
+    """Identifies the part."""
     places: tuple[int, ...]
-    """Which of the orbit's games count."""
+    """The games of the seed group that count."""
     bots: tuple[tuple[int, ...], ...]
-    """Who sat where in these."""
+    """The seats in these games."""
     pairs: "Pairs"
 
 
 class Shape(Struct, frozen=True):
-    """Orbits in which the same bots came to the same ranks: of a million there are few shapes."""
+    """Seed groups with the same bots, seats and ranks. A million seed groups have few shapes."""
 
     faulty: int
     """Games with a fault."""
     whole: Part
     sound: Part | None
-    """Of the games in which nobody was at fault, if there are any."""
+    """The games without a fault, if there are any."""
 
 
 class Tally:
-    """Counts orbits, in any order and as many as there may be: of a million games it keeps what came how often."""
+    """Counts seed groups by their shape, in any order and number."""
 
     def __init__(self, bots: int) -> None:
         self.bots = bots
         self.faulty = 0
-        """Games with a fault. Where there are any, the two ratings below may differ."""
+        """Games with a fault. Without any, the two ratings are equal."""
         self._all = _Clusters()
-        self._sound: _Clusters | None = None  # None until the first fault: the same as all games
+        self._sound: _Clusters | None = None  # None until the first fault
         self._shapes: dict[tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...], Shape] = {}
 
-    def add(self, orbit: Sequence[Game]) -> None:
-        """Counts the games of one orbit that were played, all of them at once."""
-        self.count(self.shape(orbit), tuple([game.content for game in orbit]))
+    def add(self, seed_group: Sequence[Game]) -> None:
+        """Counts a seed group, given all its games that were played."""
+        self.count(self.shape(seed_group), tuple([game.content for game in seed_group]))
 
-    def shape(self, orbit: Sequence[Game]) -> Shape:
-        """What is to be counted of every orbit that differs from this one in its contents alone."""
-        what = tuple((game.bots, game.ranks, game.faulty) for game in orbit)
-        shape = self._shapes.get(what)
+    def shape(self, seed_group: Sequence[Game]) -> Shape:
+        """Returns the shape of a seed group."""
+        key = tuple((game.bots, game.ranks, game.faulty) for game in seed_group)
+        shape = self._shapes.get(key)
         if shape is None:
             number = 2 * len(self._shapes)
-            sound = [place for place, game in enumerate(orbit) if not game.faulty]
-            whole = _part(number, orbit, range(len(orbit)))
-            without = whole if len(sound) == len(orbit) else _part(number + 1, orbit, sound) if sound else None
-            shape = self._shapes[what] = Shape(len(orbit) - len(sound), whole, without)
+            sound = [place for place, game in enumerate(seed_group) if not game.faulty]
+            whole = _part(number, seed_group, range(len(seed_group)))
+            without = (
+                whole if len(sound) == len(seed_group) else _part(number + 1, seed_group, sound) if sound else None
+            )
+            shape = self._shapes[key] = Shape(len(seed_group) - len(sound), whole, without)
         return shape
 
     def count(self, shape: Shape, contents: tuple[int, ...]) -> None:
-        """Counts an orbit of that shape, given the contents of its games."""
+        """Counts a seed group of that shape, given the contents of its games."""
         if shape.faulty and self._sound is None:
             self._sound = self._all.copy()
         self.faulty += shape.faulty
@@ -115,22 +116,21 @@ class Tally:
             self._sound.add(shape.sound, tuple([contents[place] for place in shape.sound.places]))
 
     def ratings(self, without_faults: bool = False, seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
-        """Every bot's rating, in the order of the field. `without_faults`: from the games in which nobody was at fault,
-        for what the bots play rather than how often they break down."""
+        """Returns every bot's rating; `without_faults` from games without a fault, which shows strength alone."""
         clusters = self._sound if without_faults and self._sound is not None else self._all
         return rate(self.bots, clusters.weights(), seed, draws)
 
 
-def _part(number: int, orbit: Sequence[Game], places: Iterable[int]) -> Part:
+def _part(number: int, seed_group: Sequence[Game], places: Iterable[int]) -> Part:
     places = tuple(places)
-    games = [orbit[place] for place in places]
+    games = [seed_group[place] for place in places]
     return Part(number, places, tuple(game.bots for game in games), _pairs(games))
 
 
-def _pairs(orbit: Iterable[Game]) -> Pairs:
-    """What came of the games, by two bots each; a bot that met itself does not count."""
+def _pairs(seed_group: Iterable[Game]) -> Pairs:
+    """Sums up the games by pairs of bots. A bot that met itself does not count."""
     totals: dict[tuple[int, int], list[float]] = {}
-    for game in orbit:
+    for game in seed_group:
         seated = list(zip(game.bots, game.ranks, strict=True))
         while len(seated) > 1:
             first, rank = seated.pop()
@@ -146,17 +146,17 @@ def _pairs(orbit: Iterable[Game]) -> Pairs:
 
 
 class Weight(Struct):
-    """How often the same came of an orbit."""
+    """How often a result of a seed group occurred."""
 
-    orbits: int = 0
+    seed_groups: int = 0
     squares: int = 0
-    """The sum over different orbits of the square of how often each was played: copies are no news, so that all copies
-    of one orbit count as one observation of that weight."""
+    """The sum over different seed groups of (number of copies)². Repeats are no news: all copies of a seed group are
+    one observation with that weight."""
     different: int = 0
 
 
 class _Clusters:
-    """What came of orbits, how often."""
+    """The results of seed groups with their weights."""
 
     def __init__(self) -> None:
         self._counted: dict[int, tuple[Part, Weight]] = {}
@@ -172,37 +172,36 @@ class _Clusters:
         if counted is None:
             counted = self._counted[part.number] = part, Weight()
         weight = counted[1]
-        weight.orbits += 1
+        weight.seed_groups += 1
         weight.squares += 2 * before + 1
         weight.different += before == 0
 
     def copy(self) -> "_Clusters":
-        """One that goes its own way from here."""
+        """Returns an independent copy."""
         other = _Clusters()
         other._counted = {number: (part, copy(weight)) for number, (part, weight) in self._counted.items()}
         other._played = dict(self._played)
         return other
 
     def weights(self) -> dict[Pairs, Weight]:
-        """By what came of them."""
+        """Returns the weight of each result."""
         found: dict[Pairs, Weight] = {}
         for part, weight in self._counted.values():
             total = found.setdefault(part.pairs, Weight())
-            total.orbits += weight.orbits
+            total.seed_groups += weight.seed_groups
             total.squares += weight.squares
             total.different += weight.different
         return found
 
 
 def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
-    """The joint fit. `seed` and the number of `draws`, a whole number of mirrored pairs, are for the chances of ranks;
-    0 draws leave them out, as for a table that is shown four times a second.
+    """Fits all ratings jointly. `draws` is for the chances of ranks; 0 leaves these out.
 
-    Bots that have not played are no part of the field: they have no rating but 0, and take nobody's rank.
+    Bots that have not played have the rating 0 and take no rank.
     """
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
     places = {bot: place for place, bot in enumerate(played)}
-    ordered = {  # sorted: the order in which games were played must not change the last digits
+    ordered = {  # sorted, so that the order of play does not change the last digits
         tuple((places[a], places[b], won, games) for a, b, won, games in pairs): weights[pairs]
         for pairs in sorted(weights)
     }
@@ -227,11 +226,11 @@ def _rate(bots: int, weights: Mapping[Pairs, Weight], seed: int, draws: int) -> 
 
 
 class _Result(Struct):
-    """What came of one bot's orbits."""
+    """The results of one bot."""
 
-    orbits: int = 0
+    seed_groups: int = 0
     low: float = 1.0
-    """The least share of its rivals that it finished ahead of in an orbit."""
+    """Its lowest score in a seed group, 0 … 1."""
     high: float = 0.0
     rivals: dict[int, int] = {}
     """How often it met each rival."""
@@ -243,7 +242,7 @@ class _Result(Struct):
     def note(self) -> str:
         if self.all_equal and 0 < self.low < 1:
             return "no information"
-        return "few" if self.orbits < FEW else ""
+        return "few" if self.seed_groups < FEW else ""
 
 
 def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
@@ -256,32 +255,32 @@ def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
                 ahead[bot] = ahead.get(bot, 0.0) + share
                 times[bot] = times.get(bot, 0) + games
                 rivals = results[bot].rivals
-                rivals[rival] = rivals.get(rival, 0) + games * weight.orbits
+                rivals[rival] = rivals.get(rival, 0) + games * weight.seed_groups
         for bot, total in ahead.items():
             result, score = results[bot], total / times[bot]
-            result.orbits += weight.different
+            result.seed_groups += weight.different
             result.low, result.high = min(result.low, score), max(result.high, score)
     return results
 
 
 def _sums(bots: int, weights: Mapping[Pairs, Weight]) -> Matrix:
-    """How often each bot finished ahead of another."""
+    """Returns how often each bot finished ahead of each other."""
     ahead = [[0.0] * bots for _ in range(bots)]
     for pairs, weight in weights.items():
         for first, second, won, times in pairs:
-            ahead[first][second] += won * weight.orbits
-            ahead[second][first] += (times - won) * weight.orbits
+            ahead[first][second] += won * weight.seed_groups
+            ahead[second][first] += (times - won) * weight.seed_groups
     return ahead
 
 
-# The fit. Ratings are in units of the natural logarithm of the odds until they are told.
+# The fit. Inside, ratings are in units of the natural logarithm of the odds.
 
 
 def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
-    """The likeliest ratings, with the matrix of information at them, by Newton's steps.
+    """Returns the likeliest ratings and the information matrix at them, by Newton's method.
 
-    The prior is half a win and half a loss of every bot against an average one: so a bot that has won everything has a
-    finite rating, and fields that never met have a common scale.
+    The prior is half a win and half a loss of every bot against an average one. So a bot that has won everything has a
+    finite rating, and bots that are not connected by games have a common scale.
     """
     bots = range(len(ahead))
     ratings = [0.0] * len(ahead)
@@ -290,8 +289,8 @@ def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
         slopes = [_chance(-rating) - 0.5 for rating in ratings]
         information = [[0.0] * len(ahead) for _ in bots]
         for bot in bots:
-            own = information[bot]
-            own[bot] += _chance(ratings[bot]) * _chance(-ratings[bot])
+            line = information[bot]
+            line[bot] += _chance(ratings[bot]) * _chance(-ratings[bot])
             for rival in range(bot):
                 won, lost = ahead[bot][rival], ahead[rival][bot]
                 if won or lost:
@@ -299,8 +298,8 @@ def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
                     pull, weight = won * other - lost * chance, (won + lost) * chance * other
                     slopes[bot] += pull
                     slopes[rival] -= pull
-                    own[bot] += weight
-                    own[rival] = information[rival][bot] = -weight
+                    line[bot] += weight
+                    line[rival] = information[rival][bot] = -weight
                     information[rival][rival] += weight
         steps = _solve(_cholesky(information), slopes)
         furthest = max(map(abs, steps))
@@ -314,17 +313,18 @@ def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
 def _sandwich(
     ratings: Vector, information: Matrix, weights: Mapping[Pairs, Weight], results: Sequence[_Result]
 ) -> Matrix:
-    """The covariance of the ratings: the inverse information on both sides of what orbits really scatter.
+    """Returns the covariance of the ratings: the inverse information on both sides of the observed scatter.
 
-    An orbit pulls on each rating by how far it came out from what was expected; the squares of these pulls are the
-    scatter, whatever luck its games share. It is scaled up by the freedom that the fit has used. Where all orbits of a
-    bot are equal there is no scatter to see; there the model's own counts, with the games of an orbit as one.
+    A seed group pulls on each rating by the difference between its result and the expectation. The squares of these
+    pulls are the scatter, whatever luck its games share, scaled up for the degrees of freedom that the fit has used.
+    Where all seed groups of a bot are equal, the scatter is unknown, and the model's own is used, with the games of a
+    seed group as one.
     """
     bots = len(ratings)
     scatter = [[0.0] * bots for _ in range(bots)]
-    orbits = 0
+    seed_groups = 0
     for pairs, weight in weights.items():
-        orbits += weight.different
+        seed_groups += weight.different
         pulls: dict[int, float] = {}
         for first, second, won, games in pairs:
             chance = _chance(ratings[first] - ratings[second])
@@ -334,14 +334,14 @@ def _sandwich(
                 pulls[first] = pulls.get(first, 0.0) + won - games * chance
                 pulls[second] = pulls.get(second, 0.0) - won + games * chance
         _spread(scatter, pulls, weight.squares)
-    scale = orbits / max(orbits - bots + 1, 1)
+    scale = seed_groups / max(seed_groups - bots + 1, 1)
     inverse = _inverse(information)
     left = [_times(scatter, row) for row in inverse]  # symmetric: rows serve as columns
     return [[scale * sum(map(mul, row, column)) for column in inverse] for row in left]
 
 
 def _spread(scatter: Matrix, pulls: Mapping[int, float], weight: float) -> None:
-    """Adds the products of these pulls."""
+    """Adds the products of the pulls to the scatter."""
     for bot, pull in pulls.items():
         row = scatter[bot]
         for other, second in pulls.items():
@@ -349,7 +349,7 @@ def _spread(scatter: Matrix, pulls: Mapping[int, float], weight: float) -> None:
 
 
 def _centred(covariance: Matrix) -> Matrix:
-    """The covariance of ratings less their mean."""
+    """Returns the covariance of ratings relative to their mean."""
     count = len(covariance)
     means = [sum(row) / count for row in covariance]
     mean = sum(means) / count
@@ -360,21 +360,21 @@ def _centred(covariance: Matrix) -> Matrix:
 
 
 def _interval(bot: int, ratings: Vector, covariance: Matrix, result: _Result) -> Interval:
-    """The rating in Elo with its ends, by the normal approximation, except where all orbits are equal: see
-    `stats.strength`."""
+    """Returns the rating in Elo with its interval: by the normal approximation, unless all seed groups are equal (see
+    `score.strength`)."""
     value = ratings[bot] * ELO
     if result.all_equal and 0 < result.low < 1:
         return Interval(value, None, None)
     if result.all_equal and result.low >= 1:
-        return Interval(value, _expecting(TAIL ** (1 / result.orbits), ratings, result) * ELO, math.inf)
+        return Interval(value, _expecting(TAIL ** (1 / result.seed_groups), ratings, result) * ELO, math.inf)
     if result.all_equal:
-        return Interval(value, -math.inf, _expecting(1 - TAIL ** (1 / result.orbits), ratings, result) * ELO)
+        return Interval(value, -math.inf, _expecting(1 - TAIL ** (1 / result.seed_groups), ratings, result) * ELO)
     width = Z * math.sqrt(max(covariance[bot][bot], 0.0)) * ELO
     return Interval(value, value - width, value + width)
 
 
 def _expecting(score: float, ratings: Vector, result: _Result) -> float:
-    """The rating that is expected to score so much against the rivals that were met."""
+    """Returns the rating with that expected score against the rivals that were met."""
     games = sum(result.rivals.values())
     low, high = min(ratings) - 50, max(ratings) + 50
     for _ in range(60):
@@ -385,7 +385,7 @@ def _expecting(score: float, ratings: Vector, result: _Result) -> float:
 
 
 def _rank_chances(ratings: Vector, covariance: Matrix, seed: int, draws: int) -> list[tuple[float, ...]]:
-    """For every bot the chance of each rank, from draws of all ratings at once; each draw counts with its mirror."""
+    """Returns every bot's chance of each rank, from joint draws of all ratings; each draw counts with its mirror."""
     bots = range(len(ratings))
     if draws < 2:
         return [() for _ in bots]
@@ -402,32 +402,34 @@ def _rank_chances(ratings: Vector, covariance: Matrix, seed: int, draws: int) ->
     return [tuple(times / (draws // 2 * 2) for times in row) for row in ranks]
 
 
-# Small matrices, as lists of rows: a field has tens of bots, for which numpy would cost more to load than it saves.
+# Small matrices, as lists of rows: for tens of bots, numpy would take longer to load than it saves.
 
 
 def _chance(difference: float) -> float:
-    """Of finishing ahead, at a difference in ratings."""
+    """Returns the chance of finishing ahead, at a difference in ratings."""
     return 1 / (1 + math.exp(-difference)) if difference > -700 else 0.0
 
 
 def _cholesky(matrix: Matrix) -> Matrix:
-    """The lower triangle whose product with its transpose is `matrix`: symmetric and without negative directions, of
-    which some may be flat; there the column is 0."""
+    """Returns the lower triangle whose product with its transpose is `matrix`, which is symmetric and not negative.
+
+    In a direction without variance the column is 0.
+    """
     count = len(matrix)
     lower = [[0.0] * count for _ in range(count)]
     for row in range(count):
-        own = lower[row]
+        line = lower[row]
         for column in range(row):
             pivot = lower[column][column]
             if pivot > 0:
-                own[column] = (matrix[row][column] - sum(map(mul, own[:column], lower[column]))) / pivot
-        rest = matrix[row][row] - sum(value * value for value in own[:row])
-        own[row] = math.sqrt(rest) if rest > 1e-12 * matrix[row][row] else 0.0
+                line[column] = (matrix[row][column] - sum(map(mul, line[:column], lower[column]))) / pivot
+        rest = matrix[row][row] - sum(value * value for value in line[:row])
+        line[row] = math.sqrt(rest) if rest > 1e-12 * matrix[row][row] else 0.0
     return lower
 
 
 def _solve(lower: Matrix, right: Vector) -> Vector:
-    """The x with L Lᵀ x = `right`, for a triangle without zeros on its diagonal."""
+    """Returns the x with L Lᵀ x = `right`, for a triangle without zeros on its diagonal."""
     count = len(lower)
     values: Vector = []
     for row in range(count):

@@ -1,39 +1,37 @@
-"""How sure a score is: Elo and normalised Elo with both ends of their intervals, and the likelihood ratio of two
-hypotheses.
+"""The certainty of a score: Elo and normalised Elo with intervals, and the likelihood ratio of two hypotheses.
 
-The unit is the orbit: the games of one seed with the bots at all rows of seats. Its games share their luck, so that
-only whole orbits are independent; a sample counts how often each score of an orbit came. Nothing here reads or plays
-anything; `docs/statistics.md` tells the formulas with their sources.
+The unit is the seed group: the games of one seed with the bots at all rows of seats. Its games share their luck, so
+that only whole seed groups are independent. `docs/statistics.md` has the formulas with their sources.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 Z = 1.959963984540054
-"""A normal variable lies within so many standard deviations in 95 of 100 cases."""
+"""A normal variable is within this many standard deviations in 95 % of cases."""
 TAIL = 0.025
-"""What an interval of 95 % leaves out on either side."""
+"""The chance that a 95 % interval leaves out on either side."""
 FEW = 20
-"""Below so many orbits the normal approximation behind an interval is not to be trusted."""
+"""With fewer seed groups than this, the normal approximation behind an interval is unreliable."""
 NELO = 800 / math.log(10)
-"""Normalised Elo of a mean that lies one standard deviation of a game above a half."""
+"""Normalised Elo of a mean that is one standard deviation of a game above a half."""
 
 
 class Sample(Struct, frozen=True):
-    """How often each score of a unit came.
+    """How often each score of a unit occurred.
 
-    A unit's score is the mean over its games of the share of rivals that the bot finished ahead of, a tie counting
-    half: 0 = always last, 1 = always first.
+    A score is the share of rivals that the bot finished ahead of, a tie counting half: 0 = always last, 1 = always
+    first.
     """
 
     scores: tuple[float, ...]
     """Every score that a unit can have, ascending, from 0 to 1."""
     counts: tuple[float, ...]
-    """How many units had it."""
+    """How many units had each score."""
     games: int
-    """In a unit."""
+    """The games of a unit."""
 
     @property
     def units(self) -> float:
@@ -41,8 +39,7 @@ class Sample(Struct, frozen=True):
 
 
 class Interval(Struct, frozen=True):
-    """A figure with both ends of its interval of 95 %. An end is None where there is no information about it; it and
-    the figure itself may be infinite."""
+    """A figure with its 95 % interval. An end is None if nothing is known about it; all three may be infinite."""
 
     value: float
     low: float | None
@@ -50,7 +47,7 @@ class Interval(Struct, frozen=True):
 
 
 class Strength(Struct, frozen=True):
-    """What a sample says about one bot against its rivals."""
+    """The strength of a bot relative to its rivals."""
 
     units: float
     score: float
@@ -58,45 +55,41 @@ class Strength(Struct, frozen=True):
     elo: Interval
     nelo: Interval
     los: float | None
-    """Likelihood of superiority, 0 … 1: how surely the mean is above a half. None without information."""
+    """Likelihood of superiority, 0 … 1: the chance that the true mean is above a half. None without information."""
     draw_ratio: float
-    """The share of units with a score of exactly a half: pairs 1–1, or drawn games where a unit is one game."""
+    """The share of units with a score of exactly a half."""
     note: str
-    """`few` units, `no information` on how far the score is from the truth, or empty."""
+    """`few` units, `no information` about the error of the score, or empty."""
 
 
 def pentanomial(counts: Sequence[float]) -> Sample:
-    """Orbits of two games by the bot's points in them: 0, ½, 1, 1½, 2."""
-    return orbits(2, 2, counts)
+    """Returns a sample of game pairs, by the bot's points: 0, ½, 1, 1½, 2."""
+    return seed_groups(2, 2, counts)
 
 
 def trinomial(wins: float, draws: float, losses: float) -> Sample:
-    """Single games that are independent of each other: the form for games that were not paired."""
-    return orbits(2, 1, (losses, draws, wins))
+    """Returns a sample of single games, for games that were not paired."""
+    return seed_groups(2, 1, (losses, draws, wins))
 
 
-def orbits(seats: int, games: int, counts: Sequence[float]) -> Sample:
-    """Orbits of so many games, for one bot, by the rivals that it finished ahead of, a tie counting half: 0, ½, 1 …
-    up to all rivals in all games. ValueError for another number of counts than there are scores, or none."""
+def seed_groups(seats: int, games: int, counts: Sequence[float]) -> Sample:
+    """Returns a sample of seed groups with `games` games each.
+
+    `counts` are by the number of rivals that the bot finished ahead of, in steps of a half, from 0 to all rivals in all
+    games. Raises ValueError for a wrong number of counts, or none above 0.
+    """
     steps = 2 * (seats - 1) * games
     if len(counts) != steps + 1:
-        raise ValueError(f"{len(counts)} counts; orbits of {games} games with {seats} seats have {steps + 1} scores")
+        raise ValueError(
+            f"{len(counts)} counts; seed groups of {games} games with {seats} seats have {steps + 1} scores"
+        )
     if min(counts) < 0 or sum(counts) <= 0:
         raise ValueError(f"counts {list(counts)}: none may be below 0, and one must be above")
     return Sample(tuple(step / steps for step in range(steps + 1)), tuple(counts), games)
 
 
-def counted(scores: Iterable[float], seats: int, games: int) -> Sample:
-    """The sample of these orbits' scores, each 0 … 1 in whole steps of half a rival. ValueError if there are none."""
-    steps = 2 * (seats - 1) * games
-    counts = [0] * (steps + 1)
-    for score in scores:
-        counts[round(score * steps)] += 1
-    return orbits(seats, games, counts)
-
-
 def elo(score: float) -> float:
-    """The difference in Elo at which that score is expected; infinite at 0 and 1, and beyond them."""
+    """Returns the difference in Elo at which that score is expected; infinite from 0 down and from 1 up."""
     if score <= 0:
         return -math.inf
     if score >= 1:
@@ -112,7 +105,7 @@ def expected(difference: float) -> float:
 
 
 def strength(sample: Sample) -> Strength:
-    """Elo, normalised Elo and likelihood of superiority of a sample."""
+    """Returns Elo, normalised Elo and likelihood of superiority of a sample."""
     units = sample.units
     mean, deviation = _moments(sample.scores, [count / units for count in sample.counts])
     draws = sum(count for score, count in zip(sample.scores, sample.counts, strict=True) if score == 0.5)
@@ -130,10 +123,10 @@ def strength(sample: Sample) -> Strength:
 
 
 def _all_equal(mean: float, units: float) -> tuple[Interval, Interval, float | None]:
-    """All units had one score, so that nothing shows how far it may be from the truth.
+    """Returns Elo, normalised Elo and likelihood of superiority when all units have one score.
 
-    Except when all were won, or all lost: a bot whose true score is s wins n of n with a chance of s**n at most.
-    Normalised Elo knows no such end: without a spread it has no unit.
+    Its error is then unknown, unless all were won or all lost: a bot whose true score is s wins n of n with a chance of
+    s**n at most. Without a spread, normalised Elo has no unit, and so no ends.
     """
     if mean == 1:
         return (
@@ -149,7 +142,7 @@ def _all_equal(mean: float, units: float) -> tuple[Interval, Interval, float | N
 
 
 def normal_cdf(z: float) -> float:
-    """The chance that a standard normal variable is below `z`."""
+    """Returns the chance that a standard normal variable is below `z`."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
@@ -157,20 +150,20 @@ def normal_cdf(z: float) -> float:
 
 
 class Bounds(Struct, frozen=True):
-    """Two hypotheses on a difference: H0, it is `low` or less; H1, it is `high` or more."""
+    """Two hypotheses about a difference: H0, it is `low` or less; H1, it is `high` or more."""
 
     low: float
     high: float
     normalised: bool = False
-    """In normalised Elo rather than in logistic."""
+    """In normalised instead of logistic Elo."""
 
 
 def llr(sample: Sample, bounds: Bounds) -> float:
-    """The logarithm of how much likelier the sample is under H1 than under H0, each taken at its likeliest.
+    """Returns the logarithm of the generalised likelihood ratio of H1 to H0.
 
-    The exact generalised ratio: under a hypothesis every distribution of scores is possible that has its mean (or its
-    mean in standard deviations), and the likeliest of them counts. No normal approximation: that one believes a few
-    equal orbits, which show no spread, without bound.
+    Under a hypothesis, every distribution of scores with its mean (or mean in standard deviations) is possible, and the
+    likeliest of them counts. The normal approximation would trust a few equal seed groups, which show no spread,
+    without bound.
     """
     under_low, under_high = (_log_ratios(sample, bounds, value) for value in (bounds.low, bounds.high))
     return sum(
@@ -179,7 +172,7 @@ def llr(sample: Sample, bounds: Bounds) -> float:
 
 
 def _log_ratios(sample: Sample, bounds: Bounds, value: float) -> list[float]:
-    """For every score the logarithm of its likeliest probability under the hypothesis, over its share of the sample."""
+    """Returns, for every score, log(likeliest probability under the hypothesis / share of the sample)."""
     units = sample.units
     shares = [count / units for count in sample.counts]
     if bounds.normalised:
@@ -191,11 +184,11 @@ def _log_ratios(sample: Sample, bounds: Bounds, value: float) -> list[float]:
 
 
 def _tilt(shares: Sequence[float], values: Sequence[float]) -> list[float]:
-    """The likeliest distribution under which `values` have the mean 0, as divisors of the shares.
+    """Returns the likeliest distribution under which `values` have the mean 0, as divisors of the shares.
 
     With a multiplier x it is share / (1 + x value), and x solves sum(share value / (1 + x value)) = 0 (Owen 2001,
-    2.9). No divisor may be below 0, that of a value without a share neither: where it becomes 0 that value takes what
-    the others leave, for the likeliest distribution may hold values that never came.
+    2.9). No divisor may be negative. A value that never occurred may get a probability: if its divisor becomes 0, it
+    takes what the others leave.
     """
     seen = [(share, value) for share, value in zip(shares, values, strict=True) if share > 0]
     low, high = -1 / max(values), -1 / min(values)
@@ -204,9 +197,9 @@ def _tilt(shares: Sequence[float], values: Sequence[float]) -> list[float]:
 
 
 def _multiplier(seen: Sequence[tuple[float, float]], low: float, high: float) -> float:
-    """The x from `low` to `high` where sum(share value / (1 + x value)), which falls, is 0, or the end next to it.
+    """Returns the x from `low` to `high` where sum(share value / (1 + x value)), which falls, is 0, or the nearer end.
 
-    Newton's steps; where one leaves what is known to hold the root, half of that instead.
+    Newton's method, with bisection where a step would leave the interval that holds the root.
     """
     x = 0.0
     for _ in range(100):
@@ -226,14 +219,14 @@ def _multiplier(seen: Sequence[tuple[float, float]], low: float, high: float) ->
 
 
 def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations: float) -> list[float]:
-    """The divisors of the likeliest distribution whose mean lies so many of its standard deviations above a half.
+    """Returns the divisors of the likeliest distribution whose mean is `deviations` of its deviations above a half.
 
-    For any m and d > 0, deviation <= (d + E(score - m)^2 / d) / 2, equal at the distribution's own mean and deviation.
-    So with those of the last distribution the condition is that of a tilt, which gives the next, until they stay. From
-    a sample whose mean is too low every distribution on the way keeps the condition and is likelier than the one
-    before; but the end may be one of several, so that each score above a half is tried as what had come more often.
+    For any m and d > 0, deviation <= (d + E(score - m)^2 / d) / 2, with equality at the distribution's own mean and
+    deviation. So with the m and d of one distribution, the condition is a tilt, which gives the next distribution; this
+    is repeated until they stay the same. If the mean of the sample is too low, every distribution on the way is
+    likelier than the one before. But there may be several ends: the search starts once from each score above a half.
     """
-    if abs(deviations) < 1e-9:  # none, as far as a float can tell them from none
+    if abs(deviations) < 1e-9:  # indistinguishable from 0
         return _tilt(shares, [score - 0.5 for score in scores])
     if deviations < 0:
         mirrored = [1 - score for score in reversed(scores)]
@@ -250,7 +243,7 @@ def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations:
 def _settled(
     scores: Sequence[float], shares: Sequence[float], deviations: float, mean: float, deviation: float
 ) -> list[float]:
-    """The divisors where tilts do not move any more, from a mean and a deviation to begin with."""
+    """Repeats tilts from a mean and a deviation until they stay the same. Returns the divisors."""
     for _ in range(500):
         half = deviations * deviation / 2
         values = [score - 0.5 - half * (1 + ((score - mean) / deviation) ** 2) for score in scores]
@@ -263,8 +256,10 @@ def _settled(
 
 
 def _mixed(mean: float, spread: float, more: float, deviations: float) -> tuple[float, float] | None:
-    """Mean and deviation of the sample with just as much of one score mixed in as brings the mean so many deviations
-    above a half; None if that would have to be all of it."""
+    """Returns mean and deviation of the sample mixed with just enough of the score `more` for the condition to hold.
+
+    None if no mixture does.
+    """
     low, high = 0.0, 1.0
     found = None
     for _ in range(30):
@@ -279,12 +274,12 @@ def _mixed(mean: float, spread: float, more: float, deviations: float) -> tuple[
 
 
 def _surprise(shares: Sequence[float], divisors: Sequence[float]) -> float:
-    """How much less likely the sample is than under its own shares, as a logarithm for one unit."""
+    """Returns how much less likely the sample is than under its own shares, as a logarithm per unit."""
     return sum(share * math.log(divisor) for share, divisor in zip(shares, divisors, strict=True) if share > 0)
 
 
 def _distribution(shares: Sequence[float], divisors: Sequence[float]) -> list[float]:
-    """The probabilities; what the seen scores leave goes to the one that was not seen and whose divisor is 0."""
+    """Returns the probabilities. The unseen score whose divisor is 0 gets what the others leave."""
     chances = [share / divisor if share > 0 else 0.0 for share, divisor in zip(shares, divisors, strict=True)]
     rest = 1 - sum(chances)
     if rest > 1e-9:
@@ -294,7 +289,7 @@ def _distribution(shares: Sequence[float], divisors: Sequence[float]) -> list[fl
 
 
 def _moments(scores: Sequence[float], chances: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation."""
+    """Returns mean and standard deviation."""
     mean = sum(chance * score for score, chance in zip(scores, chances, strict=True))
     variance = sum(chance * (score - mean) ** 2 for score, chance in zip(scores, chances, strict=True))
     return mean, math.sqrt(variance)

@@ -1,1 +1,1 @@
-"""What a tournament keeps on disk: the ledger, packed replays, bot archives and a SQLite export."""
+"""The files of a tournament: the ledger, packed replays, bot archives and a SQLite export."""

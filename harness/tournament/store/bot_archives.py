@@ -1,7 +1,6 @@
-"""A bot on its way from a contestant's folder to whoever plays it: content, name of the content, zip file, program.
+"""Bot archives: zip files in a tournament's folder, named after their content.
 
-What is named is what plays: a tournament keeps each bot as a zip file in its folder and plays from a copy of that in
-the user's cache. Whoever edits a bot meanwhile changes nothing.
+A tournament plays copies of its archives in the user's cache, so that editing a bot during a run changes nothing.
 """
 
 import fcntl
@@ -20,51 +19,51 @@ from msgspec import Struct
 
 from referee.harness.check.unpack import unpack
 from referee.harness.errors import RunError, UsageError
-from referee.harness.isolation.supervisor import remove
+from referee.harness.isolation.removal import remove
 from referee.harness.process.limits import Limits
 from referee.harness.programs import archive, build_cache
 from referee.harness.programs.agent_imports import imported_by
-from referee.harness.programs.archive import Bundle
+from referee.harness.programs.archive import BotArchive
+from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
-from referee.harness.programs.spec import DEFAULT_LIMITS, bot_file, entrants, refuse_people, split_name
+from referee.harness.programs.spec import DEFAULT_LIMITS, entrants, refuse_people, split_name
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
 MAX_BYTES, MAX_FILES = 1 << 30, 20_000
-"""Of a bundle: an organiser's own bots may be larger than a submission."""
+"""The limits of an archive. An organiser's bots may be larger than a submission."""
 UNPACKED = "bundles"
-"""Beside the builds in the cache. Its first form, `bots`, had no folder of the bot's name below the hash: in one of
-those, a folder of the content may have just that name."""
+"""The folder in the cache. An earlier edition had `bots`, with another layout that could be mistaken for this one."""
 STAMP = (2020, 1, 1, 0, 0, 0)
-"""Of every file in a zip: so that the same content is the same file."""
+"""The time of every file in a zip, so that equal content gives equal archives."""
 
 
 LOCAL = ("cmd:", "original:")
-"""Bots that do not travel: only this machine has what their line names."""
+"""Prefixes of bots that cannot travel, because they name files of this machine."""
 
 
 class Found(Struct, frozen=True):
-    """A bot as it was named."""
+    """A bot that the user named."""
 
     entry: Entry
-    content: Bundle | None = None
-    """What it consists of, for one that travels."""
+    content: BotArchive | None = None
+    """Its files, if it can travel."""
 
 
 @contextmanager
 def finding(specs: Iterable[str], game: str) -> Iterator[list[Found]]:
-    """The bots that are named, as `launch` takes them, or zip files. Those of a zip are there during the block.
+    """Finds bots, named as for a match or as zip files, and unpacks these for the block.
 
-    UsageError for a wrong name, before anything is built.
+    Raises UsageError for a wrong name, before anything is built.
     """
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
         yield [_find(spec, Path(scratch, str(number)), game) for number, spec in enumerate(specs)]
 
 
 def _find(spec: str, scratch: Path, game: str) -> Found:
-    given, rest = split_name(spec)
-    name = given or ""
+    name, rest = split_name(spec)
+    name = name or ""
     refuse_people(rest)
     if rest.startswith("@"):
         return Found(Entry(name or rest, "", _sha256(rest, metadata.version("referee")), rest))
@@ -80,9 +79,9 @@ def _find(spec: str, scratch: Path, game: str) -> Found:
     if path.is_dir():
         return _folder(path, name, path.name, game)
     modules = imported_by(path, game) if recognised(path, game) else ()
-    folder = path.parent.parent if modules else path.parent  # modules may come from the folder above the agent's
-    content = Bundle(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
-    hash = _sha256(content.identity, metadata.version("referee"))  # its kit comes with the referee
+    folder = path.parent.parent if modules else path.parent  # an agent may import from the folder above its own
+    content = BotArchive(folder, tuple(sorted(_file(file, folder) for file in (path, *modules))))
+    hash = _sha256(content.identity, metadata.version("referee"))  # the referee brings its kit
     inside = path.relative_to(folder).as_posix()
     return Found(Entry(name or path.stem, "", hash, path.name, inside=inside), content)
 
@@ -92,17 +91,19 @@ def _file(path: Path, folder: Path) -> archive.File:
 
 
 def check_travel(entries: Iterable[Entry]) -> None:
-    """UsageError for bots that only this machine has."""
+    """Raises UsageError for bots that cannot travel."""
     staying = [entry.name for entry in entries if entry.bot.startswith(LOCAL)]
     if staying:
-        raise UsageError(f"{', '.join(staying)}: cmd: and original: do not travel; a cluster takes folders and files")
+        raise UsageError(
+            f"{', '.join(staying)}: cmd: and original: stay on this machine; a cluster takes folders and files"
+        )
 
 
 def _folder(folder: Path, name: str, bot: str, game: str) -> Found:
     if bot_in(folder, game) is not None:  # of the game's original competition
         program = archive.read(folder.resolve())
         return Found(Entry(name or bot, "", _sha256(program.identity, metadata.version("referee")), bot), program)
-    settings = bot_file(folder, bot)
+    settings = read_bot_file(folder, bot)
     folder = folder.resolve()
     whole = archive.read((folder / settings.bundle).resolve(), settings.exclude)
     inside = folder.relative_to(whole.folder).as_posix()
@@ -117,7 +118,7 @@ def _command_name(spec: str) -> str:
 
 
 def _command_hash(spec: str) -> str:
-    """The line and the files that it names. It stays on this machine, since nobody knows what else it needs."""
+    """Hashes the command line and the files that it names. What else it needs is unknown, so that it cannot travel."""
     paths = [Path(word) for word in _words(spec)]
     files = [archive.sha256(path) for path in paths if path.is_file()]
     return _sha256(spec, *files, *(archive.read(path).identity for path in paths if path.is_dir()))
@@ -138,39 +139,40 @@ def _sha256(*parts: str) -> str:
 
 
 def zip_path(folder: Path, entry: Entry) -> Path:
-    """Where a tournament's folder keeps a bot."""
+    """Returns the place of a bot's archive."""
     return folder / BOTS / f"{entry.hash}.zip"
 
 
 def store(found: Found, folder: Path) -> None:
-    """Puts a bot that travels into the tournament's folder, once."""
+    """Writes a bot's archive to the tournament's folder, once."""
     path = zip_path(folder, found.entry)
     if found.content is None or path.exists():
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
-    with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as packed:
+    new = path.with_suffix(".new")
+    with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in found.content.files:
             source = found.content.folder / file.path
             if source.is_dir():
-                raise UsageError(f"{found.entry.name}: {file.path} is a link to a folder; those do not travel")
+                raise UsageError(f"{found.entry.name}: {file.path} is a link to a folder, which an archive cannot hold")
             member = zipfile.ZipInfo(f"bot/{file.path}", STAMP)
             member.external_attr = (stat.S_IFREG | (0o755 if file.executable else 0o644)) << 16
             member.compress_type = zipfile.ZIP_DEFLATED
             packed.writestr(member, source.read_bytes())
-    beside.replace(path)
+    new.replace(path)
 
 
 def home_of(entry: Entry) -> Path:
-    """Where a bot's bundle lies unpacked on this machine, if it does: below the hash of the content, in a folder with
-    the name of the bot's own, since agents of the original competitions open files by that."""
+    """Returns the place of the unpacked archive.
+
+    The folder has the bot's own name, because agents of the original competitions open files by it.
+    """
     name = entry.bot if Path(entry.bot).name == entry.bot and entry.bot != ".." else "bot"
     return build_cache.root().parent / UNPACKED / entry.hash / name
 
 
 def installed(entry: Entry, archive: Path) -> Path:
-    """The unpacked copy of a bundle, made once a machine: unpacked beside and renamed, under a lock. RunError without
-    a cache."""
+    """Unpacks an archive, once per machine. Returns the folder. Raises RunError if the cache cannot be written."""
     home = home_of(entry)
     if home.is_dir():
         return home
@@ -185,20 +187,19 @@ def _install(home: Path, archive: Path) -> Path:
     with home.parent.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.is_dir():
-            beside = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
+            new = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent.parent))
             try:
-                unpack(archive, beside, MAX_BYTES, MAX_FILES)
-                (beside / "bot").rename(home)
+                unpack(archive, new, MAX_BYTES, MAX_FILES)
+                (new / "bot").rename(home)
             finally:
-                remove(beside)
+                remove(new)
     return home
 
 
 def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> worker_messages.Program:
-    """The bot's program on this machine, built if it says how. RunError for one that cannot be had.
+    """Returns the bot's program on this machine, and builds it if needed. Raises RunError if that fails.
 
-    `folder`: the tournament's, which has its zip file; None where that has been unpacked already. `limits`:
-    of its build.
+    `folder` is the tournament's, which has the archive; None if that is unpacked already. `limits` are for the build.
     """
     if entry.bot.startswith(("@", *LOCAL)):
         spec = entry.bot

@@ -1,4 +1,4 @@
-"""The records of a tournament, for the viewer: out of the packs, in the ledger's order."""
+"""The replays of a tournament for the viewer, in the ledger's order."""
 
 import threading
 from array import array
@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 
 from referee.harness.errors import RunError
-from referee.harness.tournament.store import ledger
-from referee.harness.web.replay_list import MOST, Entry, Fault, Shelf, Source
+from referee.harness.tournament.store import ledger, reader
+from referee.harness.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource
 
 
-class PackedSource(Source):
-    """A record in a pack."""
+class PackedSource(ReplaySource):
+    """A replay in a pack."""
 
     def __init__(self, folder: Path, file: Path, line: ledger.Line) -> None:
         self.path = folder / line.k.replace("/", "_")
@@ -23,17 +23,17 @@ class PackedSource(Source):
     def read(self, start: int) -> bytes:
         if self._content is None:
             try:
-                self._content = ledger.record(*self._where) or b""
+                self._content = reader.replay(*self._where) or b""
             except RunError as error:
                 raise OSError(0, str(error)) from error
         return self._content[start:]
 
 
-class LedgerShelf(Shelf):
-    """All games of a tournament's folder whose records were kept.
+class LedgerShelf(ReplayList):
+    """All games of a tournament whose replays were kept.
 
-    A ledger may hold millions of games. Each costs 12 bytes here, the place of its line; only the newest ones, which
-    the list shows, are kept as entries.
+    A ledger may hold millions of games. Each takes 12 bytes here, for the place of its line; only the newest, which the
+    list shows, are kept as entries.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -41,22 +41,22 @@ class LedgerShelf(Shelf):
         self._files: list[Path] = []
         self._file_numbers: dict[Path, int] = {}
         self._line_files = array("I")
-        """By the game's number: which file its line is in."""
+        """The file of each game's line, by the game's number."""
         self._line_starts = array("Q")
-        """By the game's number: where its line begins."""
+        """The position of each game's line."""
         self._newest: list[Entry] = []
-        """By time, the newest last."""
+        """The newest last."""
         self._ends: dict[Path, int] = {}
         self._names: dict[str, str] = {}
         self._game = ""
-        self._reading = threading.Lock()  # requests for the list come in threads
+        self._reading = threading.Lock()  # requests come in threads
 
     def entries(self) -> list[Entry]:
         with self._reading:
             self._read()
             return self._newest[: -MOST - 1 : -1]
 
-    def source(self, number: int) -> Source | None:
+    def source(self, number: int) -> ReplaySource | None:
         if not self._line_starts:
             self.entries()
         if number not in range(len(self._line_starts)):
@@ -71,7 +71,7 @@ class LedgerShelf(Shelf):
         return PackedSource(self.folder, file, line)
 
     def _read(self) -> None:
-        """Reads what the files have got since the last time."""
+        """Reads the lines that are new."""
         for file in ledger.files(self.folder):
             for end, line in ledger.lines(file, self._ends.get(file, 0)):
                 self._ends[file] = end
@@ -82,7 +82,7 @@ class LedgerShelf(Shelf):
         del self._newest[:-MOST]
 
     def _head(self, text: bytes) -> None:
-        """Lines name bots by what they consist of; the first line of a file holds their names."""
+        """Takes the bots' names from the head of a file: lines have only idents."""
         plan = msgspec.json.decode(text, type=ledger.Head).plan
         self._game = str(plan.get("game", ""))
         self._names |= {str(bot["ident"]): str(bot["name"]) for bot in plan.get("bots", ())}

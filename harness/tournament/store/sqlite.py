@@ -1,11 +1,11 @@
-"""A ledger as a SQLite database, for questions that no table of ours answers. The ledger stays what counts."""
+"""Exports a ledger to SQLite, for queries of your own."""
 
 import sqlite3
 from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.tournament.model import Plan
-from referee.harness.tournament.store import ledger
+from referee.harness.tournament.store import reader
 from referee.harness.tournament.store.ledger import Line
 
 SCHEMA = """
@@ -27,19 +27,21 @@ BATCH = 10_000
 
 
 def write(plan: Plan, folder: Path, to: Path) -> int:
-    """Writes every game that counts into a new database at `to`, in the place of what is there, and gives their
-    number. Seeds are texts: they have 64 bits without a sign. RunError if it cannot be written."""
-    beside = to.with_name(f".{to.name}.new")
+    """Writes every game that counts to a new database at `to`, replacing an old one. Returns the number of games.
+
+    Seeds are text, because SQLite has no unsigned integers of 64 bits. Raises RunError if it cannot be written.
+    """
+    new = to.with_name(f".{to.name}.new")
     try:
-        beside.unlink(missing_ok=True)
-        database = sqlite3.connect(beside)
+        new.unlink(missing_ok=True)
+        database = sqlite3.connect(new)
         try:
             count = _fill(database, plan, folder)
         finally:
             database.close()
-        beside.replace(to)
-    except (OSError, OverflowError, sqlite3.Error) as error:  # a number beyond 64 bits is no SQLite error
-        beside.unlink(missing_ok=True)
+        new.replace(to)
+    except (OSError, OverflowError, sqlite3.Error) as error:  # for a number of more than 64 bits
+        new.unlink(missing_ok=True)
         raise RunError(f"{to} cannot be written: {error}") from error
     return count
 
@@ -51,7 +53,7 @@ def _fill(database: sqlite3.Connection, plan: Plan, folder: Path) -> int:
     )
     count = 0
     batch: list[tuple[str, Line]] = []
-    for file, line in ledger.counted_lines(folder):
+    for file, line in reader.counted_lines(folder):
         batch.append((file.name, line))
         count += 1
         if len(batch) == BATCH:
@@ -66,17 +68,17 @@ def _fill(database: sqlite3.Connection, plan: Plan, folder: Path) -> int:
 def _insert(database: sqlite3.Connection, batch: list[tuple[str, Line]]) -> None:
     games, seats, faults = [], [], []
     for file, line in batch:
-        conditions, _, orbit, row = line.k.split("/")
-        where = line.k, conditions, int(orbit), int(row)
-        how = str(line.s), line.why, line.t, line.ms, line.a, line.at, line.by, line.forfeit, line.j
-        games.append((*where, *how, file))
+        conditions, _, seed_group, row = line.k.split("/")
+        place = line.k, conditions, int(seed_group), int(row)
+        values = str(line.s), line.why, line.t, line.ms, line.a, line.at, line.by, line.forfeit, line.j
+        games.append((*place, *values, file))
         for seat, bot in enumerate(line.b):
             used = (line.w[seat] if line.w else None, line.c[seat] if line.c else None)
             count = sum(fault.seat == seat for fault in line.f) + (line.m[seat] if line.m else 0)
             seats.append((line.k, seat, bot, line.r[seat], line.p[seat], *used, count))
         for fault in line.f:
-            what = fault.seat, fault.kind, fault.detail, fault.penalty, fault.method, fault.call, fault.turn
-            faults.append((line.k, *what, fault.noise, "\n".join(fault.words)))
+            fields = fault.seat, fault.kind, fault.detail, fault.penalty, fault.method, fault.call, fault.turn
+            faults.append((line.k, *fields, fault.noise, "\n".join(fault.words)))
     database.executemany(f"INSERT INTO games VALUES ({', '.join('?' * 14)})", games)
     database.executemany(f"INSERT INTO seats VALUES ({', '.join('?' * 8)})", seats)
     database.executemany(f"INSERT INTO faults VALUES ({', '.join('?' * 10)})", faults)

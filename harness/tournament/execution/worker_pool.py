@@ -1,0 +1,48 @@
+"""The interface between the runner and workers, wherever they are: jobs go in, events come out."""
+
+from abc import ABC, abstractmethod
+
+import trio
+from msgspec import Struct
+
+from referee.harness.tournament.execution.worker_messages import Done, Failed, Job, Played
+
+QUEUED_JOBS = 2
+"""Jobs that a worker has at once, so that it never waits for the next."""
+DRAIN_S = 5.0
+"""How long running games may take to finish when a run is stopped."""
+
+
+class Lost(Struct, frozen=True):
+    """A worker died. The games of its jobs that it had not reported have to be played again."""
+
+    worker: str
+    jobs: tuple[int, ...]
+    """The first is the one that it was playing."""
+    started: bool
+    """Whether it had started: otherwise no game can be the cause."""
+
+
+Event = Played | Done | Failed | Lost
+
+
+class WorkerPool(ABC):
+    """Takes jobs and sends events: some games of a job were played, a job is done, a worker or the run failed."""
+
+    JOB_S = 0.25
+    """How long a job should take, so that dispatching it costs little in comparison."""
+
+    def __init__(self) -> None:
+        self._send, self.events = trio.open_memory_channel[Event](1000)
+
+    @abstractmethod
+    def room(self) -> int:
+        """Returns how many more jobs the workers take now."""
+
+    @abstractmethod
+    async def give(self, job: Job) -> None:
+        """Gives a job to a worker. Only while there is room."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """Lets running games finish within `DRAIN_S`, then ends all workers and the events."""

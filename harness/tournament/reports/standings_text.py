@@ -1,0 +1,92 @@
+"""Standings as text, JSON, CSV and Markdown."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+import msgspec
+
+from referee.harness.markdown import escaped
+from referee.harness.tournament.reports.figures import rating
+from referee.harness.tournament.reports.standings import COPIES, NO_INFORMATION, Row, Standings
+
+HEADERS = ("#", "bot", "Elo [low, high]", "P(#1)", "points", "games", "W", "D", "L", "different", "faults")
+RARE = ("forfeits", "byes")
+"""Columns that appear only if a row has some."""
+
+
+def headers(standings: Standings) -> tuple[str, ...]:
+    """Returns the columns."""
+    return HEADERS + tuple(name for name in RARE if any(getattr(row, name) for row in standings.rows))
+
+
+def cells(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    """Returns a row's text by column."""
+    return (
+        str(row.rank),
+        f"{row.name}@{row.ident[:6]}" + (" (absent)" if row.absent else ""),
+        rating(row.elo),
+        f"{row.p_first:.0%}" if row.p_first is not None else "–" if row.note in (COPIES, NO_INFORMATION) else "",
+        f"{row.points:g}" if row.points == int(row.points) else f"{row.points:.2f}",
+        str(row.games),
+        str(row.wins),
+        str(row.draws),
+        str(row.losses),
+        str(row.different),
+        str(row.faults),
+        *(str(getattr(row, name)) for name in columns[len(HEADERS) :]),
+    )
+
+
+def summary(standings: Standings) -> str:
+    """Returns the progress in one line."""
+    of = f" of {standings.due}" if standings.due else ""
+    faults = sum(row.faults for row in standings.rows)
+    return (
+        f"{standings.game}, {standings.format}: {standings.played}{of} games, {standings.different} different, "
+        f"{faults} with faults"
+    )
+
+
+def markdown(standings: Standings) -> str:
+    """Formats as a Markdown table. Only the names are not ours, and are escaped."""
+    columns = headers(standings)
+    lines = [columns, ["---" if name == "bot" else "---:" for name in columns]]
+    for row in standings.rows:
+        texts = zip(columns, cells(row, columns), strict=True)
+        lines.append([escaped(text) if column == "bot" else text for column, text in texts])
+    table = [f"| {' | '.join(line)} |" for line in lines]
+    return "\n".join([summary(standings), "", *table, *(f"\n{note}" for note in standings.notes)])
+
+
+def as_csv(standings: Standings) -> str:
+    """Formats all figures as CSV, one line per bot."""
+    written = io.StringIO()
+    names = [name for field in msgspec.structs.fields(Row) for name in _columns(field.name)]
+    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_flat(row) for row in standings.rows)
+    return written.getvalue().rstrip("\n")
+
+
+def _columns(name: str) -> list[str]:
+    """A rating has three columns: the value and both ends."""
+    return [name, f"{name}_low", f"{name}_high"] if name in ("elo", "sound") else [name]
+
+
+def _flat(row: Row) -> dict[str, object]:
+    values: dict[str, object] = msgspec.structs.asdict(row)
+    for name, interval in (("elo", row.elo), ("sound", row.sound)):
+        ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
+        values |= dict(zip(_columns(name), ends, strict=True))
+    if row.name.startswith(("=", "+", "-", "@")):
+        values["name"] = f"'{row.name}"  # otherwise a spreadsheet would run it as a formula
+    return values
+
+
+def as_json(standings: Standings) -> str:
+    """Formats as JSON."""
+    return msgspec.json.encode(standings).decode()
+
+
+FORMS = {"json": as_json, "csv": as_csv, "markdown": markdown}

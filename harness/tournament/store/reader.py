@@ -1,0 +1,320 @@
+"""Reads the ledger of a tournament: every game that counts, and the replays."""
+
+import gzip
+import math
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from referee.harness.errors import RunError, UsageError
+from referee.harness.tournament.formats.games import Outcome, ScheduledGame
+from referee.harness.tournament.model import Keys, Plan, read_plan
+from referee.harness.tournament.store.ledger import PLAN, READ_BYTES, Line, files, lines, pack_path
+
+ORDERS = {seats: math.factorial(seats) for seats in range(1, 7)}
+"""The number of seatings of a line-up, by its size: its games have as many rows."""
+MOST = 1 << 62
+"""Larger than any game's number."""
+
+
+class Kind(Struct, frozen=True, gc=False):
+    """How a game ended. A million games have few kinds, so standings count these."""
+
+    number: int
+    """Its place in `Book.kinds`."""
+    r: tuple[int, ...]
+    p: tuple[float, ...]
+    faults: int
+    """A bit for each seat with a fault."""
+    noise: int
+    """A bit for each seat with a fault that machine load may have caused."""
+    forfeit: bool
+    judged: int = -1
+
+
+class Game(Struct, frozen=True, gc=False):
+    """What standings need of a ledger line, in little memory."""
+
+    at: float
+    kind: Kind
+    content: int
+
+
+class _Seat(Struct, gc=False):
+    seat: int
+    noise: bool = False
+
+
+class _Tournament(Struct, frozen=True, gc=False):
+    """What identifies a tournament in the head of a file."""
+
+    game: str | None = None
+    seed: int | None = None
+
+
+class _Brief(Struct, gc=False):
+    """A ledger line or a head, with the fields that count."""
+
+    k: str = ""
+    r: tuple[int, ...] = ()
+    p: tuple[float, ...] = ()
+    at: float = 0.0
+    a: str = "0"
+    f: tuple[_Seat, ...] = ()
+    n: tuple[int, ...] = ()
+    j: int = -1
+    void: bool = False
+    forfeit: bool = False
+    ledger: int = 0
+    """Only in a head."""
+    plan: _Tournament | None = None
+
+
+class _Origin(Struct):
+    """A head."""
+
+    ledger: int
+    plan: _Tournament = _Tournament()
+
+
+class Book:
+    """Every game that counts: by line-up (`conditions/bots`), then by seed group and row."""
+
+    ROWS = 1024
+    """More than the rows of any line-up: a game's number is seed group × ROWS + row."""
+
+    def __init__(self) -> None:
+        self.line_ups: dict[str, dict[int, Game]] = {}
+        self.kinds: list[Kind] = []
+        self.count = 0
+        self.doubles = 0
+        self.voids = 0
+        self.origins: set[_Tournament] = set()
+        """The tournaments that the heads name."""
+        self._kinds: dict[tuple[object, ...], Kind] = {}
+        self._decode = msgspec.json.Decoder(_Brief).decode
+        self._decode_lines = msgspec.json.Decoder(_Brief).decode_lines
+
+    def add(self, line: bytes) -> bool:
+        """Adds a line. Returns whether its game is new. Raises ValueError for a damaged line.
+
+        Lines may come in any order: of equal keys the earliest counts.
+        """
+        return self._add([self._decode(line)]) == 1
+
+    def add_lines(self, block: bytes) -> None:
+        """Adds many whole lines and heads at a third of the cost. After a ValueError some of them may be in."""
+        self._add(self._decode_lines(block))
+
+    def _add(self, briefs: list[_Brief]) -> int:
+        """Returns how many games are new. One long loop, because it runs a million times."""
+        line_ups, kinds, before = self.line_ups, self._kinds, self.count
+        for brief in briefs:
+            if brief.void:
+                self.voids += 1
+                continue
+            if not brief.k:
+                if brief.ledger:
+                    if brief.plan is not None:
+                        self.origins.add(brief.plan)
+                    continue
+                raise ValueError("it has no key `k`")
+            seats = len(brief.r)
+            faults = noise = 0
+            for fault in brief.f:
+                if not 0 <= fault.seat < seats:
+                    raise ValueError(f"it has a fault of seat {fault.seat}, and {seats} seats")
+                faults |= 1 << fault.seat
+                noise |= fault.noise << fault.seat
+            for seat, noisy in enumerate(brief.n[:seats]):
+                noise |= (noisy > 0) << seat
+            ending = brief.r, brief.p, faults, noise, brief.forfeit, brief.j
+            kind = kinds.get(ending)
+            if kind is None:
+                ranks_fit = seats in ORDERS and min(brief.r) == 1 and max(brief.r) <= seats
+                if not ranks_fit or len(brief.p) != seats:
+                    raise ValueError(f"it has ranks {brief.r} and points {brief.p}")
+                kind = kinds[ending] = Kind(len(self.kinds), *ending)
+                self.kinds.append(kind)
+            line_up, seed_group, row = brief.k.rsplit("/", 2)
+            games = line_ups.get(line_up)
+            if games is None:
+                if line_up.count("/") != 1:
+                    raise ValueError(f"its key {brief.k!r} is not `conditions/bots/seed-group/row`")
+                games = line_ups[line_up] = {}
+            place = int(row)
+            number = int(seed_group) * self.ROWS + place
+            known = games.get(number)
+            if known is None:
+                if not 0 <= number < MOST or not 0 <= place < ORDERS[seats] or line_up.count("-") != seats - 1:
+                    raise ValueError(f"its key {brief.k!r} does not fit a game with {seats} seats")
+                self.count += 1
+            else:
+                self.doubles += 1
+                if known.at <= brief.at:
+                    continue
+            games[number] = Game(brief.at, kind, int(brief.a or "0", 16))
+        return self.count - before
+
+    def of(self, line_ups: dict[str, dict[int, Game]]) -> "Book":
+        """Returns a read-only book with some of its games."""
+        part = Book()
+        part.line_ups, part.kinds, part.doubles, part.voids = line_ups, self.kinds, self.doubles, self.voids
+        part.count = sum(map(len, line_ups.values()))
+        return part
+
+    def find(self, line_up: str, seed_group: int, row: int) -> Game | None:
+        """Returns the game with these parts of a key."""
+        games = self.line_ups.get(line_up)
+        return None if games is None else games.get(seed_group * self.ROWS + row)
+
+    def game(self, key: str) -> Game | None:
+        """Returns the game with that key."""
+        line_up, seed_group, row = key.rsplit("/", 2)
+        return self.find(line_up, int(seed_group), int(row))
+
+
+class LedgerResults:
+    """The results that formats look at, from a book."""
+
+    def __init__(self, keys: Keys, book: Book) -> None:
+        self.keys, self.book = keys, book
+
+    def played(self, game: ScheduledGame) -> Game | None:
+        """Returns the played game of a scheduled one."""
+        line_up, row = self.keys.line_up_row(game)
+        return self.book.find(line_up, game.seed_group, row)
+
+    def get(self, game: ScheduledGame) -> Outcome | None:
+        """Returns the outcome of a scheduled game that was played."""
+        played = self.played(game)
+        return None if played is None else Outcome(played.kind.r, played.kind.p)
+
+
+def read(folder: Path, book: Book | None = None, ends: dict[Path, int] | None = None, plan: Plan | None = None) -> Book:
+    """Reads every game of a tournament's folder; with the `book` and `ends` of an earlier call only what is new.
+
+    The games must be those of `plan`, by default the folder's own. Raises RunError for a damaged line and UsageError
+    for a file with lines of another tournament: nothing is left out silently.
+    """
+    book = Book() if book is None else book
+    ends = {} if ends is None else ends
+    if plan is None and (folder / PLAN).exists():
+        plan = read_plan(folder / PLAN)
+    if plan is not None:
+        check_files(folder, plan)
+    for file in files(folder):
+        for end, block in _blocks(file, ends.get(file, 0)):
+            try:
+                book.add_lines(block)
+            except ValueError:  # includes msgspec's errors
+                _name_damaged(file, end - len(block) - 1)  # a block comes without its last newline
+                raise
+            if plan is not None:
+                for origin in book.origins:
+                    _check_origin(file, origin, plan)
+            ends[file] = end
+    return book
+
+
+def check_files(folder: Path, plan: Plan) -> None:
+    """Raises UsageError for a file of another tournament, RunError for one that does not say whose it is.
+
+    Another tournament, with another seed or game, may have games with the same keys.
+    """
+    decode = msgspec.json.Decoder(_Origin).decode
+    for file in files(folder):
+        first = next(lines(file), None)  # None if its run was killed before it wrote a line
+        if first is not None:
+            try:
+                origin = decode(first[1])
+            except ValueError as error:
+                problem = "its first line, which says what tournament it is of, is damaged or missing"
+                raise RunError(f"{file}: {problem}: {error}") from error
+            _check_origin(file, origin.plan, plan)
+
+
+def _check_origin(file: Path, origin: _Tournament, plan: Plan) -> None:
+    for name in ("game", "seed"):
+        value, expected = getattr(origin, name), getattr(plan, name)
+        if value not in (None, expected):
+            raise UsageError(f"{file} is of another tournament: its {name} is {value}, not {expected}; move it away")
+
+
+def _blocks(file: Path, start: int) -> Iterator[tuple[int, bytes]]:
+    """Like `lines`, but yields many lines at once."""
+    with file.open("rb") as source:
+        source.seek(start)
+        rest, end = b"", start
+        while block := source.read(READ_BYTES):
+            whole, newline, rest = (rest + block).rpartition(b"\n")
+            if newline:
+                end += len(whole) + 1
+                yield end, whole
+
+
+def _name_damaged(file: Path, start: int) -> None:
+    book = Book()
+    for end, line in lines(file, start):
+        try:
+            book.add_lines(line)
+        except ValueError as error:
+            raise _damaged(file, end, error) from error
+
+
+def _damaged(file: Path, end: int, error: ValueError) -> RunError:
+    return RunError(f"{file}: the line that ends at byte {end} is damaged: {error}")
+
+
+def every_line(folder: Path) -> Iterator[tuple[Path, Line]]:
+    """Yields all lines in full with their file, also those that do not count."""
+    decode = msgspec.json.Decoder(Line).decode
+    for file in files(folder):
+        for end, text in lines(file):
+            if text and not text.startswith(b'{"ledger":'):
+                try:
+                    line = decode(text)
+                    _check_seats(line)
+                except ValueError as error:
+                    raise _damaged(file, end, error) from error
+                yield file, line
+
+
+def _check_seats(line: Line) -> None:
+    seats = len(line.b)
+    optional = (line.w, line.c, line.m, line.n)
+    if not len(line.r) == len(line.p) == seats or any(len(each) not in (0, seats) for each in optional):
+        raise ValueError(f"it has {seats} bots and other numbers of ranks, points, times or faults")
+    if any(not 0 <= fault.seat < seats for fault in line.f):
+        raise ValueError(f"it has a fault of a seat beyond its {seats}")
+
+
+def counted_lines(folder: Path, book: Book | None = None) -> Iterator[tuple[Path, Line]]:
+    """Yields all lines that count, in full: no void ones, one per key, and only games of the `book` if one is given."""
+    book = read(folder) if book is None else book
+    yielded: set[str] = set()
+    for file, line in every_line(folder):
+        game = None if line.void or line.k in yielded else book.game(line.k)
+        if game is not None and game.at == line.at:
+            yielded.add(line.k)
+            yield file, line
+
+
+def replay(folder: Path, file: Path, line: Line) -> bytes | None:
+    """Returns a game's replay as it was written; None if it was not kept. Raises RunError for a damaged pack."""
+    if line.z is None:
+        return None
+    number, offset, size = line.z
+    pack = pack_path(folder, file.stem, number)
+    try:
+        with pack.open("rb") as source:
+            source.seek(offset)
+            member = source.read(size)
+            if len(member) < size:
+                raise EOFError("the file ends too early")
+            return gzip.decompress(member)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RunError(f"{pack}: the replay of {line.k} cannot be read: {error}") from error
