@@ -1,35 +1,43 @@
-# Two commands for a fresh machine with Python and make: `make play` and `make test`. `make quick` while you work.
+# Two commands for a fresh machine with Python and make: `make play` and `make test`.
+# While you work: `make quick` and `make lint`.
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-# One more than cores, since half of a test's time is waiting. Tests marked `alone` wait until nothing runs beside them.
+# One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
 
-# `make setup` puts everything that Python needs into .venv.
-.PHONY: setup play test quick bench kits docs viewer toolchains clean
+.PHONY: setup play test quick lint bench kits docs viewer toolchains clean
 
+# Installs the referee and everything its tests need into .venv.
 setup: $(READY)
 
-# A C++ bot against a Java bot at ReAntics; Python bots take the place of those that cannot be built here.
+# Plays a C++ bot against a Java bot at ReAntics. A Python bot replaces one whose compiler is missing.
 play: $(READY)
 	@$(PYTHON) tools/toolchains.py cpp java
 	$(BIN)/python -m referee.tools.play
 
-# Everything: layers, style, types, rules, protocol, harness, kits, whole matches.
+# Runs every test.
 test: $(READY) toolchains
 	$(BIN)/pytest $(WORKERS) $(ARGS)
 
-# All but whole kits, tournaments, installations, browsers and long matches, and fewer examples: under two minutes on
-# two cores.
+# Runs the tests that take under 90 seconds together on two cores, with fewer generated examples.
 quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits" --hypothesis-profile quick $(WORKERS) $(ARGS)
 
-# The cost of a call, pinned to one core and free.
+# Checks style, spelling, types and imports.
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Measures the cost of a call.
 bench: $(READY) toolchains
 	$(BIN)/python -m referee.benchmarks
 
-# Schemas, bindings and reference pages, made again from the types in games/ and protocol/.
+# Generates schemas, bindings, reference pages and the man page from the types and the command line.
 kits: $(READY)
 	$(BIN)/python -m referee.tools.schemas
 	$(BIN)/python -m referee.tools.kits
@@ -38,11 +46,11 @@ kits: $(READY)
 	$(BIN)/python -m referee.tools.manual
 	$(BIN)/python -m referee.tools.viewer
 
-# The pages as a static site, in build/site; a link that leads nowhere is an error.
+# Builds the pages as a static site in build/site. A broken link is an error.
 docs: $(READY)
 	$(BIN)/python -m referee.tools.site
 
-# The page of `referee replay html`; it needs node, which nothing else does.
+# Builds the page of `referee replay html`. Nothing else needs node.
 viewer: harness/web/static/viewer.js
 
 harness/web/static/viewer.js: $(shell find viewer/src -type f) viewer/package-lock.json viewer/vite.config.ts

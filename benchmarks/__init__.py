@@ -1,1 +1,1 @@
-"""What a call costs, and how fast the engines are. `python -m referee.benchmarks` prints everything, ratios first."""
+"""Benchmarks of calls and engines. `python -m referee.benchmarks` prints everything, ratios first."""

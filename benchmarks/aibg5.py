@@ -1,4 +1,4 @@
-"""What a call costs at AIBG 5, whose state is the largest: four bots of the C++ kit that parse it and answer at once.
+"""The cost of a call in AIBG 5, whose state is the largest: four bots of the C++ kit that parse it and answer at once.
 
 CPU time, the referee's own against that of a bot, per call of whole matches: everything the referee does, the checks,
 the boss and the replay included, against everything the bot does, which is hardly more than to parse.
@@ -20,7 +20,7 @@ import trio
 from referee.benchmarks.calls import BOTS
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

@@ -28,7 +28,7 @@ import trio
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.match.series import Series, match_of
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant

@@ -1,4 +1,4 @@
-"""What the wire costs without a wire: µs for a call's frame, a notification's and an answer, in both encodings.
+"""The cost of encoding and decoding: µs for a call's frame, a notification's and an answer, in both encodings.
 
 taskset -c 1 python benchmarks/codec.py
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from referee.protocol.connection import BotConnection, Connection, answer_decoder
+from referee.protocol.connection import AnswerDecoder, BotConnection, Connection
 from referee.protocol.messages import PROTOCOL_VERSION, Clock, Encoding, Initialize, Limits
 
 ROUNDS = 7
@@ -40,7 +40,7 @@ def joined(encoding: Encoding) -> tuple[Connection, BotConnection]:
     bot.next_message()
     bot.choose_encoding([encoding])
     referee.receive(bot.respond(0, {"encoding": encoding}))
-    referee.hello()
+    referee.handshake()
     return referee, bot
 
 
@@ -53,14 +53,14 @@ def measure(encoding: Encoding) -> dict[str, float]:
     """µs by what was done."""
     referee, bot = joined(encoding)
     small, large, notice = referee.encode({"id": "x" * 36}), referee.encode(STATE), referee.encode(NOTICE)
-    decoder = answer_decoder(Move)
+    decoder = AnswerDecoder(Move)
     bot.receive(referee.call("getMove", small, CLOCK))
     bot.next_message()
     answer = bot.respond(1, ANSWER)
     referee.receive(answer)
     referee.answer(decoder)
 
-    # One half of an exchange is repeated without the other, so the referee is told what the other half would tell it.
+    # Each half of an exchange is repeated alone, so the benchmark sets the state that the other half would leave.
     def call_only(params: bytes) -> None:
         referee.call("getMove", params, CLOCK)
         referee._open = None
@@ -75,7 +75,7 @@ def measure(encoding: Encoding) -> dict[str, float]:
         f"call, {len(large)} B of params": microseconds(lambda: call_only(large)),
         f"notify, {len(notice)} B": microseconds(lambda: referee.notify("event", notice)),
         f"receive and answer, {len(answer)} B": microseconds(answer_only),
-        "unasked": microseconds(referee.unasked),
+        "check_silence": microseconds(referee.check_silence),
         f"encode, {len(large)} B": microseconds(lambda: referee.encode(STATE)),
     }
 

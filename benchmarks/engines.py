@@ -19,8 +19,9 @@ from itertools import dropwhile, islice, takewhile
 from typing import Any
 
 from referee.games import registry
-from referee.games.contract import Game, Player, Setup, State
+from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice, derive_seed
+from referee.games.game import Game
 from referee.games.quoridor import Quoridor
 
 ROUNDS = 9

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match, play
+from referee.harness.match.match import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay

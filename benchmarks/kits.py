@@ -1,4 +1,4 @@
-"""What a call costs in each starter kit: a ReAntics state parsed, dispatched to the bot and answered.
+"""The cost of a call in each starter kit: a ReAntics state parsed, dispatched to the bot and answered.
 
     python -m referee.benchmarks.kits [--json] [--calls N] [KIT …]
 
@@ -25,7 +25,7 @@ from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.process.usage import cpu_clock, cpu_ns
 from referee.harness.programs.spec import Entrant, entrant, environment
-from referee.protocol.connection import Connection, answer_decoder
+from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
 from referee.tools.toolchains import TOOLCHAINS, missing
 
@@ -33,7 +33,7 @@ ROUNDS = 7
 CALLS = 1000
 TURNS = 60  # answers into a random match: placements are done, ants are about
 CLOCK = Clock(1000, None, None)
-DECODER = answer_decoder(reantics.Move)
+DECODER = AnswerDecoder(reantics.Move)
 
 
 def main() -> None:
@@ -101,7 +101,7 @@ class _Player:
         seed = 1
         hello = Initialize(1, "reantics", {}, 0, ("mine", "theirs"), (encoding,), Limits(10_000), seed)
         self._write(self.wire.initialize(hello))
-        while self.wire.hello() is None:
+        while self.wire.handshake() is None:
             self.wire.receive(os.read(self.read_from, 1 << 16))
         self.params = self.wire.encode(position(seed))
 

@@ -1,4 +1,4 @@
-"""What the runner of original bots costs at ReAntics: CPU time of a call beside the agent's own.
+"""The overhead of the runner of original bots in ReAntics: CPU time of a call, without the agent's own.
 
 `python -m referee.benchmarks.originals [--calls N]`. An agent that ends its turn at once is asked for its move in the
 positions of a match between random players, over pipes; and an agent that looks ahead tells what its look-ahead alone
@@ -110,7 +110,7 @@ def run(agent: str, body: str, calls: list[dict[str, Any]]) -> tuple[float, floa
 
 
 def greeting() -> dict[str, Any]:
-    """What a match is opened with."""
+    """The first frames of a match."""
     limits = {"startup_ms": 10_000, "call_ms": 1000, "initial_ms": None, "increment_ms": 0, "cpu_ms": None}
     return {
         "protocol": 1,

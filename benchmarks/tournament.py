@@ -1,8 +1,8 @@
-"""Games a second of whole tournaments on this machine's lanes, records in packs included; what the driver spends on a
+"""Games a second of whole tournaments on this machine's workers, records in packs included; what the driver spends on a
 game, from the first to the last of many; and how long a large ledger takes to read.
 
 `python -m referee.benchmarks.tournament [--seconds S] [--lines N]`. A rate counts from the first game that came back to
-the last one, so that starting lanes does not count; a run plays for so many seconds.
+the last one, so that starting workers does not count; a run plays for so many seconds.
 """
 
 import argparse
@@ -28,18 +28,20 @@ from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.tournament.execution import worker_messages
-from referee.harness.tournament.execution.local import Crew, open_local
-from referee.harness.tournament.execution.runner import Run, Shard, contest_of
+from referee.harness.tournament.execution.local import open_local
+from referee.harness.tournament.execution.tournament_games import TournamentGames, contest_of
+from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.model import Entry, Keys, Plan, identified
 from referee.harness.tournament.reports import standings
-from referee.harness.tournament.store import ledger
-from referee.harness.tournament.store.ledger import Book, Ledger, Line
+from referee.harness.tournament.store import reader
+from referee.harness.tournament.store.ledger import Ledger, Line
+from referee.harness.tournament.store.reader import Book
 
 BOTS = Path(__file__).parent / "bots"
 
 
 class Setting(Struct, frozen=True):
-    """What is played."""
+    """The matches to play."""
 
     game: str
     source: str
@@ -80,7 +82,7 @@ def bots_of(setting: Setting, folder: Path) -> Entrant:
     return entrant(str(KITS / setting.source / "examples" / setting.game))
 
 
-def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) -> dict[str, float]:
+def played(setting: Setting, folder: Path, seconds: float, workers: int | None) -> dict[str, float]:
     """Games a second, the part of a core that the driver takes, and the part of all CPU time that is not the bots'."""
     bot = bots_of(setting, folder)
     bots = identified([Entry(name, "", f"{ord(name):064x}"[::-1], "cmd:bot") for name in "ab"])
@@ -91,7 +93,7 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
     )
     programs = [worker_messages.Program(each.ident, each.name, bot.argv, str(bot.cwd)) for each in bots]
     opened = Ledger(folder, {})
-    run = Run(plan, opened, Book(), Shard())
+    run = TournamentGames(plan, opened, Book())
     arrivals: list[tuple[float, int]] = []
     bots_s = 0.0
 
@@ -106,8 +108,8 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
     started = time.monotonic()
 
     async def play() -> None:
-        async with open_local(contest_of(plan, programs, "all", folder), lanes) as crew:
-            await run.play(crew, trio.Event(), seconds)
+        async with open_local(contest_of(plan, programs, "all", folder), workers) as pool:
+            await run.play(pool, trio.Event(), seconds)
 
     trio.run(play)
     driver = (time.process_time() - cpu_s) / (time.monotonic() - started)
@@ -123,29 +125,29 @@ def played(setting: Setting, folder: Path, seconds: float, lanes: int | None) ->
 
 
 def runner_s() -> float:
-    """CPU time of ourselves and of the lanes that have ended."""
+    """CPU time of ourselves and of the workers that have ended."""
     used = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-class Simulated(Crew):
-    """Lanes that have played at once whatever they are given."""
+class Simulated(WorkerPool):
+    """Workers that have played at once whatever they are given."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.lanes = 2
         self.dice = random.Random(1)
 
     def room(self) -> int:
         return 4 - self.events.statistics().current_buffer_used
 
     async def give(self, job: worker_messages.Job) -> None:
-        games: list[tuple[bytes, bytes | None]] = [
-            (a_line(due.key, due.bots, due.seed, self.dice), bytes(500)) for due in job.games
+        games = [
+            worker_messages.PlayedGame(game.key, a_line(game.key, game.bots, game.seed, self.dice), bytes(500))
+            for game in job.games
         ]
         for first in range(0, len(games), 64):
-            await self.tell.send(worker_messages.Played(job.number, games[first : first + 64]))
-        await self.tell.send(worker_messages.Done(job.number, 2e-4 * len(games)))
+            await self._send.send(worker_messages.Played(job.number, games[first : first + 64]))
+        await self._send.send(worker_messages.Done(job.number, 2e-4 * len(games)))
 
     async def stop(self) -> None:
         pass
@@ -155,7 +157,7 @@ def driven(folder: Path, games: int) -> list[float]:
     """What the driver spends on a game, in microseconds of CPU time, in each part of a tournament of so many."""
     plan = plan_of_twenty(games)
     opened = Ledger(folder, {})
-    run = Run(plan, opened, Book(), Shard())
+    run = TournamentGames(plan, opened, Book())
     part = max(1, games // SPANS)
     marks: list[tuple[int, float]] = [(0, time.process_time())]
     played = 0
@@ -202,10 +204,10 @@ def read_large(folder: Path, lines: int) -> dict[str, float]:
     plan = plan_of_twenty(lines)
     keys, opened, dice = Keys(plan), Ledger(folder, {}), random.Random(1)
     batch: list[tuple[bytes, bytes | None]] = []
-    for slot in plan.slots({}):
-        assert slot is not None
-        idents = tuple(keys.idents[bot] for bot in slot.seats)
-        batch.append((a_line(keys.key(slot), idents, keys.seed(slot), dice), None))
+    for game in plan.scheduled_games({}):
+        assert game is not None
+        idents = tuple(keys.idents[bot] for bot in game.seats)
+        batch.append((a_line(keys.key(game), idents, keys.seed(game), dice), None))
         if len(batch) == 1000:
             opened.append(batch)
             batch = []
@@ -221,7 +223,7 @@ def measured(folder: str) -> None:
     """Reads and tables a ledger in this process, and prints what it took."""
     plan = msgspec.json.decode(Path(folder, "plan.json").read_bytes(), type=Plan)
     started, cpu_s = time.monotonic(), time.process_time()
-    found = standings.standings(plan, ledger.read(Path(folder)))
+    found = standings.standings(plan, reader.read(Path(folder)))
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     figures = {
         "games": found.played,
@@ -232,14 +234,14 @@ def measured(folder: str) -> None:
     print(json.dumps(figures))
 
 
-def measure(seconds: float, lines: int, lanes: int | None) -> dict[str, Any]:
+def measure(seconds: float, lines: int, workers: int | None) -> dict[str, Any]:
     """All rows."""
     figures: dict[str, Any] = {"load before": os.getloadavg()[0]}
     with TemporaryDirectory(prefix="referee-") as scratch:
         for number, (name, setting) in enumerate(ROWS.items()):
             folder = Path(scratch, str(number))
             folder.mkdir()
-            figures[name] = played(setting, folder, seconds, lanes)
+            figures[name] = played(setting, folder, seconds, workers)
         figures["the driver"] = driven(Path(scratch, "driven"), lines)
         figures["a ledger"] = read_large(Path(scratch, "large"), lines)
     return figures
@@ -256,7 +258,8 @@ def table_of_tournaments(figures: dict[str, Any]) -> str:
         lines.append(f"| {name} | {rate:,.0f} | {driver:.2f} | {runner:.0%} |")
     first, last = figures["the driver"][0], figures["the driver"][-1]
     lines.append(
-        f"\nOf {figures['a ledger']['games']:,.0f} games on simulated lanes each takes {first:.0f} µs of the driver's "
+        f"\nOf {figures['a ledger']['games']:,.0f} games on simulated workers each takes {first:.0f} µs of the "
+        f"driver's "
         f"CPU time in the first tenth and {last:.0f} in the last."
     )
     large = figures["a ledger"]
@@ -273,9 +276,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--lines", type=int, default=1_000_000)
-    parser.add_argument("--lanes", type=int)
+    parser.add_argument("--workers", type=int)
     given = parser.parse_args()
-    print(json.dumps(measure(given.seconds, given.lines, given.lanes)))
+    print(json.dumps(measure(given.seconds, given.lines, given.workers)))
 
 
 if __name__ == "__main__":

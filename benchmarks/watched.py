@@ -1,4 +1,4 @@
-"""What it costs a match to be watched: CPU time of the referee's own process per call, by paired rounds.
+"""The cost of watching a match: CPU time of the referee's own process per call, by paired rounds.
 
 `python -m referee.benchmarks.watched [--rounds N] [--draw-after N] [--nobody]` plays ReAntics between instant C++ bots:
 as ever; with the gate at which a page may hold the match, and nothing else (nobody looks); under `--watch` without a
@@ -29,13 +29,13 @@ import trio
 from referee.benchmarks.calls import compiled
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
+from referee.harness.match.match import Match, play
 from referee.harness.match.pause import Pace
-from referee.harness.match.play import Match, play
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
-from referee.harness.replay.writer import Recorder
+from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
-from referee.harness.web.watch import Beside, beside
+from referee.harness.web.watch import ViewerLink, open_viewer
 
 ROUNDS = 20
 DRAW_AFTER = 10_000
@@ -58,7 +58,7 @@ class Pages:
         print(*words, file=self.process.stdin, flush=True)
 
     def hear(self) -> None:
-        """Waits for the end of what was said."""
+        """Waits until the client has read all."""
         assert self.process.stdout is not None
         self.process.stdout.readline()
 
@@ -68,8 +68,8 @@ class Pages:
 
 
 def page(link: str) -> None:
-    """One client after the other, as standard input has it: how it is to read, the number of the match and the path of
-    its record. It asks once that is there. When it has read all, or is told so by an empty line, it leaves."""
+    """Runs one client after the other, as the lines of standard input say: the way to read, the number of the match and
+    the path of its replay. A client connects once the replay exists, and ends after reading all or at an empty line."""
     parts = urlsplit(link)
     token = parts.fragment.removeprefix("token=")
     for line in sys.stdin:
@@ -88,9 +88,9 @@ def page(link: str) -> None:
 
 
 class Watched:
-    """The matches, and the viewer beside them."""
+    """The matches and the viewer."""
 
-    def __init__(self, match: Match, roster: Roster, end: Beside, pages: Pages, folder: Path) -> None:
+    def __init__(self, match: Match, roster: Roster, end: ViewerLink, pages: Pages, folder: Path) -> None:
         self.match, self.roster, self.end, self.pages = match, roster, end, pages
         self.folder = folder
         self.played = self.shown = 0
@@ -128,7 +128,7 @@ class Watched:
             self.shown += 1
         if kind:
             self.pages.say(kind, self.shown - 1, path)
-        recorder = Recorder(path) if as_ever else None
+        recorder = ReplayWriter(path) if as_ever else None
         started = time.process_time()
         verdict = await play(msgspec.structs.replace(self.match, replay=path), self.roster, None, pace, recorder)
         spent_us = (time.process_time() - started) * 1e6
@@ -140,14 +140,14 @@ class Watched:
 
 
 async def measure(folder: Path, rounds: int, draw_after: int, nobody: bool) -> dict[str, object]:
-    """By variant the microseconds, and the ratio to a match as ever; and the viewer's memory."""
+    """Returns the microseconds of each variant, its ratio to an unwatched match, and the viewer's memory."""
     game = registry.game("reantics")
     command = (str(compiled("reantics_instant.cpp", folder)),)
     options = game.options(draw_after=draw_after)
     match = Match(game, tuple(Entrant(seat, command, folder) for seat in "ab"), 1, options, game.time)
     async with AsyncExitStack() as stack:
         roster = await stack.enter_async_context(open_roster(Limits(isolation=OFF)))
-        end = await stack.enter_async_context(beside("127.0.0.1", 0, 0))
+        end = await stack.enter_async_context(open_viewer("127.0.0.1", 0, 0))
         (viewer,) = (
             each for each in psutil.Process().children() if "referee.harness.web.watch_process" in each.cmdline()
         )

@@ -1,7 +1,7 @@
 """A match between any two programs: fair, fast and on the record.
 
-`import referee` is the public API; docs/api.md is its page. What is not exported here may change with any version.
-Everything is loaded when it is first used, so that `import referee.games` stays as light as the rules are.
+`import referee` is the public API; docs/api.md documents it. Names that are not exported here may change with any
+version. Each name is loaded when it is first used, so that `import referee.games` stays light.
 """
 
 from importlib import import_module
@@ -22,25 +22,15 @@ if TYPE_CHECKING:
         setup,
         verify,
     )
-    from referee.games.contract import (
-        Call,
-        Event,
-        Fault,
-        FaultKind,
-        Game,
-        Method,
-        Notice,
-        Result,
-        Ruling,
-        Setup,
-        State,
-        TimeControl,
-    )
+    from referee.games.contract import Call, Event, Fault, FaultKind, Method, Notice, Result, Ruling, Setup, State
     from referee.games.dice import Dice
+    from referee.games.game import Game, TimeControl
     from referee.harness.errors import RunError, UsageError
     from referee.harness.match.series import Outcome
-    from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict
+    from referee.harness.match.verdict import Standing, Verdict
     from referee.harness.process.limits import Limits
+    from referee.harness.replay.lines import FaultReport
+    from referee.harness.replay.lines import SeatSummary as Seat
     from referee.harness.replay.reader import Replay
     from referee.harness.replay.simulate import Difference
     from referee.protocol.messages import Encoding
@@ -88,17 +78,21 @@ __all__ = [
 ]
 
 _HOMES = {
-    "referee.games.contract": "Call Event Fault FaultKind Game Method Notice Result Ruling Setup State TimeControl",
+    "referee.games.contract": "Call Event Fault FaultKind Method Notice Result Ruling Setup State",
+    "referee.games.game": "Game TimeControl",
     "referee.games.dice": "Dice",
     "referee.harness.process.limits": "Limits",
     "referee.harness.errors": "RunError UsageError",
     "referee.harness.match.series": "Outcome",
-    "referee.harness.match.verdict": "FaultReport Seat Standing Verdict",
+    "referee.harness.match.verdict": "Standing Verdict",
+    "referee.harness.replay.lines": "FaultReport Seat",
     "referee.harness.replay.reader": "Replay",
     "referee.harness.replay.simulate": "Difference",
     "referee.protocol.messages": "Encoding",
 }
-"""Where a name comes from that is not a function of `referee.api`."""
+"""The modules of the names that are not functions of `referee.api`."""
+_ALIASES = {"Seat": "SeatSummary"}
+"""Public names of classes that have another name inside."""
 
 
 def __getattr__(name: str) -> Any:
@@ -109,7 +103,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'referee' has no attribute {name!r}")
     home = next((module for module, names in _HOMES.items() if name in names.split()), "referee.api")
-    value = globals()[name] = getattr(import_module(home), name)
+    value = globals()[name] = getattr(import_module(home), _ALIASES.get(name, name))
     return value
 
 

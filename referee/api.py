@@ -1,4 +1,4 @@
-"""What `import referee` offers, beside the types: games, setups, matches, records. Documented in docs/api.md."""
+"""The functions of `import referee`: games, setups, matches and replays. Documented in docs/api.md."""
 
 import os
 import secrets
@@ -10,10 +10,11 @@ import msgspec
 import trio
 
 from referee.games import registry
-from referee.games.contract import Game, Setup, State, TimeControl
+from referee.games.contract import Setup, State
+from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match import maps, rule_options
-from referee.harness.match.play import Match, Watcher
+from referee.harness.match.match import Match, Watcher
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -38,25 +39,25 @@ __all__ = [
     "verify",
 ]
 
-# Notebooks ask values to show themselves. The page stands above matches and records, so it is given to them from here.
-setattr(Verdict, "_repr_html_", notebook.verdict_html)  # noqa: B010 - no attribute that their types have
+# Notebooks ask values to show themselves. Matches and replays must not import pages, so they get these methods here.
+setattr(Verdict, "_repr_html_", notebook.verdict_html)  # noqa: B010 - their types have no such attribute
 setattr(Replay, "_repr_html_", notebook.replay_html)  # noqa: B010
 for _kind in (UsageError, RunError):
     setattr(_kind, "_render_traceback_", notebook.error_lines)  # noqa: B010 - IPython asks for it
 
 Bot = str | os.PathLike[str]
-"""As on the command line: a path, `@random` and the like, `cmd:COMMAND LINE`; `NAME=` in front names it."""
+"""As on the command line: a path, a built-in bot such as `@random`, or `cmd:COMMAND LINE`; `NAME=` may precede it."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def game_names() -> list[str]:
-    """The names of all installed games, sorted."""
+    """Returns the names of all installed games, sorted."""
     return registry.names()
 
 
 def game(name: str) -> Game:
-    """The game of that name. UsageError, with the names there are, for any other."""
+    """Returns the game of that name. UsageError lists the games if there is none."""
     try:
         return registry.game(name)
     except KeyError as error:
@@ -66,11 +67,14 @@ def game(name: str) -> Game:
 def setup(
     name: str, *, seed: int = 0, names: Sequence[str] | None = None, map: str | None = None, **options: Any
 ) -> Setup:
-    """What a match of that game follows from.
+    """Returns the setup that determines a match of that game. UsageError for invalid arguments.
 
-    `seed`: of all luck, an unsigned integer of 64 bits. `names`: one a seat; as many as the game needs at least unless
-    given. `map`: a file, or the name of a map that comes along. `options`: those of the rules, by name. UsageError for
-    whatever cannot be.
+    Args:
+        name: The game.
+        seed: An unsigned integer of 64 bits, for all random draws.
+        names: One for each seat. Default: as many as the game needs at least.
+        map: A file, or the name of a bundled map.
+        options: The options of the rules, by name.
     """
     found = game(name)
     _check("seed", seed, int)
@@ -79,57 +83,56 @@ def setup(
     return Setup(rule_options.checked_seed(seed), seats, _options(found, map, options, len(seats)))
 
 
-def new(name: str, **given: Any) -> State:
-    """The first position of a match: `setup` with these arguments, and the engine on it."""
-    return game(name).new(setup(name, **given))
+def new(name: str, **arguments: Any) -> State:
+    """Returns the first position of a match, with the arguments of `setup`."""
+    return game(name).new(setup(name, **arguments))
 
 
 def read_replay(path: str | os.PathLike[str]) -> Replay:
-    """The record of a match. UsageError if it is none, or of other rules than ours."""
+    """Returns a replay. UsageError if the file is none, or belongs to another version of the rules."""
     return Replay(Path(path))
 
 
 class Conditions(TypedDict, total=False):
-    """Under which conditions matches are played: what `play` and `play_games` take by name beside their own."""
+    """The keyword arguments that `play` and `play_games` share."""
 
     seed: int | None
-    """Of all luck, an unsigned integer of 64 bits; drawn unless given."""
+    """An unsigned integer of 64 bits, for all random draws. Default: drawn."""
     map: str | None
     """As for `setup`."""
     options: Mapping[str, Any] | None
     """As for `setup`."""
     time: TimeControl | None
-    """How long a bot may think; the game's own unless given."""
+    """How long a bot may think. Default: the game's time control."""
     limits: Limits | None
-    """What a bot may use; the referee's own unless given."""
+    """The resources that a bot may use. Default: `Limits()`."""
     encodings: Sequence[Encoding]
-    """What bots may speak; all unless given."""
+    """The encodings that bots may choose from. Default: all."""
     replay: str | os.PathLike[str] | None
-    """Where the record goes, written over if it is there; without it there is none, and standard error of the bots is
-    not kept either."""
+    """The replay's path; an existing file is replaced. Default: no replay, and the bots' standard error is not kept."""
     watcher: Watcher | None
-    """Is told of every turn when it has been played, and must be quick: the clocks wait for it."""
+    """Called after every turn. It must be quick: the match waits for it."""
 
 
 Played = Callable[[Verdict, tuple[int, ...]], None]
-"""Is told of a game when it is over, with the place on the list of the bot at each seat."""
+"""Called after every game, with the verdict and, by seat, the bot's index in the list."""
 
 
 def play(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Verdict:
-    """Plays one match between programs, one for each seat, and gives what became of it.
+    """Plays one match between programs, one for each seat, and returns the verdict.
 
-    By name, all of them optional, the `Conditions`: `seed`, `map`, `options`, `time`, `limits`, `encodings`, `replay`
-    and `watcher`.
+    The optional keyword arguments are the `Conditions`: `seed`, `map`, `options`, `time`, `limits`, `encodings`,
+    `replay` and `watcher`.
 
-    A bot's fault stands in the verdict. UsageError for what cannot be, before anything is started; RunError if the run
-    itself fails: a build, a program that cannot be started, a record that cannot be written. What the watcher raises
-    ends the match and comes out as it is.
+    A bot's faults are in the verdict. UsageError, before anything is started, for invalid arguments; RunError if the
+    run itself fails: a build, the start of a program, a replay that cannot be written. An exception of the watcher ends
+    the match and is raised unchanged.
     """
     return _run(play_async, name, bots, **conditions)
 
 
 async def play_async(name: str, bots: Sequence[Bot], **conditions: Unpack[Conditions]) -> Verdict:
-    """As `play`, for whoever runs trio already."""
+    """As `play`, for callers that run trio already."""
     outcome = await play_games_async(name, bots, **conditions)
     return outcome.matches[0]
 
@@ -145,8 +148,8 @@ def play_games(
 ) -> Outcome:
     """Plays several games between the same bots, under the same conditions as `play`.
 
-    `swap`: the seats are turned by one in every second game. `played` is told of each game. Records are numbered, as in
-    `match-07.jsonl`.
+    With `swap`, the seats rotate by one in every second game. `played` is called after each game. Replays are numbered,
+    as in `match-07.jsonl`.
     """
     return _run(play_games_async, name, bots, games=games, swap=swap, played=played, **conditions)
 
@@ -160,12 +163,12 @@ async def play_games_async(
     played: Played | None = None,
     **conditions: Unpack[Conditions],
 ) -> Outcome:
-    """As `play_games`, for whoever runs trio already."""
+    """As `play_games`, for callers that run trio already."""
     if unknown := conditions.keys() - Conditions.__annotations__.keys():
         raise TypeError(f"unknown {', '.join(sorted(unknown))}; there are {', '.join(Conditions.__annotations__)}")
     found, limits = game(name), conditions.get("limits") or Limits()
     if isinstance(bots, str | os.PathLike):
-        raise UsageError(f"bots={bots!r}: wanted is a list, with one for each seat")
+        raise UsageError(f"bots={bots!r}: expected a list, with one bot for each seat")
     specs = [os.fspath(bot) for bot in bots]
     rule_options.check_count(found, len(specs))
     for argument, kind in KINDS.items():
@@ -173,7 +176,7 @@ async def play_games_async(
             _check(argument, conditions.get(argument), kind)
     _check("games", games, int)
     if games < 1:
-        raise UsageError(f"games={games}: there must be one at least")
+        raise UsageError(f"games={games}: expected at least 1")
     check_seats(specs, found.name, every_seat=swap)
     seed, time, replay = conditions.get("seed"), conditions.get("time"), conditions.get("replay")
     match = Match(
@@ -195,14 +198,14 @@ KINDS: dict[str, Any] = {
     "limits": Limits,
     "watcher": Callable,
 }
-"""Of which type an argument must be, for those that would fail in the middle of a match otherwise."""
+"""The types of the arguments that would otherwise fail in the middle of a match."""
 
 
 def _check(name: str, value: Any, kind: Any) -> None:
-    """UsageError unless it is of that type, with numbers that can be."""
+    """Raises UsageError unless the value has that type, with valid numbers."""
     if not isinstance(value, kind) or isinstance(value, bool):
         expected = {int: "an integer", Mapping: "a mapping", Callable: "a function"}.get(kind, f"a {kind.__name__}")
-        raise UsageError(f"{name}={value!r}: wanted is {expected}")
+        raise UsageError(f"{name}={value!r}: expected {expected}")
     if isinstance(value, TimeControl | Limits):
         try:
             msgspec.convert(msgspec.to_builtins(value), kind)
@@ -214,10 +217,10 @@ def _check(name: str, value: Any, kind: Any) -> None:
 
 
 def _encodings(given: Sequence[Encoding]) -> tuple[Encoding, ...]:
-    """UsageError for one that there is not, and for none."""
+    """Raises UsageError for an unknown encoding, and for an empty list."""
     known = tuple(Encoding)
     if isinstance(given, str) or not given or any(each not in known for each in given):
-        raise UsageError(f"encodings={given!r}: wanted is a list of {' and '.join(known)}, or of one of them")
+        raise UsageError(f"encodings={given!r}: expected a list of {' and '.join(known)}, or of one of them")
     return tuple(map(Encoding, given))
 
 
@@ -230,12 +233,12 @@ def _options(found: Game, map: str | None, given: Mapping[str, Any], seats: int)
 
 
 async def _built(specs: Sequence[str], game: str, limits: Limits) -> tuple[Entrant, ...]:
-    """Builds beside the loop, so that whoever shares it is not held up."""
+    """Builds in a thread, so that other tasks of the loop go on."""
     return await trio.to_thread.run_sync(entrants, specs, game, limits)
 
 
 def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-    """`trio.run`; an error of ours, or one alone, comes out as it is, not in a group."""
+    """Runs a function in trio. Raises our errors, and single ones, without a group around them."""
 
     async def main() -> R:
         return await function(*args, **kwargs)
@@ -247,14 +250,14 @@ def _run(function: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs)
 
 
 def _single(error: BaseException) -> BaseException:
-    """What is in a group, and in groups in it, if it is one alone: such as what a watcher raised."""
+    """Returns the only exception in nested groups, such as a watcher's."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
 
 
 def _ours(error: BaseException) -> BaseException | None:
-    """The first of our errors, in however many groups it is wrapped."""
+    """Returns the first of our errors in nested groups."""
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, map(_ours, error.exceptions)), None)
     return error if isinstance(error, RunError | UsageError) else None

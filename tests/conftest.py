@@ -15,25 +15,28 @@ import pytest
 from hypothesis import settings
 from scripted import Arena
 
-from referee.harness.isolation import launcher_build, plan
+from referee.harness.isolation import launcher_build
+from referee.harness.isolation.probe import probe
 from referee.harness.programs import toolchains
 
-# Tests, too, call the first compiler on PATH that works.
+# Tests use the same compilers as the referee: the first ones on PATH that work.
 os.environ["PATH"] = toolchains.search_path(toolchains.KNOWN)
 
 settings.register_profile("quick", max_examples=10)
 
 SITE = Path(__file__).parent / "support" / "site"
-"""Where a game of the tests is installed, so that its entry point is found."""
+"""The site-packages folder in which the tests' own game is installed."""
+MAX_RERUNS = 3
+"""How many reruns by pytest-rerunfailures a run may need."""
 
 for number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(number) is signal.SIG_IGN:
-        # As under nohup. What tests start would ignore it as well; a handler is not passed on.
+        # Under nohup, child processes would inherit the ignored signal. They do not inherit a handler.
         signal.signal(number, lambda *_: None)
 
 
-def _strict(report: pytest.TestReport | pytest.CollectReport) -> None:
-    """With `CI` set nothing may be skipped: a missing toolchain there is a fault of the machine's set-up."""
+def _fail_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Fails a skipped test if `CI` is set: CI must have every toolchain."""
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which CI does not allow: {report.longrepr}"
@@ -41,9 +44,9 @@ def _strict(report: pytest.TestReport | pytest.CollectReport) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """For a test."""
+    """Fails a test that is skipped in CI."""
     report = yield
-    _strict(report)
+    _fail_skipped(report)
     return report
 
 
@@ -51,16 +54,40 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """The same for whole modules."""
+    """Fails a module that is skipped in CI."""
     report = yield
-    _strict(report)
+    _fail_skipped(report)
     return report
+
+
+def _reruns(config: pytest.Config) -> list[str]:
+    """Returns the name of the test for each rerun so far; empty in an xdist worker."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    return [report.nodeid for report in terminal.stats.get("rerun", ())] if terminal else []
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names the tests that ran again, and says so if there were too many reruns."""
+    names = _reruns(terminalreporter.config)
+    for name in dict.fromkeys(names):
+        terminalreporter.write_line(f"RERUN {name}: {names.count(name)}x")
+    if len(names) > MAX_RERUNS:
+        terminalreporter.write_line(
+            f"ERROR: {len(names)} reruns, at most {MAX_RERUNS} are allowed: make the tests above reliable", red=True
+        )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails a run with too many reruns."""
+    if len(_reruns(session.config)) > MAX_RERUNS and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """A test marked `alone` has the machine to itself, also where workers run tests side by side."""
-    if worker := getattr(item.config, "workerinput", None):  # none in a run that a test starts
+    """Lets a test marked `alone` wait until no other xdist worker runs a test."""
+    if worker := getattr(item.config, "workerinput", None):  # not in a pytest that a test starts
         run = worker["testrunuid"]
         with _room(Path(tempfile.gettempdir()) / f"referee-tests-{run}", item.get_closest_marker("alone") is not None):
             return (yield)
@@ -69,7 +96,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @contextmanager
 def _room(lock: Path, alone: bool) -> Iterator[None]:
-    """A lock that many share or one has; whoever waits to be alone keeps further ones at the door."""
+    """Holds a lock that many tests share or one has; while one waits to be alone, no other test enters."""
     with lock.with_suffix(".room").open("w") as room, lock.with_suffix(".door").open("w") as door:
         fcntl.flock(door, fcntl.LOCK_EX)
         fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
@@ -78,52 +105,50 @@ def _room(lock: Path, alone: bool) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts tests that run alone last: until then no worker waits."""
+    """Puts tests that run alone last, so that no worker waits before that."""
     items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
 
 
 def pytest_collection_finish() -> None:
-    """No search for garbage goes through what was loaded for seven thousand tests."""
+    """Keeps the garbage collector from searching thousands of collected tests again and again."""
     gc.freeze()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish() -> None:
-    """Nor the search with which pytest ends, nor Python's own at exit, through seven thousand results: one here is
-    enough for tests that left something to a finalizer."""
+def pytest_unconfigure() -> None:
+    """Collects garbage once, then keeps Python from searching thousands of results again at exit."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tells in the summary which test left a process behind, zombies included."""
-    us = psutil.Process()
-    before = set(us.children())
+    """Warns of a test that left a process behind, zombies included."""
+    process = psutil.Process()
+    before = set(process.children())
     yield
-    for child in set(us.children()) - before:
+    for child in set(process.children()) - before:
         warnings.warn(f"{request.node.nodeid} left {child}", stacklevel=1)
 
 
 @pytest.fixture
 def arena(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Arena]:
-    """A place for matches; the scratch folders of their bots lie in it, which marks their processes."""
+    """A folder for matches. The scratch folders of their bots are inside, which identifies their processes."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.syspath_prepend(str(SITE))
     others = set(psutil.Process().children())
     yield Arena(tmp_path)
     left = set(psutil.Process().children()) - others
     for child in left:
-        child.kill()  # what a failed test left must not fail the next
+        child.kill()  # processes of a failed test must not fail the next test
     psutil.wait_procs(left, timeout=5)
 
 
 @pytest.fixture
 def layers_without(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Isolation as on a machine that lacks some layers; the parameter names them, with commas."""
+    """Isolation as on a machine without some layers; the parameter names them, separated by commas."""
     monkeypatch.setenv(launcher_build.WITHOUT, request.param)
-    plan.found.cache_clear()
-    assert not ("namespaces" in request.param and plan.found().namespaces)
-    assert not ("landlock" in request.param and plan.found().landlock)
+    probe.cache_clear()
+    assert not ("namespaces" in request.param and probe().namespaces)
+    assert not ("landlock" in request.param and probe().landlock)
     yield
-    plan.found.cache_clear()
+    probe.cache_clear()

@@ -28,13 +28,13 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path, monkeypatch: p
     source = "\n".join(block if ">>>" in block else f">>> {block}" for block in blocks)
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     test = doctest.DocTestParser().get_doctest(source, {}, "docs/api.md", str(PAGE), 0)
-    said: list[str] = []
-    results = doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
+    output: list[str] = []
+    results = doctest.DocTestRunner(optionflags=flags).run(test, out=output.append)
     assert results.attempted > 25
-    assert results.failed == 0, "".join(said)
+    assert results.failed == 0, "".join(output)
 
 
-def test_every_name_that_is_exported_is_there_and_once() -> None:
+def test_every_exported_name_exists_once() -> None:
     assert sorted(set(referee.__all__)) == sorted(referee.__all__)
     for name in referee.__all__:
         assert getattr(referee, name) is not None
@@ -44,7 +44,7 @@ def test_every_name_that_is_exported_is_there_and_once() -> None:
         referee.nonsense  # noqa: B018
 
 
-def test_the_page_names_no_function_that_is_not_exported() -> None:
+def test_the_page_names_only_exported_functions() -> None:
     used = {word.split("(")[0] for word in PAGE.read_text("utf-8").replace("`", " ").split() if "referee." in word}
     names = {name.strip("[],.…").removeprefix("referee.").split(".")[0] for name in used if name.startswith("referee.")}
     assert names - {"games", "harness"} <= set(referee.__all__)
@@ -55,6 +55,8 @@ def test_the_page_names_no_function_that_is_not_exported() -> None:
     [
         ("referee", ["trio", "rich", "cyclopts", "msgspec", "psutil"]),
         ("referee.games.contract", ["trio", "rich", "cyclopts", "psutil"]),
+        ("referee.harness.replay.reader", ["trio", "rich", "cyclopts", "psutil"]),
+        ("referee.harness.replay.formats.originals", ["trio", "rich", "cyclopts", "psutil"]),
         ("referee.api", ["rich", "cyclopts"]),
     ],
 )
@@ -64,8 +66,8 @@ def test_an_import_loads_nothing_that_it_does_not_need(imported: str, absent: li
     assert done.returncode == 0, done.stderr
 
 
-def test_types_reach_whoever_imports_it(tmp_path: Path) -> None:
-    """`py.typed`: mypy sees the types of what is exported, without a stub."""
+def test_the_package_is_typed_for_its_users(tmp_path: Path) -> None:
+    """With `py.typed`, mypy sees the types of exported names."""
     (tmp_path / "user.py").write_text(
         "import referee\n"
         "verdict: referee.Verdict = referee.play('tictactoe', ['@random', '@random'], seed=1)\n"
@@ -80,7 +82,7 @@ def test_types_reach_whoever_imports_it(tmp_path: Path) -> None:
     assert "Found 1 error in 1 file" in done.stdout
 
 
-def test_an_argument_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_argument_is_refused_with_a_list_of_all() -> None:
     for play in (referee.play, referee.play_games):
         with pytest.raises(TypeError, match=r"^unknown sed; there are seed, map, options, time, limits, "):
             play("tictactoe", ["@random"] * 2, sed=1)  # type: ignore[call-arg]
@@ -100,39 +102,39 @@ def played(**conditions: Any) -> referee.Outcome:
         (lambda: referee.setup("tictactoe", map="x"), "map='x': tictactoe has no maps"),
         (lambda: referee.setup("aiarena21", map="none.txt"), "--map none.txt: there is no such file"),
         (lambda: referee.play("tictactoe", ["@random", "@magnus"]), "unknown opponent '@magnus'"),
-        (lambda: referee.play_games("tictactoe", ["@random"] * 2, games=0), "games=0: there must be one at least"),
-        (lambda: referee.play("tictactoe", "@random"), "bots='@random': wanted is a list, with one for each seat"),
-        (lambda: referee.setup("tictactoe", seed=-1), "seed=-1: wanted is an unsigned integer of 64 bits, 0 to"),
-        (lambda: referee.setup("tictactoe", seed=2**70), f"seed={2**70}: wanted is an unsigned integer of 64 bits"),
-        (lambda: played(seed=2**64), f"seed={2**64}: wanted is an unsigned integer of 64 bits"),
-        (lambda: referee.setup("tictactoe", seed=1.5), "seed=1.5: wanted is an integer"),
-        (lambda: played(seed="7"), "seed='7': wanted is an integer"),
-        (lambda: played(games=2.5), "games=2.5: wanted is an integer"),
-        (lambda: played(options=5), "options=5: wanted is a mapping"),
-        (lambda: played(time=3), "time=3: wanted is a TimeControl"),
-        (lambda: played(limits={}), "limits={}: wanted is a Limits"),
-        (lambda: played(encodings=["xml"]), "encodings=['xml']: wanted is a list of json and msgpack, or of one of"),
-        (lambda: played(encodings="json"), "encodings='json': wanted is a list of"),
-        (lambda: played(encodings=[]), "encodings=[]: wanted is a list of"),
-        (lambda: played(watcher=[]), "watcher=[]: wanted is a function"),
+        (lambda: referee.play_games("tictactoe", ["@random"] * 2, games=0), "games=0: expected at least 1"),
+        (lambda: referee.play("tictactoe", "@random"), "bots='@random': expected a list, with one bot for each seat"),
+        (lambda: referee.setup("tictactoe", seed=-1), "seed=-1: expected an unsigned integer of 64 bits, 0 to"),
+        (lambda: referee.setup("tictactoe", seed=2**70), f"seed={2**70}: expected an unsigned integer of 64 bits"),
+        (lambda: played(seed=2**64), f"seed={2**64}: expected an unsigned integer of 64 bits"),
+        (lambda: referee.setup("tictactoe", seed=1.5), "seed=1.5: expected an integer"),
+        (lambda: played(seed="7"), "seed='7': expected an integer"),
+        (lambda: played(games=2.5), "games=2.5: expected an integer"),
+        (lambda: played(options=5), "options=5: expected a mapping"),
+        (lambda: played(time=3), "time=3: expected a TimeControl"),
+        (lambda: played(limits={}), "limits={}: expected a Limits"),
+        (lambda: played(encodings=["xml"]), "encodings=['xml']: expected a list of json and msgpack, or of one of"),
+        (lambda: played(encodings="json"), "encodings='json': expected a list of"),
+        (lambda: played(encodings=[]), "encodings=[]: expected a list of"),
+        (lambda: played(watcher=[]), "watcher=[]: expected a function"),
         (lambda: played(time=referee.TimeControl(per_call_s=-1)), "time: per_call_s=-1: it cannot be below zero"),
         (lambda: played(limits=referee.Limits(memory_bytes="1G")), "limits: Expected `int | null`, got `str` - at"),
         (lambda: referee.read_replay("none"), "the replay none cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_is_a_usage_error(call: object, words: str) -> None:
+def test_wrong_arguments_are_usage_errors(call: object, words: str) -> None:
     assert callable(call)
     with pytest.raises(referee.UsageError) as failure:
         call()
     assert str(failure.value).startswith(words)
 
 
-def test_what_a_watcher_raises_comes_out_as_it_is() -> None:
+def test_an_exception_of_a_watcher_is_not_wrapped() -> None:
     with pytest.raises(ZeroDivisionError):
         played(watcher=lambda *_: 1 / 0)
 
 
-def test_an_answer_that_nobody_awaits_is_told() -> None:
+def test_an_unexpected_answer_is_an_error() -> None:
     state, dice = referee.new("tictactoe"), referee.Dice(1)
     with pytest.raises(ValueError, match=r"^an answer from seat 1, but awaited are \[0\]$"):
         state.check(1, None)
@@ -143,7 +145,7 @@ def test_an_answer_that_nobody_awaits_is_told() -> None:
             call()
 
 
-def test_a_program_that_cannot_be_started_is_a_run_error_and_no_group(tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_started_is_a_run_error_and_not_a_group(tmp_path: Path) -> None:
     (tmp_path / "broken").write_text("#!/no/such/interpreter\n")
     (tmp_path / "broken").chmod(0o755)
     with pytest.raises(referee.RunError, match="broken cannot be started"):
@@ -154,7 +156,7 @@ def test_asyncio_plays_in_a_thread() -> None:
     async def main() -> referee.Verdict:
         return await asyncio.to_thread(referee.play, "tictactoe", ["@random", "@random"], seed=11)
 
-    with ThreadPoolExecutor(1) as elsewhere:  # in this thread a browser's tests may have left a loop that runs
+    with ThreadPoolExecutor(1) as elsewhere:  # tests with a browser may leave a running event loop in this thread
         assert elsewhere.submit(asyncio.run, main()).result().seed == 11
 
 

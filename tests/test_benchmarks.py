@@ -1,4 +1,4 @@
-"""The benchmarks run; what they measure is for people to judge."""
+"""The benchmarks run. People judge their figures."""
 
 import json
 import shutil
@@ -42,7 +42,7 @@ def test_a_call_is_measured_in_every_variant() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the bot that parses needs g++")
-def test_the_referee_is_measured_against_a_bot_that_parses() -> None:
+def test_the_referee_is_compared_with_a_bot_that_parses() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.aibg5", "--rounds", "1", "--game-rounds", "20"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert figures.keys() == set(Encoding)
@@ -78,7 +78,7 @@ def test_tournaments_are_measured() -> None:
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_what_a_driver_spends_on_a_game_is_the_same_from_the_first_to_the_last(tmp_path: Path) -> None:
+def test_the_cost_of_a_game_does_not_grow_during_a_tournament(tmp_path: Path) -> None:
     first, *_, last = driven(tmp_path, 200_000)
     assert last < 1.5 * first
 
@@ -106,9 +106,9 @@ def test_a_call_in_a_kit_is_measured_in_both_encodings() -> None:
 
 
 @pytest.mark.slow
-def test_the_fronts_are_measured_with_many_clients_at_once() -> None:
-    command = [sys.executable, "-m", "referee.benchmarks.fronts"]
-    command += ["--battles", "4", "--workers", "2", "--games", "1", "--seconds", "1", "--think", "0.02"]
+def test_the_servers_are_measured_with_many_clients() -> None:
+    command = [sys.executable, "-m", "referee.benchmarks.servers"]
+    command += ["--battles", "4", "--games", "1", "--seconds", "1", "--think", "0.02"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert figures.keys() == {"4 battles", "1 games"}
     for figure in figures.values():
@@ -119,12 +119,12 @@ def test_the_fronts_are_measured_with_many_clients_at_once() -> None:
 def test_the_runner_of_originals_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.originals", "--calls", "50"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert all(figure["agent us"] > 0 for figure in figures.values())  # so few calls drown in what a start costs
+    assert all(figure["agent us"] > 0 for figure in figures.values())  # with so few calls, start-up dominates
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
-def test_a_match_that_is_watched_is_measured() -> None:
+def test_a_watched_match_is_measured() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.watched", "--rounds", "1", "--draw-after", "500"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     assert figures["calls"].pop("as ever")["x"] == 1.0

@@ -1,6 +1,7 @@
-"""The installed referee: what the wheel and the source distribution carry, and whose company it stands."""
+"""The installed referee: the contents of wheel and source distribution, and use among other packages."""
 
 import ctypes
+import fcntl
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import tarfile
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,15 +25,15 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ["docs", "games", "harness", "maps", "protocol", "referee", "starter_kits", "viewer"]
-"""The folders that an installation is made of."""
+"""The folders of an installation."""
 BUILT = ["cpp/build", "java/target", "javascript/dist", "javascript/node_modules/.bin"]
-"""What somebody may have built in the kits."""
+"""Folders that a build leaves in the kits."""
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """The content of every file, by its path; what Python has compiled apart."""
+    """Returns the content of each file by its path, without compiled Python."""
     found = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
@@ -42,62 +44,91 @@ def run(*command: str | Path, cwd: Path) -> None:
         pytest.fail(f"{command}\n{done.stdout}{done.stderr}", pytrace=False)
 
 
+@contextmanager
+def made_once(folder: Path) -> Iterator[bool]:
+    """Yields whether this xdist worker has to fill the folder; the other workers wait until it is filled."""
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        first = not folder.with_suffix(".made").exists()
+        if first:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        yield first
+        folder.with_suffix(".made").touch()
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A temporary folder for all xdist workers."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree as it is cloned, with a few things that tools of the languages have left in the kits."""
-    folder = tmp_path_factory.mktemp("source")
-    made = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache", "static")
-    for name in OURS:
-        shutil.copytree(ROOT / name, folder / name, ignore=made, symlinks=name == "referee")
-    for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
-        shutil.copy(ROOT / name, folder)
-    for built in BUILT:
-        (folder / "starter_kits" / built).mkdir(parents=True)
-        (folder / "starter_kits" / built / "made").write_text("made")
-    (folder / "starter_kits" / "javascript" / "node_modules" / "referee-kit").symlink_to("..")
+def source(shared: Path) -> Path:
+    """A clone's tree, with a few files that the languages' tools have left in the kits."""
+    folder = shared / "source"
+    ignore = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache", "static")
+    with made_once(folder) as first:
+        if first:
+            for name in OURS:
+                shutil.copytree(ROOT / name, folder / name, ignore=ignore, symlinks=name == "referee")
+            for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):
+                shutil.copy(ROOT / name, folder)
+            for built in BUILT:
+                (folder / "starter_kits" / built).mkdir(parents=True)
+                (folder / "starter_kits" / built / "made").write_text("made")
+            (folder / "starter_kits" / "javascript" / "node_modules" / "referee-kit").symlink_to("..")
     return folder
 
 
 @pytest.fixture(scope="module")
-def sdist(source: Path) -> Path:
-    build = "from setuptools import build_meta; build_meta.build_sdist('out')"
-    run(sys.executable, "-c", build, cwd=source)
-    (made,) = (source / "out").glob("*.tar.gz")
-    return made
+def sdist(source: Path, shared: Path) -> Path:
+    folder = shared / "sdist"
+    with made_once(folder) as first:
+        if first:
+            build = f"from setuptools import build_meta; build_meta.build_sdist({str(folder)!r})"
+            run(sys.executable, "-c", build, cwd=source)
+    (path,) = folder.glob("*.tar.gz")
+    return path
 
 
 @pytest.fixture(scope="module")
-def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made from the source distribution, as a package index's users have it."""
-    folder = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", folder, sdist, cwd=folder)
-    (made,) = folder.glob("*.whl")
-    return made
+def wheel(sdist: Path, shared: Path) -> Path:
+    """A wheel made from the source distribution, as for users of a package index."""
+    folder = shared / "wheel"
+    with made_once(folder) as first:
+        if first:
+            pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+            run(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", folder, sdist, cwd=folder)
+    (path,) = folder.glob("*.whl")
+    return path
 
 
 @pytest.fixture(scope="module")
-def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment of its own that the wheel is installed in; what it needs is borrowed from ours."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder, symlinks=True)
-    (site,) = folder.glob("lib/python*/site-packages")
+def python(wheel: Path, shared: Path) -> Path:
+    """The interpreter of a virtual environment with the wheel installed and our dependencies on its path."""
+    folder = shared / "environment"
     program = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", program]
-    run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
-    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    with made_once(folder) as first:
+        if first:
+            venv.create(folder, symlinks=True)
+            (site,) = folder.glob("lib/python*/site-packages")
+            pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--python", program]
+            run(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+            (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return program
 
 
 @pytest.fixture
 def referee(python: Path, tmp_path: Path) -> Run:
-    """The installed command line, in a folder where somebody else's packages have the names of our folders."""
+    """The installed command line, run where other packages have the names of our folders."""
     strange = tmp_path / "theirs"
     for name in ("games", "harness", "protocol", "maps", "starter_kits", "tools", "docs"):
         (strange / name).mkdir(parents=True)
         (strange / name / "__init__.py").write_text(f"raise ImportError('this is another {name}')\n")
         (strange / f"{name}.py").write_text(f"raise ImportError('this is another {name}')\n")
-    for path in strange.iterdir():  # in the working folder too
+    for path in strange.iterdir():  # also in the working folder
         (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(strange)}
 
@@ -108,11 +139,11 @@ def referee(python: Path, tmp_path: Path) -> Run:
     return run
 
 
-# What is carried.
+# Contents.
 
 
 def carried(names: list[str]) -> dict[str, bytes]:
-    """What each installation must hold, of the tree."""
+    """Returns the files of the tree that an installation must hold."""
     return {f"{name}/{path}": data for name in names for path, data in files(ROOT / name).items()}
 
 
@@ -155,9 +186,9 @@ def test_the_source_distribution_is_whole_and_clean(source: Path, sdist: Path) -
     assert {"LICENSE", "README.md", "pyproject.toml", "setup.py"} <= names
 
 
-@pytest.mark.skipif(not shutil.which("npm"), reason="without npm nobody builds the page")
-def test_setuptools_has_nothing_to_warn_of(sdist: Path, tmp_path: Path) -> None:
-    """What it warns of today ends the builds of whoever has its next version."""
+@pytest.mark.skipif(not shutil.which("npm"), reason="the page needs npm")
+def test_setuptools_gives_no_warning(sdist: Path, tmp_path: Path) -> None:
+    """A warning of today is an error in its next version."""
     shutil.unpack_archive(sdist, tmp_path)
     (folder,) = tmp_path.iterdir()
     build = "from setuptools import build_meta; build_meta.build_wheel('out')"
@@ -167,7 +198,7 @@ def test_setuptools_has_nothing_to_warn_of(sdist: Path, tmp_path: Path) -> None:
     assert [line for line in lines if "warning" in line.lower() or "deprecat" in line.lower()] == []
 
 
-def test_both_hold_the_built_page_and_the_source_the_viewers_sources(source: Path, sdist: Path, wheel: Path) -> None:
+def test_both_hold_the_built_page_and_the_sdist_its_sources(source: Path, sdist: Path, wheel: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if member.isfile()}
     built = {
@@ -189,47 +220,47 @@ def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, 
     assert files(tmp_path / "theirs_too").keys() == files(tmp_path / "ours").keys()
 
 
-# In the company of packages with the names of our folders.
+# Next to other packages with the names of our folders.
 
 
-def test_it_plays_checks_and_verifies_beside_somebody_elses_packages(referee: Run, tmp_path: Path) -> None:
+def test_an_installation_works_next_to_other_packages_of_the_same_names(referee: Run, tmp_path: Path) -> None:
     assert referee("new", "reantics", "bot", "--lang", "python").returncode == 0
-    played = referee("--game", "reantics", "bot", "@random", "--seed", "7", "--json")  # what is borrowed lies elsewhere
+    played = referee("--game", "reantics", "bot", "@random", "--seed", "7", "--json")
     assert (played.returncode, played.stderr) == (0, ""), played.stderr
     (match,) = json.loads(played.stdout)["matches"]
     assert match["faults"] == []
     verified = referee("replay", "verify", match["replay"])
     assert (verified.returncode, verified.stderr) == (0, "")
-    assert ": identical, " in verified.stdout
+    assert ": verified, " in verified.stdout
     checked = referee("check", "bot", "--game", "reantics")
     assert (checked.returncode, checked.stdout.splitlines()[-1].split(":")[0]) == (0, "passed"), checked.stdout
     listed = referee("games", "aiarena21")
     assert listed.returncode == 0
-    assert "1 2 3 4 5 6 7" in listed.stdout, "its maps came along"
+    assert "1 2 3 4 5 6 7" in listed.stdout, "the maps are installed"
     rules = referee("rules", "quoridor")
     assert rules.returncode == 0 and len(rules.stdout) > 1000
 
 
-def test_the_public_api_stands_beside_somebody_elses_packages(python: Path, tmp_path: Path) -> None:
+def test_the_public_api_works_next_to_another_games_module(python: Path, tmp_path: Path) -> None:
     (tmp_path / "games.py").write_text("THEIRS = True\n")
     program = "import referee, games; assert games.THEIRS; print(referee.play('tictactoe', ['@random'] * 2).game)"
     done = subprocess.run([python, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "tictactoe\n"), done.stderr
 
 
-# Where nobody may write.
+# Without write permission.
 
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 
 def bound_by_permissions() -> None:
-    """For a child before its program: root may then write only where its owner may."""
+    """Makes root obey file permissions in a child process."""
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
 
 
 @pytest.fixture
 def sealed(python: Path) -> Iterator[Path]:
-    """The installed package, in which nobody may write."""
+    """The installed package without write permission."""
     (package,) = python.parent.parent.glob("lib/python*/site-packages/referee")
     tree = [package, *package.rglob("*")]
     for path in tree:
@@ -239,9 +270,8 @@ def sealed(python: Path) -> Iterator[Path]:
         path.chmod(path.stat().st_mode | 0o200)
 
 
-@pytest.mark.slow
 def test_everything_works_from_a_package_that_cannot_be_written(python: Path, sealed: Path, tmp_path: Path) -> None:
-    """Builds go to a cache, also those of the bots that the package itself holds."""
+    """Builds go to the cache, also those of the kits' own bots."""
 
     def ran(*command: str | Path) -> subprocess.CompletedProcess[str]:
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
@@ -261,14 +291,14 @@ def test_everything_works_from_a_package_that_cannot_be_written(python: Path, se
         return done.stdout
 
     refused = ran("-c", f"open({str(sealed / 'here')!r}, 'w')")
-    assert "PermissionError" in refused.stderr, "it cannot be written indeed"
+    assert "PermissionError" in refused.stderr, "the test itself works"
     before = sorted(sealed.rglob("*"))
     kits = sealed / "starter_kits"
     bots = [kits / lang / "examples" / "connectfour" for lang in ("python", *(["c"] if not missing("c") else []))]
     for bot in bots:
         played = json.loads(referee("--game", "connectfour", bot, "@random", "--seed", "7", "--json"))
         assert played["matches"][0]["faults"] == []
-        assert ": identical, " in referee("replay", "verify", played["matches"][0]["replay"])
+        assert ": verified, " in referee("replay", "verify", played["matches"][0]["replay"])
     referee("new", "connectfour", "bot", "--lang", "python")
     (tmp_path / "single.py").write_bytes((tmp_path / "bot" / "bot.py").read_bytes())
     assert "passed" in referee("check", "single.py", "--game", "connectfour")

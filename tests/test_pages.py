@@ -1,4 +1,4 @@
-"""The pages: every citation has its section, every link its target, and `referee rules` finds what is cited."""
+"""The pages: citations and links have targets, and `referee rules` finds the cited sections."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def citations() -> Iterator[tuple[str, str, str]]:
-    """File, game and section of every citation in the sources and pages; `A4-B1` cites both ends."""
+    """Yields file, game and section of every citation in sources and pages. `A4-B1` cites both ends."""
     for path in tracked("games", "harness", "tools", "protocol/*.md", "docs/*.md", "README.md"):
         if path.suffix in (".py", ".md") and path.is_file():
             for found in CITED.finditer(path.read_text("utf-8")):
@@ -45,7 +45,7 @@ def test_every_citation_has_its_section() -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_every_function_of_a_game_cites_a_section_that_is_there(game: str) -> None:
+def test_every_function_of_a_game_cites_an_existing_section(game: str) -> None:
     for method in registry.game(game).methods.values():
         if method.rules:
             page, _, number = method.rules.partition(", ")
@@ -54,7 +54,7 @@ def test_every_function_of_a_game_cites_a_section_that_is_there(game: str) -> No
 
 
 def anchor(part: Section) -> str:
-    """The address of a heading on a page, as GitHub makes it."""
+    """Returns the anchor of a heading, as on GitHub."""
     heading = part.text.splitlines()[0].lstrip("# ")
     return re.sub(r"[^\w\- ]", "", heading.casefold()).replace(" ", "-")
 
@@ -64,7 +64,7 @@ def anchors(page: Path) -> set[str]:
     return {anchor(Section(2, "", "", line)) for line in lines if re.match(r"#{1,4} ", line)}
 
 
-def test_every_link_of_a_page_leads_somewhere() -> None:
+def test_every_link_of_a_page_has_a_target() -> None:
     broken = []
     for page in tracked("*.md"):
         for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)):
@@ -88,14 +88,14 @@ def test_a_section_is_found_by_its_number_and_by_words_of_its_title() -> None:
     assert section("aibg5").text.startswith("# AIBG 5.0")
 
 
-def test_an_unknown_section_or_game_is_told_with_what_there_is() -> None:
+def test_an_unknown_section_or_game_is_an_error_with_a_list() -> None:
     with pytest.raises(UsageError, match=r"no section '99'; there are 1 Constants, 2 Board, coordinates, frames"):
         section("reantics", "99")
     with pytest.raises(UsageError, match="no page with the rules of chess; there are aiarena21, aibg5, cardgame"):
         section("chess")
 
 
-def test_the_bot_of_the_page_on_writing_one_plays_and_passes_the_check(
+def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     page = (ROOT / "docs" / "writing-a-bot.md").read_text("utf-8")
@@ -107,12 +107,12 @@ def test_the_bot_of_the_page_on_writing_one_plays_and_passes_the_check(
     assert "passed: nothing found" in capfd.readouterr().out
 
 
-def test_the_gate_of_the_page_ends_as_it_says_there(
+def test_the_command_in_gate_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (ROOT / "docs" / "gate.md").read_text("utf-8")
     (shown,) = re.findall(r"^```\n\$ referee (.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
-    command, _, told = shown.partition("\n")
+    command, _, output = shown.partition("\n")
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(command)) == 0
-    assert capsys.readouterr().out == told
+    assert capsys.readouterr().out == output

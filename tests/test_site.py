@@ -1,4 +1,4 @@
-"""The pages as a site, and pages that are followed to the letter."""
+"""The pages as a site, and pages whose commands are run."""
 
 import json
 import re
@@ -26,7 +26,7 @@ BOTS = Path(__file__).parent / "written_from_pages"
 
 
 class Page(HTMLParser):
-    """What a page links to, and what can be linked to on it."""
+    """The links and anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Page(HTMLParser):
 
 
 @pytest.mark.slow
-def test_the_site_is_built_without_a_warning_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+def test_the_site_is_built_without_a_warning_and_every_link_has_a_target(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "referee.tools.site", tmp_path], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     made = {path: Page(path) for path in tmp_path.rglob("*.html")}
@@ -64,10 +64,10 @@ def broken(made: dict[Path, Page]) -> Iterator[str]:
                 yield f"{path.name}: {link}"
 
 
-def test_the_quick_start_is_followed_to_the_letter(
+def test_the_quick_start_works_to_the_letter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Every command but those that set the project up; the person answers with what the page says."""
+    """Runs every command but those that set up the project. The person answers as on the page."""
     page = (ROOT / "docs" / "quick-start.md").read_text("utf-8")
     commands = [line for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
     ours = [shlex.split(line)[1:] for line in commands if line.startswith("referee ")]
@@ -81,7 +81,7 @@ def test_the_quick_start_is_followed_to_the_letter(
             assert main(argv) == 0, (argv, capfd.readouterr())
     out, err = capfd.readouterr()
     assert "passed: " in out
-    assert "match.jsonl: identical" in out
+    assert "match.jsonl: verified" in out
     assert "human> " in err
 
 
@@ -90,7 +90,7 @@ def test_the_quick_start_is_followed_to_the_letter(
 def test_a_bot_without_a_kit_written_from_the_pages_alone_passes_the_check(
     game: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """In Ruby, by README.md and docs/ and nothing else: whoever reads them needs not guess."""
+    """The bot is in Ruby. Its author had only README.md and docs/."""
     if not works("ruby"):
         pytest.skip("ruby is not on this machine")
     shutil.copy(BOTS / f"{game}.rb", tmp_path / "bot.rb")

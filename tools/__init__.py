@@ -1,1 +1,1 @@
-"""What is made from the types of the games: schemas, pages, bindings of the kits. And what developers of ours run."""
+"""Generators (schemas, pages, bindings of the kits) and other programs for developers of the referee."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from referee.games import registry
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.games.schemas import game_schema
 from referee.tools.kits.files import LANGUAGES, binding_files
 from referee.tools.kits.shapes import Binding

@@ -72,7 +72,7 @@ def python_kit() -> tuple[ModuleType, ModuleType]:
 
 
 def report(params: Any) -> list[str]:
-    """What the Python kit's functions say of the position in the parameters of a `getMove`."""
+    """Returns the results of the Python kit's functions for the position of a `getMove`."""
     kit, probe = python_kit()
     return [line.rstrip() for line in probe.report(kit.GameState.from_json(params["currentState"]))]
 

@@ -1,4 +1,4 @@
-"""`python -m referee.tools.manual [--check]`: docs/referee.1, the page for `man`, from the command line's own text."""
+"""`python -m referee.tools.manual [--check]`: writes the man page, docs/referee.1."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from referee.tools import generated
 
 
 def manual_files() -> dict[Path, str]:
-    """The page's content, by its path below the project's root."""
+    """Returns the man page by its path in the project."""
     return {Path("docs/referee.1"): manual(app)}
 
 

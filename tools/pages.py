@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from referee.games import registry
-from referee.games.contract import Event, Game, Notice, Player, Setup, State
+from referee.games.contract import Event, Notice, Player, Setup, State
 from referee.games.dice import Dice
+from referee.games.game import Game
 from referee.games.schemas import Schema, game_schema, in_words, on_the_wire, referred, time_in_words
 from referee.protocol.codec import codec
 from referee.protocol.messages import Clock, Encoding
@@ -66,11 +67,11 @@ def _drawing(game: Game) -> Iterator[str]:
     yield from ("", "## Positions", "", "A position as `referee replay show` prints it:", "", "```")
     yield from (line.rstrip() for line in str(drawn_position(game)).splitlines())
     yield "```"
-    if game.notation is not None:
-        yield from ("", f"Coordinates: {game.notation.frame}.")
-    if game.legend:
+    if game.presentation.frame:
+        yield from ("", f"Coordinates: {game.presentation.frame}.")
+    if game.presentation.legend:
         yield from ("", "| sign | meaning |", "| --- | --- |")
-        for signs, meaning in game.legend.items():
+        for signs, meaning in game.presentation.legend.items():
             shown = " ".join(f"`{sign}`" for sign in signs).replace("|", "\\|")
             yield f"| {shown} | {meaning} |"
 
@@ -97,7 +98,7 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
 
 
 def _types(schema: Schema) -> Iterator[str]:
-    """Options and records; parameters stand with their functions."""
+    """Returns the options and records. Parameters are described with their functions."""
     shown = {referred(method["params"]) for method in schema["methods"].values()}
     wire_types = on_the_wire(schema) - shown
     yield from ("", "## Types")
@@ -180,7 +181,7 @@ def example_frames(game: Game) -> dict[str, list[str]]:
 
 
 def _add_notices(found: dict[str, list[str]], events: list[Event]) -> None:
-    """The first of each event; those that only viewers hear of as they stand in a replay."""
+    """Returns the first of each event. Those for viewers only are shown as in a replay."""
     for event in events:
         if isinstance(event, Notice) and event.method not in found:
             message = {"jsonrpc": "2.0", "method": event.method, "params": event.params}

@@ -29,7 +29,7 @@ GROUPS = {
     "Organise": ("docs/tournaments", "docs/cluster", "docs/contests", "docs/statistics"),
     "Extend": ("docs/adding-a-game", "docs/api", "docs/how-it-works", "docs/performance", "CONTRIBUTING", "CHANGELOG"),
 }
-"""The pages of the menu; what is in none of them comes last."""
+"""The pages of the menu. All other pages come last."""
 LINK = re.compile(r"(!?)\[([^\[\]]*(?:\[[^\[\]]*\]\([^()]*\))?[^\[\]]*)\]\(([^)\s]+)\)")
 SETTINGS = {
     "project": "Referee",
@@ -72,7 +72,7 @@ def _relinked(text: str, page: str, known: set[str]) -> str:
         whole = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
         return found[0] if whole in known else words
 
-    parts = re.split(r"(```.*?```)", text, flags=re.DOTALL)  # what stands in a block of code is no link
+    parts = re.split(r"(```.*?```)", text, flags=re.DOTALL)  # text in a block of code is no link
     return "".join(part if index % 2 else LINK.sub(linked, part) for index, part in enumerate(parts))
 
 

@@ -16,7 +16,7 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What a kit needs: each program or header with Debian's package that brings it."""
+    """The needs of a kit: each program or header, with the Debian package that provides it."""
 
     name: str
     programs: dict[str, str]

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from referee.games import registry
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.games.schemas import describe
 from referee.tools import generated
 
@@ -67,7 +67,7 @@ def _declared(name: str, schema: Schema) -> Iterator[str]:
 
 
 def _type(schema: Schema) -> str:
-    """A schema as a TypeScript type. Members with defaults are always sent, but for those that are left out."""
+    """Returns a schema as a TypeScript type. Members with defaults are always sent, unless they are omitted."""
     if "$ref" in schema:
         return str(schema["$ref"])
     if "anyOf" in schema:

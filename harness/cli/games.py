@@ -1,4 +1,4 @@
-"""`referee games`: what can be played."""
+"""`referee games`: lists the games."""
 
 from referee.games import registry
 from referee.harness.cli.exit_codes import PLAYED
@@ -14,7 +14,7 @@ def games(name: str | None = None) -> int:
     Parameters
     ----------
     name
-        Only this game, with everything: types and ranges, limits of time, options, rules, maps.
+        Only this game, in full: types and ranges, time limits, options, rules, maps.
     """
     if name is not None:
         game = find_game(name)

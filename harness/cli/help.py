@@ -1,138 +1,202 @@
-"""The command line explained: on one screen, in full, and as a page for `man`. All three come from the same text: the
-functions' docstrings and signatures."""
+"""Explains the command line: on one screen, in full, and as a man page.
+
+All three are made from the same `Topic`, which comes from a command's docstring and signature.
+"""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from textwrap import shorten, wrap
-from typing import Any
+from typing import Any, get_args
 
 from cyclopts import App
+from msgspec import Struct
 
-from referee.harness.cli import exit_codes
+from referee.harness.cli.exit_codes import MEANINGS
+from referee.harness.errors import UsageError
 
-EXIT_CODES = (
-    (str(exit_codes.PLAYED), "played, verified, passed"),
-    (str(exit_codes.AT_FAULT), "a fault under --strict, a replay that differs, a bot that a check refuses"),
-    (str(exit_codes.USAGE), "what was asked for cannot be"),
-    (str(exit_codes.FAILED), "the run itself failed"),
-    (str(exit_codes.INCONCLUSIVE), "a cap came before the decision"),
-    (str(exit_codes.NOT_ISOLATED), "--isolation required asked for what this machine does not have"),
-    (str(exit_codes.NO_ROOM), "the system allows too few file descriptors"),
-    (f"{exit_codes.BY_SIGNAL}+N", "ended by signal N"),
-)
-FILES = (
-    ("./replays", "the records of matches"),
-    ("bot.toml", "in a bot's folder: how to build and run it, and its game"),
-    ("~/.cache/referee", "what was built"),
-)
+FILES = {
+    "./replays": "Replays of matches.",
+    "bot.toml": "In a bot's folder: how to build and run the bot, and its game.",
+    "~/.cache/referee": "Built bots.",
+}
+COLUMN = 24
+"""Explanations start here, to the right of the options."""
 
 
-def summary(app: App, width: int) -> Iterator[str]:
-    """The commands with a line each, and the names of the options by group: at most a screen."""
-    yield "Usage: referee --game GAME BOT BOT [OPTIONS]"
-    yield "       referee COMMAND ..."
-    yield ""
-    yield from wrap(f"{app.help} A BOT is PATH, @random or cmd:'COMMAND LINE'; NAME= in front names it.", width)
-    yield ""
-    names = commands(app)
-    indent = max(map(len, names)) + 4
-    for name, command in names.items():
-        yield f"  {name:{indent - 2}}{shorten(first_sentence(command), width - indent, placeholder=' …')}"
-    yield ""
-    groups: dict[str, list[str]] = {}
-    for argument in options(app):
-        if argument.names[0].startswith("-"):
-            groups.setdefault(group_of(argument), []).append(_flag(argument))
-    indent = max(map(len, groups)) + 4
-    for title, flags in groups.items():
-        yield from wrap(f"  {title:{indent - 2}}{' '.join(flags)}", width, subsequent_indent=" " * indent)
-    yield ""
-    yield "All options with their meaning: referee help. Of a command: referee COMMAND --help."
+class Topic(Struct, frozen=True):
+    """The explanation of a command."""
+
+    name: str
+    """As it is typed, such as `referee replay show`."""
+    usage: tuple[str, ...]
+    paragraphs: list[str]
+    groups: dict[str, dict[str, str]]
+    """By title: each option or argument as it is typed, with its explanation."""
+    commands: dict[str, str]
+    """The commands inside this one, with a sentence each."""
 
 
-def manual(app: App) -> str:
-    """The page for `man`, in troff's man macros."""
-    lines = [
-        '.TH REFEREE 1 "" "referee" "User Commands"',
-        ".SH NAME",
-        f"referee \\- {_escaped(str(app.help).rstrip('.').lower())}",
-        ".SH SYNOPSIS",
-        ".B referee \\-\\-game",
-        ".I GAME BOT BOT",
-        "[OPTIONS]",
-        ".br",
-        ".B referee",
-        ".I COMMAND ...",
-    ]
-    lines += [".SH DESCRIPTION", *_paragraph(app.help), *_options(app)]
-    lines.append(".SH COMMANDS")
-    for name, command in _every(app):
-        lines += [f".SS {_escaped(name)}", *_paragraph(command.help), *_options(command)]
-    lines += [".SH EXIT STATUS", *_listed(EXIT_CODES), ".SH FILES", *_listed(FILES)]
-    return "\n".join(lines) + "\n"
-
-
-def _every(app: App, before: str = "") -> Iterator[tuple[str, App]]:
-    """All commands, those inside of others too."""
-    for name, command in commands(app).items():
-        yield f"{before}{name}", command
-        yield from _every(command, f"{before}{name} ")
+def topic(app: App, words: Sequence[str]) -> Topic:
+    """Returns the topic of the command with this name; UsageError if there is none."""
+    command = app
+    for word in words:
+        names = commands(command)
+        if word not in names:
+            near = get_close_matches(word, names, 1)
+            advice = f"there are {', '.join(names)}" if names else f"{words[0]} has no commands"
+            raise UsageError(f"there is no command {word}; " + (f"did you mean {near[0]}?" if near else advice))
+        command = command[word]
+    name = " ".join(["referee", *words])
+    sentences = {inner_name: _sentence(inner) for inner_name, inner in commands(command).items()}
+    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), _groups(command), sentences)
 
 
 def commands(app: App) -> dict[str, App]:
-    """By name, in the order of the alphabet."""
+    """Returns the commands of an app by name, in alphabetical order."""
     return {name: app[name] for name in sorted(app) if not name.startswith("-")}
 
 
-def options(app: App) -> list[Any]:
-    """What a command takes, in the order of its groups; nothing for one that only has commands below it."""
-    if app.default_command is None:
+def summary(app: App, width: int) -> Iterator[str]:
+    """Yields the lines of an overview: commands and names of options, at most a screen."""
+    main = topic(app, ())
+    yield from _usage_lines(main)
+    text = " ".join([*main.paragraphs, "A BOT is PATH, @random or cmd:'COMMAND LINE'; NAME= before it names it."])
+    yield from ("", *wrap(text, width), "")
+    for name, sentence in main.commands.items():
+        yield f"  {name:12}{shorten(sentence, width - 14, placeholder=' …')}"
+    yield ""
+    for title, entries in main.groups.items():
+        flags = [entry.split(", ")[-1].split()[0] for entry in entries if entry.startswith("-")]
+        if flags:
+            yield from wrap(f"  {title:17}{' '.join(flags)}", width, subsequent_indent=" " * 19)
+    yield from ("", "referee help explains every option, referee help COMMAND those of a command.")
+
+
+def explained(of: Topic, width: int) -> Iterator[str]:
+    """Yields the lines of a full explanation."""
+    yield from _usage_lines(of)
+    for paragraph in of.paragraphs:
+        yield from ("", *wrap(paragraph, width))
+    for title, entries in [*of.groups.items(), *([("Commands", of.commands)] if of.commands else [])]:
+        yield from ("", f"{title}:")
+        for entry, text in entries.items():
+            lines = wrap(text, max(width - COLUMN, 20)) or [""]
+            fits = len(entry) + 4 <= COLUMN
+            yield f"  {entry:{COLUMN - 2}}{lines.pop(0)}" if fits else f"  {entry}"
+            yield from (" " * COLUMN + line for line in lines)
+
+
+def manual(app: App) -> str:
+    """Returns the man page, in troff's man macros. Options that a command shares with a match are listed once."""
+    main = topic(app, ())
+    lines = ['.TH REFEREE 1 "" "referee" "User Commands"', ".SH NAME"]
+    lines += [f"referee \\- {_escaped(main.paragraphs[0].rstrip('.').lower())}", ".SH SYNOPSIS"]
+    for number, usage in enumerate(main.usage):
+        lines += [*([".br"] if number else []), f".B {_escaped(usage)}"]
+    lines += [".SH DESCRIPTION", *_prose(main.paragraphs), ".SH OPTIONS"]
+    for title, entries in main.groups.items():
+        lines += [f".SS {_escaped(title)}", *_listed(entries)]
+    lines.append(".SH COMMANDS")
+    for words in _names(app):
+        command = topic(app, words)
+        shared = [
+            title for title, entries in command.groups.items() if entries.items() <= main.groups.get(title, {}).items()
+        ]
+        lines += [f".SS {_escaped(command.name.removeprefix('referee '))}"]
+        lines += [f".B {_escaped(command.usage[0])}", *_prose(command.paragraphs)]
+        for title, entries in command.groups.items():
+            lines += [] if title in shared else _listed(entries)
+        if shared:
+            lines += _prose([f"Takes the options above under {', '.join(shared)} too."])
+    lines += [".SH EXIT STATUS", *_listed(MEANINGS), ".SH FILES", *_listed(FILES)]
+    return "\n".join(lines) + "\n"
+
+
+def _names(app: App, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, command in commands(app).items():
+        yield (*before, name)
+        yield from _names(command, (*before, name))
+
+
+def _usage(name: str, command: App) -> Iterator[str]:
+    if name == "referee":
+        yield "referee --game GAME BOT BOT [OPTIONS]"
+    elif command.default_command is not None:
+        takes = [_positional(argument) for argument in _arguments(command) if argument.index is not None]
+        needed = [argument.name for argument in _arguments(command) if argument.index is None and argument.required]
+        yield " ".join([name, *takes, *(f"{flag} {flag[2:].upper()}" for flag in needed), "[OPTIONS]"])
+    if commands(command):
+        yield f"{name} COMMAND ..."
+
+
+def _usage_lines(of: Topic) -> Iterator[str]:
+    for number, usage in enumerate(of.usage):
+        yield ("       " if number else "Usage: ") + usage
+
+
+def _arguments(command: App) -> list[Any]:
+    if command.default_command is None:
         return []
-    found = [argument for argument in app.assemble_argument_collection(parse_docstring=True) if argument.show]
-    order = list(dict.fromkeys(group_of(argument) for argument in found))
-    return sorted(found, key=lambda argument: order.index(group_of(argument)))
+    return [argument for argument in command.assemble_argument_collection(parse_docstring=True) if argument.show]
 
 
-def group_of(argument: Any) -> str:
-    """The title under which an option stands."""
-    groups = argument.parameter.group or ()
-    title = str(getattr(groups[0], "name", groups[0])) if groups else "Options"
-    return "Options" if title in ("Parameters", "Arguments") else title
+def _groups(command: App) -> dict[str, dict[str, str]]:
+    groups: dict[str, dict[str, str]] = {}
+    for argument in _arguments(command):
+        first = (argument.parameter.group or ("",))[0]
+        title = str(getattr(first, "name", first))
+        if title in ("", "Parameters", "Arguments"):
+            title = "Options" if argument.index is None else "Arguments"
+        groups.setdefault(title, {})[_typed(argument)] = _text(argument)
+    return groups
 
 
-def _flag(argument: Any) -> str:
-    return str(argument.names[0]).replace("[KEYWORD]", "KEY")
+def _positional(argument: Any) -> str:
+    name = str(argument.name).lstrip("-").upper()
+    name = f"{name}..." if argument.token_count()[1] else name
+    return name if argument.required else f"[{name}]"
 
 
-def first_sentence(command: App) -> str:
-    """What it does, in a line."""
-    text = " ".join(str(command.help).split("\n\n")[0].split())
-    return text.partition(". ")[0].partition(":")[0].rstrip(".")
+def _typed(argument: Any) -> str:
+    """Returns what a user types, such as `--encoding json|msgpack`."""
+    if argument.index is not None:
+        return str(argument.name).lstrip("-").upper()
+    flags = ", ".join(sorted(argument.names, key=len)).replace("[KEYWORD]", "KEY")
+    hints = {argument.hint, *get_args(argument.hint)}
+    value = "N" if hints & {int, float} else "PATH" if Path in hints else "VALUE"
+    value = "|".join(argument.get_choices() or ()) or value
+    return " ".join([flags, *[value] * argument.token_count()[0]])
 
 
-def _options(command: App) -> Iterator[str]:
-    for argument in options(command):
-        flags = ", ".join(sorted(argument.names, key=len)).replace("[KEYWORD]", "KEY")
-        default = argument.field_info.default
-        shown = f" Default: {default}." if isinstance(default, str | int) and not isinstance(default, bool) else ""
-        yield ".TP"
-        yield f".B {_escaped(flags)}"
-        yield from _paragraph((argument.parameter.help or "") + shown, first="")
+def _text(argument: Any) -> str:
+    text = " ".join(str(argument.parameter.help or "").split())
+    default = argument.field_info.default
+    has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and "Default:" not in text
+    return f"{text} Default: {default}." if has_default else text
 
 
-def _paragraph(text: object, first: str = ".PP") -> Iterator[str]:
-    if first:
-        yield first
-    prose = re.split(r"\n\s*Parameters\n\s*---", str(text or ""))[0]
-    for number, block in enumerate(prose.strip().split("\n\n")):
-        if number:
-            yield ".PP"
-        yield _escaped(" ".join(block.split())) or "\\&"
+def _paragraphs(command: App) -> list[str]:
+    prose = re.split(r"\n\s*Parameters\n\s*---", command.help or "")[0]
+    return [" ".join(block.split()) for block in prose.strip().split("\n\n")]
 
 
-def _listed(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for name, meaning in pairs:
-        yield from (".TP", f".B {_escaped(name)}", _escaped(meaning) + ".")
+def _sentence(command: App) -> str:
+    return _paragraphs(command)[0].partition(". ")[0].partition(":")[0].rstrip(".")
+
+
+# Troff.
+
+
+def _prose(paragraphs: Iterable[str]) -> Iterator[str]:
+    for paragraph in paragraphs:
+        yield from (".PP", _escaped(paragraph))
+
+
+def _listed(entries: dict[str, str]) -> Iterator[str]:
+    for entry, text in entries.items():
+        yield from (".TP", f".B {_escaped(entry)}", _escaped(text) or "\\&")
 
 
 def _escaped(text: str) -> str:

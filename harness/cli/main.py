@@ -1,41 +1,42 @@
-"""The command line's entry: the commands, and what each way to end means as an exit code. Only here argv is read."""
+"""The entry of the command line: its commands, and the exit code and message of each error."""
 
 import gc
-import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import reduce
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
 from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
-from referee.harness.cli.exit_codes import BY_SIGNAL, FAILED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
-from referee.harness.cli.help import commands, summary
+from referee.harness.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
+from referee.harness.cli.help import explained, summary, topic
 from referee.harness.cli.match import match
 from referee.harness.cli.options import UnknownOption
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
-from referee.harness.cli.standard_streams import discard, flush, prepare
+from referee.harness.cli.standard_streams import discard, prepare, writing
 from referee.harness.errors import NoRoom, NotIsolated, RunError, UsageError
 from referee.harness.isolation.self_protection import TOO_MANY, hide_option, no_room
 from referee.harness.match.rule_options import option_names
 
+E = TypeVar("E", bound=BaseException)
+
 
 class Failure(Struct, frozen=True):
-    """What `--json` prints where a run has failed."""
+    """What `--json` prints if a command fails."""
 
     error: str
     exit_code: int
     reached: Any = None
-    """What was reached, in the command's own form: of several matches those that were played, of a check or a gate
-    the report of which a file could not be written."""
+    """The result so far: the matches played, or the report that could not be written."""
 
 
 app = App(
@@ -51,30 +52,28 @@ app.default(match)
 
 
 def explain(*command: str) -> int:
-    """Explains every option, of a match or of a command.
+    """Explains every option of a match or a command.
 
     Parameters
     ----------
     command
         The command, such as `replay show`.
     """
-    known = app
-    for word in command:
-        if word.startswith("-") or word not in known:
-            near = get_close_matches(word, list(commands(known)), 1)
-            raise UsageError(f"there is no command {word}; " + (f"did you mean {near[0]}?" if near else _listed(known)))
-        known = known[word]
     with paged():
-        app.help_print(list(command))
+        _print_lines(explained(topic(app, command), _width()))
     return PLAYED
 
 
-def _listed(known: App) -> str:
-    return f"there are {', '.join(commands(known))}" if commands(known) else "that has none"
+def _print_lines(lines: Iterable[str]) -> None:
+    out.print("\n".join(lines), markup=False)
+
+
+def _width() -> int:
+    return min(out.width, 100)
 
 
 app.command(explain, name="help")
-replay_app = App(name="replay", help="Verify and read the records of matches.")
+replay_app = App(name="replay", help="Verifies and shows replays.")
 app.command(replay_app)
 for parent, name, function in (
     (app, "check", "check:check_bot"),
@@ -95,151 +94,164 @@ for parent, name, function in (
     (replay_app, "show", "replay:replay_show"),
     (replay_app, "verify", "replay:replay_verify"),
 ):
-    parent.command(f"referee.harness.cli.{function}", name=name)  # loaded when it is asked for: each start is quicker
+    parent.command(f"referee.harness.cli.{function}", name=name)  # loaded on use, so that every start is quick
 
 
 @app.command
 def completion(shell: Literal["bash", "zsh", "fish"]) -> int:
-    """Prints the completion of commands and options for a shell.
+    """Prints a completion script for a shell.
 
     Parameters
     ----------
     shell
-        Such as in `referee completion bash > ~/.local/share/bash-completion/completions/referee`.
+        For example, `referee completion bash > ~/.local/share/bash-completion/completions/referee`.
     """
     out.print(app.generate_completion(shell=shell), markup=False, end="")
     return PLAYED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code. An empty one shows what there is."""
+    """Runs a command line and returns its exit code. An empty one prints an overview."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         prepare()
         if argv is None:
-            hide_option("--seed")  # every program of this account could read it, and foresee all luck
-            gc.freeze()  # what was loaded stays: no search for garbage goes through it while a call is open
+            hide_option("--seed")  # other programs of this account could read it and foresee all luck
+            gc.freeze()  # garbage collections skip what is loaded, also while a call is open
         with obeyed():
             code = _run(words)
-        flush()
+        with writing():
+            sys.stdout.flush()
         return code
     except BaseException as error:
         return _ended_by(error, words)
     finally:
         if argv is None:
-            gc.freeze()  # Python would look for garbage in all that there is before it ends: a fifth of a short command
+            gc.freeze()  # saves a fifth of a short command: Python would collect garbage at exit
 
 
 def _run(words: list[str]) -> int:
     if not words or words in (["--help"], ["-h"]):
-        out.print("\n".join(summary(app, min(out.width, 100))), markup=False)
+        _print_lines(summary(app, _width()))
         return PLAYED if words else USAGE
+    if "--help" in words or "-h" in words:
+        return explain(*_command_words(words))
     code = app(words, exit_on_error=False, print_error=False)
     return PLAYED if code is None else int(code)
 
 
+def _command_words(words: Sequence[str]) -> list[str]:
+    """Returns the words at the start that name a command."""
+    command, names = app, []
+    for word in words:
+        if word.startswith("-") or word not in command:
+            break
+        command = command[word]
+        names.append(word)
+    return names
+
+
 def _ended_by(error: BaseException, words: Sequence[str]) -> int:
-    """Tells what has ended the run, and returns the exit code; a bug of ours goes on with its trace."""
+    """Prints why a command failed, and returns the exit code. A bug of ours is raised with its trace."""
     so_far = _inside(error, SoFar)
-    reached = so_far.reached if isinstance(so_far, SoFar) else None
-    cause = so_far.cause if isinstance(so_far, SoFar) else error
+    cause = so_far.cause if so_far else error
     if _inside(cause, BrokenPipeError):
-        discard()  # the reader of our output has closed it, as `head` does
+        discard()  # as `head` closes the pipe
         return PLAYED
-    found = _message(cause, words)
-    if found is None:
+    failure = _message(cause, words)
+    if failure is None:
         raise cause
-    message, code = found
+    message, code = failure
     with suppress(BrokenPipeError, RunError):
         if "--json" in words:
-            print_json(Failure(message, code, reached))
-        elif isinstance(so_far, SoFar):
+            print_json(Failure(message, code, so_far and so_far.reached))
+        elif so_far:
             out.print(so_far.shown)
-    return _tell(message, code)
+    return _print_error(message, code)
 
 
 def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | None:
-    """What to say of an error that is no bug of ours, and the exit code."""
+    """Returns message and exit code of an error; None if it is a bug of ours."""
     if isinstance(error, CycloptsError):
-        return _slip(error, words) or " ".join(str(error).split()), USAGE
+        return _wrong_words(error, words) or " ".join(str(error).split()), USAGE
     if isinstance(error, UnknownOption):
         return _unknown(error, words), USAGE
     if wrong := _inside(error, UsageError):
         return str(wrong) + _suggestion(words), USAGE
-    if lacking := _inside(error, NotIsolated):
-        return str(lacking), NOT_ISOLATED
-    if cramped := _inside(error, NoRoom):
-        return str(cramped), NO_ROOM
-    if (failed := _inside(error, OSError)) and isinstance(failed, OSError) and failed.errno in TOO_MANY:
+    if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
         return str(no_room()), NO_ROOM
-    if isinstance(ended := _inside(error, Ended), Ended):
+    for kind, code in ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM)):
+        if cause := _inside(error, kind):
+            return str(cause), code
+    if ended := _inside(error, Ended):
         return str(ended), BY_SIGNAL + ended.number
     if _inside(error, KeyboardInterrupt):
-        return "interrupted", BY_SIGNAL + signal.SIGINT
-    if failed := _inside(error, RunError):
-        return str(failed) + _elsewhere(str(failed), words), FAILED
+        return "interrupted", INTERRUPTED
+    if run_error := _inside(error, RunError):
+        return str(run_error) + _other_place(str(run_error), words), FAILED
     return None
 
 
 def _suggestion(words: Sequence[str]) -> str:
-    """The command that a first word is a slip for: no bot is there under that name."""
-    commands = [name for name in app if not name.startswith("-")]
-    near = (
-        get_close_matches(words[0], commands, 1)
-        if words and words[0][:1] not in ("", "-") and words[0] not in commands
-        else []
-    )
-    return f"; did you mean `referee {near[0]}`?" if near and not Path(words[0]).exists() else ""
+    """Suggests a command if the first word looks like one and is not a file."""
+    word = words[0] if words else ""
+    near = [] if word.startswith("-") or word in app or Path(word).exists() else get_close_matches(word, list(app), 1)
+    return f"; did you mean `referee {near[0]}`?" if near else ""
 
 
-def _elsewhere(message: str, words: Sequence[str]) -> str:
-    """What to do about a record that cannot be written."""
+def _other_place(message: str, words: Sequence[str]) -> str:
+    """Returns advice about a replay that cannot be written."""
     if not (message.startswith("the replay ") and " cannot be written: " in message):
         return ""
     command = words[0] if words else ""
     place = "FOLDER" if command in ("judge", "serve") else "FILE"
-    always = command in ("judge", "fork")  # these commands exist for their records
-    return f"; --replay {place} puts it elsewhere" + ("" if always else ", --no-replay keeps none")
+    always = command in ("judge", "fork")  # they have no --no-replay
+    return f"; choose another place with --replay {place}" + ("" if always else " or use --no-replay")
 
 
-def _slip(error: CycloptsError, words: Sequence[str]) -> str | None:
-    """A word too many; one that is missing; or an option that nobody knows and that ends the line, which was taken for
-    one of the rules' without its value."""
+def _wrong_words(error: CycloptsError, words: Sequence[str]) -> str | None:
+    """Returns the message for an unexpected word, a missing one, or an unknown option at the end of the line.
+
+    cyclopts takes the last for an option of the rules without its value.
+    """
     if isinstance(error, UnusedCliTokensError):
-        return f"{' '.join(error.unused_tokens or ())}: more than this command takes; --help says what it does"
+        unexpected = " ".join(error.unused_tokens or ())
+        return f"{unexpected}: unexpected argument; see `{_name(error)} --help`"
     if not isinstance(error, MissingArgumentError) or error.argument is None:
         return None
     if error.keyword is None:
         name = error.argument.name
         needed = name if error.argument.index is None else name.removeprefix("--").upper()
-        return f"{' '.join(error.command_chain or ('referee',))}: needs {needed}; --help says what that is"
-    known = {option for name in registry.names() for option in option_names(registry.game(name))}
-    if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in known:
+        return f"{needed} is missing; see `{_name(error)} --help`"
+    all_options = {option for name in registry.names() for option in option_names(registry.game(name))}
+    if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in all_options:
         return None
-    return _unknown(UnknownOption(error.keyword, sorted(known), "`referee games` lists those of the rules"), words)
+    return _unknown(
+        UnknownOption(error.keyword, sorted(all_options), "`referee games` lists the options of the rules"), words
+    )
+
+
+def _name(error: CycloptsError) -> str:
+    return " ".join(["referee", *(word for word in error.command_chain or () if word != "referee")])
 
 
 def _unknown(error: UnknownOption, words: Sequence[str]) -> str:
-    """That the command has no such option, and which it may have been meant for: its own, or one of the rules."""
-    command = app
-    for word in words:
-        if word.startswith("-") or word not in command:
-            break
-        command = command[word]
+    """Returns the message for an unknown option, with a similar one of the command or of the rules."""
+    command = reduce(App.__getitem__, _command_words(words), app)
     flags = {flag for argument in command.assemble_argument_collection() for flag in argument.names}
-    known = [*sorted(flags), *(f"--{option}" for option in error.rules)]
-    near = [option for option in get_close_matches(error.option, known, 2) if option != error.option][:1]
+    options = [*sorted(flags), *(f"--{option}" for option in error.rules)]
+    near = [option for option in get_close_matches(error.option, options, 2) if option != error.option][:1]
     return f"there is no option {error.option}; " + (f"did you mean {near[0]}?" if near else error.otherwise)
 
 
-def _inside(error: BaseException, kind: type[BaseException]) -> BaseException | None:
-    """The first exception of that kind, in however many groups it is wrapped."""
+def _inside(error: BaseException, kind: type[E]) -> E | None:
+    """Returns the first exception of this kind, also inside of groups."""
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, (_inside(inner, kind) for inner in error.exceptions)), None)
     return error if isinstance(error, kind) else None
 
 
-def _tell(message: str, code: int) -> int:
+def _print_error(message: str, code: int) -> int:
     first, *rest = message.split("\n")
     err.print(Text.assemble(("referee: ", "bold red"), printable(first)))
     for line in rest:

@@ -1,6 +1,8 @@
 """`referee --game GAME BOT BOT`: plays a game between bots."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,27 +11,36 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
-from referee.harness.cli.options import Flag, LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn, game_of
+from referee.harness.cli.options import (
+    Flag,
+    GameOption,
+    LimitOptions,
+    RuleOptions,
+    TimeOptions,
+    check_game_options,
+    drawn,
+    game_of,
+)
 from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
-from referee.harness.cli.reproduce_with import words
+from referee.harness.cli.reproduce_with import match_command
 from referee.harness.cli.screen import Screen, building, err, out, print_json
 from referee.harness.cli.serve import remote_seats
 from referee.harness.cli.signals import run
 from referee.harness.cli.watch import WatchOptions, watched
 from referee.harness.errors import RunError, UsageError, ungrouped
-from referee.harness.match.play import Match
-from referee.harness.match.rule_options import begun, check_count
+from referee.harness.match.match import Match
+from referee.harness.match.rule_options import check_count, first_position
 from referee.harness.match.series import Outcome, People, Series, missing, numbered, play_series
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import check_seats, entrants
-from referee.harness.replay.formats import exports
+from referee.harness.replay.formats import originals
 from referee.harness.replay.reader import Replay
-from referee.harness.replay.writer import claimed
+from referee.harness.replay.writer import claim_file
 from referee.harness.seats.inside import script_of
 from referee.harness.tournament.execution import core_locks
-from referee.harness.tournament.execution.side_by_side import play_side_by_side
+from referee.harness.tournament.execution.series_games import play_side_by_side
 from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")
@@ -60,9 +71,7 @@ def match(
     debug: Annotated[Flag, MATCH] = False,
     arena: Annotated[str, MATCH] = "127.0.0.1:8080",
     pages: WatchOptions = WatchOptions(),
-    **game_options: Annotated[
-        str, Parameter(help="An option of the game's rules; `referee games` lists them.", group="Rules")
-    ],
+    **game_options: GameOption,
 ) -> int:
     """Plays a game between bots.
 
@@ -70,41 +79,41 @@ def match(
     ----------
     bots
         One for each seat: PATH (an executable, a folder with bot.toml, or a source file), @random (built in),
-        cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first legal) or
-        http://ADDRESS (a team's web service, for the Arena's games); NAME= in front names it.
+        cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first legal ones) or
+        http://ADDRESS (a team's web service, for the Arena's games). NAME= before it names the bot.
     game
-        The game's name; `referee games` lists them. Not needed where a bot's bot.toml names it.
+        The game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
     seed
-        The seed of all luck. Without it one is drawn, and printed.
+        The seed of all luck. Default: drawn and printed.
     games
-        How many games to play, each with a seed of its own that follows from the seed.
+        How many games to play, each with its own seed, derived from the seed.
     swap
         Exchange the seats in every second game.
     best_of
-        Play one match of so many games at most: it ends when a bot has won more than half. The seats change every game.
+        Play one match of at most N games. It ends when a bot has won more than half. The seats change every game.
     jobs
-        Play so many of several games side by side, each on a physical core of its own. What a bot learns in a game it
-        then knows in later ones of the same core only. Default: all physical cores, as long as each has two games.
+        How many games to play at the same time, each on its own physical core. A bot learns only from games on the same
+        core. Default: all physical cores, if each has two games.
     encoding
         Offer only this encoding to the bots.
     chaos
-        Write to the bots in every form that the protocol allows, and draw the seats: a correct bot plays as without.
+        Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.
     replay
-        Where the record goes; a number is added when there are several games. Default: a new file in ./replays.
+        Where the replay goes. Several games get a number each. Default: a new file in ./replays.
     no_replay
-        Keep no record, nor the bots' standard error.
+        Keep no replay and no standard error of bots.
     export
-        FORMAT FILE: writes the record in another form too, such as aiarena21-replay; numbered likewise.
+        FORMAT FILE: write the replay in another format too, such as aiarena21-replay. Several games get a number each.
     json
-        Print one machine-readable object on standard output and nothing else.
+        Print only one JSON object on standard output.
     strict
-        Exit with 1 if a bot was at fault.
+        Exit with 1 if a bot had a fault.
     verbose
         Print every turn.
     debug
-        Run bots of the Python kit inside this process, without isolation and limits, so that a debugger stops in them.
+        Run bots of the Python kit inside this process, without isolation and limits, so that breakpoints work.
     arena
-        ADDRESS:PORT where web services that play find their battles.
+        ADDRESS:PORT at which web services find their battles.
     """
     played = game_of(bots, game)
     check_game_options(played, game_options)
@@ -113,27 +122,36 @@ def match(
     games, swap, first_to = _length(games, swap, best_of, len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     if export is not None:
-        exports.find(export[0], played.name)
+        originals.find(export[0], played.name)
     if no_replay and (replay is not None or export is not None):
-        raise UsageError(f"--no-replay {'--replay' if replay is not None else '--export'}: one of the two")
+        raise UsageError(f"--no-replay cannot be combined with {'--replay' if replay is not None else '--export'}")
     pages.check(no_replay)
     seed = drawn(seed)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with nullcontext(replay) if replay is not None or no_replay else _claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
-        again = words(played, (rules, times, limit_options), game_options, encoding, chaos)
-        series = Series(first, games, swap, first_to, chaos, again=again, bots=bots)
+        command = match_command(played, (rules, times, limit_options), game_options, encoding, chaos)
+        series = Series(first, games, swap, first_to, chaos, again=command, bots=bots)
         if debug:
             series = _debugged(series)
-        return _played(
-            series, limits, _lanes(jobs, series, verbose, pages.watch), export, json, strict, verbose, arena, pages
-        )
+        screen = Screen(series, json, verbose)
+        workers = _workers(jobs, series, verbose, pages.watch)
+        play = partial(_play, limits=limits, workers=workers, screen=screen, arena=arena, pages=pages)
+        outcome = _played(series, limits, screen, play)
+    exported = [] if export is None else _export(*export, outcome)
+    if json:
+        print_json(outcome)
+    elif len(outcome.matches) > 1:
+        out.print(standings(outcome, played.title))
+    for file in () if json else exported:
+        out.print(Text(f"export  {file}", style="dim"))
+    return AT_FAULT if strict and any(match.faults for match in outcome.matches) else PLAYED
 
 
-def _lanes(jobs: int | None, series: Series, verbose: bool, watch: bool) -> int:
-    """How many games to play at a time. A lane starts within half a second, so that two games each repay it."""
-    alone = {
+def _workers(jobs: int | None, series: Series, verbose: bool, watch: bool) -> int:
+    """Returns how many workers play. A worker takes half a second to start, which two games make up for."""
+    sequential = {
         "--best-of": series.first_to is not None,
         "--chaos": series.chaos,
         "--debug": series.debug,
@@ -142,121 +160,103 @@ def _lanes(jobs: int | None, series: Series, verbose: bool, watch: bool) -> int:
         "human": any(bot.human or bot.script for bot in series.match.entrants),
         "http://": any(bot.remote for bot in series.match.entrants),
     }
-    given = [option for option, is_given in alone.items() if is_given]
+    conflicts = [option for option, is_used in sequential.items() if is_used]
     if jobs is None:
-        return 1 if given or series.games < 4 else min(len(core_locks.physical()), series.games // 2)
+        return 1 if conflicts or series.games < 4 else min(len(core_locks.physical()), series.games // 2)
     if jobs < 1:
-        raise UsageError(f"--jobs {jobs}: there must be one at least")
-    if jobs > 1 and given:
-        raise UsageError(f"--jobs {jobs} {given[0]}: one of the two")
+        raise UsageError(f"--jobs {jobs}: expected at least 1")
+    if jobs > 1 and conflicts:
+        raise UsageError(f"--jobs cannot be combined with {conflicts[0]}")
     return min(jobs, series.games)
 
 
 def _claimed(stem: str, games: int) -> AbstractContextManager[Path]:
-    """The name of a new record, or of several, taken before anything is built."""
-    return claimed(stem, numbered(Path("0.jsonl"), 0, games).stem[1:])
+    """Claims the name of a new replay, or of several, before anything is built."""
+    return claim_file(stem, numbered(Path("0.jsonl"), 0, games).stem[1:])
 
 
-def _played(
-    series: Series,
-    limits: Limits,
-    lanes: int,
-    export: tuple[str, Path] | None,
-    json: bool,
-    strict: bool,
-    verbose: bool,
-    arena: str,
-    pages: WatchOptions,
-) -> int:
-    """Plays it, prints it, and returns the exit code."""
-    warnings = tuple(begun(series.match.game, series.match.setup).warnings)
+def _played(series: Series, limits: Limits, screen: Screen, play: Callable[[Series], Awaitable[Outcome]]) -> Outcome:
+    """Plays a series, and shows warnings before it; SoFar if it fails after a match."""
+    warnings = tuple(first_position(series.match.game, series.match.setup).warnings)
     for warning in warnings:
         err.print(Text.assemble(("warning: ", "bold yellow"), printable(warning)))
-    screen = Screen(series, json, verbose)
     try:
-        outcome = _rebuilding(series, limits, lanes, screen, arena, pages)
+        return msgspec.structs.replace(_rebuilding(series, limits, screen, play), warnings=warnings)
     except BaseException as error:
         if series.games > 1 and (so_far := screen.so_far()) is not None:
             raise SoFar(error, so_far, standings(so_far, series.match.game.title, series.games)) from error
         raise
-    outcome = msgspec.structs.replace(outcome, warnings=warnings)
-    exported = [] if export is None else _export(*export, outcome)
-    if json:
-        print_json(outcome)
-    else:
-        if len(outcome.matches) > 1:
-            out.print(standings(outcome, series.match.game.title))
-        for path in exported:
-            out.print(Text(f"export  {path}", style="dim"))
-    return AT_FAULT if strict and any(played.faults for played in outcome.matches) else PLAYED
 
 
-def _rebuilding(series: Series, limits: Limits, lanes: int, screen: Screen, arena: str, pages: WatchOptions) -> Outcome:
-    """Plays a series, and builds its bots again if somebody removes their builds from the cache meanwhile."""
+def _rebuilding(
+    series: Series, limits: Limits, screen: Screen, play: Callable[[Series], Awaitable[Outcome]]
+) -> Outcome:
+    """Plays a series, and builds its bots again if their builds vanish from the cache."""
     played = -1
     while True:
         try:
             with ungrouped():
-                return run(_play, series, limits, lanes, screen, arena, pages, interrupts=not series.debug)
+                return run(play, series, interrupts=not series.debug)
         except RunError:
             match, gone = series.match, missing(series.match.entrants)
-            if gone is None or len(screen.results) == played:  # it vanishes again before a match can be played
+            if gone is None or len(screen.results) == played:  # the build vanishes before every match
                 raise
         played = len(screen.results)
         err.print(Text("the cache was cleaned: building the bots again"))
         try:
             programs = entrants(series.bots, match.game.name, limits, people=True, progress=building)
-        except UsageError as error:  # their sources have changed meanwhile
+        except UsageError as error:  # their sources have changed
             raise RunError(f"the bots cannot be built again: {error}") from error
         series = msgspec.structs.replace(series, match=msgspec.structs.replace(match, entrants=programs))
 
 
 def _length(games: int, swap: bool, best_of: int | None, seats: int) -> tuple[int, bool, int | None]:
-    """How many games, whether the seats change, and how many wins decide."""
+    """Returns the number of games, whether the seats change, and how many wins decide."""
     if games < 1:
-        raise UsageError(f"--games {games}: there must be one at least")
+        raise UsageError(f"--games {games}: expected at least 1")
     if swap and games == 1 and best_of is None:
         raise UsageError("--swap exchanges the seats in every second game: it needs --games 2 or more")
     if best_of is None:
         return games, swap, None
     if games != 1:
-        raise UsageError(f"--best-of {best_of} --games {games}: one of the two")
+        raise UsageError("--best-of cannot be combined with --games")
     if best_of < 1:
-        raise UsageError(f"--best-of {best_of}: there must be one game at least")
+        raise UsageError(f"--best-of {best_of}: expected at least 1")
     if seats != 2:
-        raise UsageError(f"--best-of {best_of}: that is for two bots; {seats} were named")
+        raise UsageError(f"--best-of needs two bots; {seats} are named")
     return best_of, True, best_of // 2 + 1
 
 
 def _debugged(series: Series) -> Series:
-    """The series with its Python bots inside; a breakpoint must not run into the end of the match."""
+    """Returns the series with its Python bots in this process, and without a time limit of the match."""
     if series.chaos:
-        raise UsageError("--debug --chaos: one of the two")
+        raise UsageError("--debug cannot be combined with --chaos")
     for bot in series.match.entrants:
         if script_of(bot) is None:
-            err.print(Text(f"{printable(bot.name)} runs in a process of its own: no bot of the Python kit"))
+            err.print(Text(f"{printable(bot.name)} runs in its own process, since it is not a bot of the Python kit"))
     match = series.match
-    endless = msgspec.structs.replace(match.time, match_s=None)
-    return msgspec.structs.replace(series, match=msgspec.structs.replace(match, time=endless), debug=True)
+    unlimited = msgspec.structs.replace(match.time, match_s=None)
+    return msgspec.structs.replace(series, match=msgspec.structs.replace(match, time=unlimited), debug=True)
 
 
-async def _play(series: Series, limits: Limits, lanes: int, screen: Screen, arena: str, pages: WatchOptions) -> Outcome:
+async def _play(
+    series: Series, *, limits: Limits, workers: int, screen: Screen, arena: str, pages: WatchOptions
+) -> Outcome:
     async with screen.drawn():
-        if lanes > 1:
-            return await play_side_by_side(series, limits, lanes, screen.played, screen.results)
-        async with remote_seats(series.match, arena) as services, watched(series, pages) as hands:
-            if hands is None:
-                people = sum(bot.human for bot in series.match.entrants)
-                hands = People(Hands(series.match.game, series.match.setup.seed, people > 1))
-            return await play_series(
-                series, limits, screen.turned, screen.played, hands, services, tuple(screen.results)
-            )
+        if workers > 1:
+            return await play_side_by_side(series, limits, workers, screen.played, screen.results)
+        async with remote_seats(series.match, arena) as services, watched(series, pages) as people:
+            if people is None:
+                several = sum(bot.human for bot in series.match.entrants) > 1
+                people = People(Hands(series.match.game, series.match.setup.seed, several))
+            results = tuple(screen.results)
+            return await play_series(series, limits, screen.turned, screen.played, people, services, results)
 
 
 def _export(name: str, path: Path, outcome: Outcome) -> list[Path]:
-    """Writes every record in another form too; where."""
+    """Writes every replay in another format, and returns the paths."""
     paths = [numbered(path, number, len(outcome.matches)) for number in range(len(outcome.matches))]
     for file, played in zip(paths, outcome.matches, strict=True):
         assert played.replay is not None
-        exports.export(name, Replay(Path(played.replay)), file)
+        originals.export(name, Replay(Path(played.replay)), file)
     return paths

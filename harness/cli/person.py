@@ -1,4 +1,4 @@
-"""A person at the terminal: the board, what may be answered, and a line to write it in."""
+"""A person at the terminal: shows the board and the legal answers, and reads an answer."""
 
 import sys
 from collections.abc import Sequence
@@ -9,8 +9,9 @@ from typing import Any
 import trio
 from rich.text import Text
 
-from referee.games.contract import Fault, FaultKind, Game, Player, State
+from referee.games.contract import Fault, FaultKind, Player, State
 from referee.games.dice import Dice
+from referee.games.game import Game
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import board, title
 from referee.harness.cli.screen import err
@@ -20,21 +21,20 @@ from referee.harness.seats.person import Person
 from referee.harness.seats.seat import Seat
 
 LISTED = 40
-"""Of more answers only so many are listed; words narrow them down."""
+"""How many answers are listed at most."""
 DRAWN = 3
-"""So many answers are drawn as examples where there are more than can be listed: the first ones are nearly the same."""
-HELP = "words of an answer choose it, or its number with #; ? lists those that a word leaves, as in ? e4; * plays any"
+"""How many random answers are shown as examples if there are too many to list."""
+HELP = "Type words of an answer, or its number as in #3. `? e4` lists answers with e4, `*` plays any answer."
 CLEAN = "\x1b[2J\x1b[3J\x1b[H"
 
 
 class Hands:
-    """The people of a match, all at this terminal. What is printed for them goes to standard error: standard output is
-    for results."""
+    """The people of a match, all at this terminal. They read standard error: standard output is for results."""
 
     def __init__(self, game: Game, seed: int, several: bool) -> None:
         self.game = game
         self.several = several
-        """More than one person: what one may see is taken away before the other looks."""
+        """Two or more people: the screen is cleared before the next one looks."""
         self._dice, self._examples = Dice(seed), Dice(seed)
         self._begun = False
 
@@ -42,11 +42,11 @@ class Hands:
         return Person(self.choose, self.refused)
 
     def refused(self, player: Player, fault: Fault) -> None:
-        """Tells why an answer was not legal; it is asked for again."""
+        """Says why an answer was illegal; the person answers again."""
         err.print(Text(f"not legal: {printable(fault.detail)}", style="yellow"))
 
     async def choose(self, state: State, player: Player) -> Any:
-        """Shows the position as this player may see it, and reads until a line names an answer."""
+        """Shows the player's view of the position, and reads lines until one names an answer."""
         answers = Answers(self.game, state, player)
         await self._show(state, player, answers)
         while True:
@@ -54,7 +54,7 @@ class Hands:
             if line is None:
                 return Fault(FaultKind.CRASH, "left the table")
             text = line.strip()
-            if text.startswith("?") and not answers.all:  # words narrow a list of answers only
+            if text.startswith("?") and not answers.complete:  # too many to list
                 self._draw(state, player, answers, DRAWN)
             elif text.startswith("?"):
                 self._list(answers, text[1:])
@@ -82,56 +82,56 @@ class Hands:
             err.print(title(self.game, state.setup.names, state.setup.seed))
             err.print(Text(HELP, style="dim"))
         if self.several and hides(state, player):
-            await self._line(f"{printable(state.setup.names[player])}, press Enter when you look alone ", None)
+            await self._line(f"{printable(state.setup.names[player])}, press Enter when nobody else is looking ", None)
         err.print(Text("\n").append_text(board(self.game, state, player)))
         method = answers.call.method
         err.print(Text(f"{method.name}: {method.doc}", style="dim"))
         if len(answers.words) <= LISTED:
             self._list(answers, "")
-        elif not answers.all:
+        elif not answers.complete:
             self._draw(state, player, answers, 1)
 
     def _draw(self, state: State, player: Player, answers: Answers, count: int) -> None:
-        """Some answers out of more than can be listed, as they may be written."""
-        err.print(Text("  more answers than can be listed; write one of your own, such as", style="dim"))
+        """Shows random answers as examples."""
+        err.print(Text("  too many answers to list; type one, such as", style="dim"))
         for _ in range(count):
             err.print(Text(f"  {printable(answers.in_words(state.sample(player, self._examples)))}"))
 
     def _list(self, answers: Answers, text: str) -> None:
-        """In columns, by number."""
-        found = answers.matching(text)
-        shown = [f"#{index + 1} {printable(answers.words[index])}" for index in found[:LISTED]]
-        width = max(map(len, shown), default=0) + 2
+        """Lists the answers that match, in columns."""
+        matching = answers.matching(text)
+        cells = [f"#{index + 1} {printable(answers.words[index])}" for index in matching[:LISTED]]
+        width = max(map(len, cells), default=0) + 2
         columns = max(1, err.width // max(width, 1))
-        height = -(-len(shown) // columns)
+        height = -(-len(cells) // columns)
         rows = zip_longest(
-            *(shown[start : start + height] for start in range(0, len(shown), height or 1)), fillvalue=""
+            *(cells[start : start + height] for start in range(0, len(cells), height or 1)), fillvalue=""
         )
         for row in rows:
             err.print(Text("  " + "".join(cell.ljust(width) for cell in row).rstrip()))
-        if len(found) > LISTED:
-            more = f"{len(found) - len(shown)} more"
-            err.print(Text(f"  … {more}; words leave fewer, as in ? {answers.words[0].split()[0]}", style="dim"))
-        if not found:
+        if len(matching) > LISTED:
+            more = f"{len(matching) - len(cells)} more"
+            err.print(Text(f"  … {more}; add words, as in ? {answers.words[0].split()[0]}", style="dim"))
+        if not matching:
             err.print(Text("  no legal answer has these words", style="dim"))
 
     async def _line(self, prompt: str, answers: Answers | None) -> str | None:
-        """A line from standard input; None at its end. The match goes on waiting meanwhile, and can be ended."""
+        """Reads a line in a thread, so that the match can be cancelled; None at the end of input."""
         words = [] if answers is None else answers.words
         return await trio.to_thread.run_sync(_read, prompt, words, abandon_on_cancel=True)
 
 
 def hides(state: State, player: Player) -> bool:
-    """Whether a position has something that this player may not see."""
+    """Returns whether the position hides something from this player."""
     return state.shown_to(player) != str(state)
 
 
 def _read(prompt: str, words: Sequence[str]) -> str | None:
-    """With editing, history and completion where there is a terminal for it; its library writes to standard output."""
+    """Reads a line, with editing and completion if both input and output are a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         err.print(Text(prompt, style="bold"), end="")
         line = sys.stdin.readline()
-        if not (line and sys.stdin.isatty()):  # a terminal has shown the end of a line that was typed
+        if not (line and sys.stdin.isatty()):  # a terminal already shows the typed line break
             err.print()
         return line or None
     _complete(words)
@@ -142,14 +142,14 @@ def _read(prompt: str, words: Sequence[str]) -> str | None:
 
 
 def _complete(words: Sequence[str]) -> None:
-    """The tab key goes on with the words of the answers that are left."""
+    """Makes the tab key complete answers."""
     with suppress(ImportError):
         import readline
 
         def completer(text: str, state: int) -> str | None:
-            begun = readline.get_line_buffer().lower()
-            start = len(begun) - len(text)
-            fits = dict.fromkeys(word[start:] for word in words if word.lower().startswith(begun))
+            line = readline.get_line_buffer().lower()
+            start = len(line) - len(text)
+            fits = dict.fromkeys(word[start:] for word in words if word.lower().startswith(line))
             return next((word for number, word in enumerate(fits) if number == state), None)
 
         readline.set_completer_delims(" ")

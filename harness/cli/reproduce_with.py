@@ -1,32 +1,27 @@
-"""The command line that plays a match again: options as they were given, without those that say the default."""
+"""The command line that reproduces a match: the options that were typed and differ from their defaults."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from enum import Enum
 from typing import Any
 
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions
 from referee.protocol.messages import Encoding
 
 
-def words(
+def match_command(
     game: Game,
     groups: tuple[RuleOptions, TimeOptions, LimitOptions],
     game_options: Mapping[str, str],
     encoding: Encoding | None,
     chaos: bool,
 ) -> tuple[str, ...]:
-    """The command for one match, without its seed and its bots."""
-    found = ["referee", "--game", game.name]
-    for group in groups:
-        found += [
-            word for field in fields(group) for word in _option(field.name, getattr(group, field.name), field.default)
-        ]
-    for name, value in game_options.items():
-        found += [f"--{name}", value]
-    found += [] if encoding is None else ["--encoding", encoding.value]
-    return tuple(found + (["--chaos"] if chaos else []))
+    """Returns the command for one match, without its seed and bots."""
+    options = [(field.name, getattr(group, field.name), field.default) for group in groups for field in fields(group)]
+    options += [(name, value, None) for name, value in game_options.items()]
+    options += [("encoding", encoding, None), ("chaos", chaos, False)]
+    return ("referee", "--game", game.name, *(word for option in options for word in _option(*option)))
 
 
 def _option(name: str, value: Any, default: Any) -> Iterator[str]:

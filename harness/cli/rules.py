@@ -1,4 +1,4 @@
-"""`referee rules`: the rules of a game, whole or a section, to be read in the terminal."""
+"""`referee rules`: prints the rules of a game."""
 
 from rich.markdown import Markdown
 
@@ -16,8 +16,8 @@ def print_rules(game: str, section: str | None = None) -> int:
     game
         The game's name.
     section
-        Only this section: its number, as in 5.2, or words of its title.
+        Only this section: its number, such as 5.2, or words of its title.
     """
-    found = rules.section(find_game(game).name, section)
-    out.print(Markdown(found.text) if out.is_terminal else found.text, markup=False)
+    text = rules.section(find_game(game).name, section).text
+    out.print(Markdown(text) if out.is_terminal else text, markup=False)
     return PLAYED

@@ -1,4 +1,4 @@
-"""What is shown while something is played: a line that changes on standard error, results on standard output."""
+"""Prints results on standard output, and a live line on standard error while something is played."""
 
 import os
 import shlex
@@ -20,31 +20,25 @@ from referee.games.contract import Call, Event, State
 from referee.harness.cli.reports.text import printable, short
 from referee.harness.cli.reports.turns import board, title, turn
 from referee.harness.cli.reports.verdict import headline, verdict
-from referee.harness.cli.standard_streams import unwritable
+from referee.harness.cli.standard_streams import writing
 from referee.harness.match.series import Outcome, Series, outcome
 from referee.harness.match.verdict import Verdict
 
 LIVE_EVERY_S = 0.2
 CLEAR = "\r\x1b[K"
 LEAST_NAME = 4
-"""A terminal that has less room for each name shows none in its live line."""
+"""The live line shows names only if each has this many columns."""
 CLEARED_S = 2.0
-"""A terminal that has taken nothing for so long is left as it is."""
+"""How long to wait for a terminal that accepts no output."""
 
 
 class _Console(Console):
-    """Clears the live line before anything else is printed, and leaves it to the command line to end when nobody takes
-    what is printed: rich would exit with 1."""
+    """A console that clears the live line first, and raises BrokenPipeError, where rich would exit with 1."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         live.clear()
-        try:
+        with writing(ignore_errors=self.stderr):
             super().print(*objects, **options)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            if not self.stderr:
-                raise unwritable(error) from error
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -53,8 +47,7 @@ class _Console(Console):
 class LiveLine:
     """A line at the bottom of the terminal that changes.
 
-    A thread of its own writes it, and does nothing else: a terminal that takes nothing, or little, must not keep the
-    match from hearing a bot. What is shown before that has been written is replaced, never queued.
+    A thread writes it, so that a slow terminal does not delay a match. A newer line replaces one that waits.
     """
 
     def __init__(self) -> None:
@@ -64,7 +57,7 @@ class LiveLine:
         self._thread: threading.Thread | None = None
 
     def show(self, text: str) -> None:
-        """Draws it, where standard error is a terminal that can take it back. Never waits."""
+        """Draws the line if standard error is a terminal that can erase it. Never blocks."""
         if err.is_terminal and not err.is_dumb_terminal:
             line = set_cell_size(text, err.width - 1).rstrip() if cell_len(text) >= err.width else text
             colour, plain = ("", "") if err.no_color or err.color_system is None else ("\x1b[36m", "\x1b[0m")
@@ -72,7 +65,7 @@ class LiveLine:
             self._shown = True
 
     def clear(self) -> None:
-        """Takes it back before anything else is printed; gives up on a terminal that takes nothing for a while."""
+        """Erases the line; gives up after `CLEARED_S`."""
         if self._shown:
             self._shown = False
             self._write(CLEAR)
@@ -85,7 +78,7 @@ class LiveLine:
                 thread = threading.Thread(target=self._work, daemon=True)
                 try:
                     thread.start()
-                except RuntimeError:  # the system has no room for a thread: the line is left out
+                except RuntimeError:  # no more threads: there is no line
                     return
                 self._thread = thread
             self._to_show = text
@@ -111,21 +104,21 @@ err = _Console(highlight=False, soft_wrap=True, stderr=True)
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Shows the last text that it was given, on the live line."""
+    """Yields a function that shows a text on the live line; clears it at the end."""
     try:
         yield live.show
     finally:
         live.clear()
 
 
-def building(what: str, taken_s: float) -> None:
+def building(what: str, elapsed_s: float) -> None:
     """Shows what is being built, and for how long."""
-    live.show(f"building {what} {taken_s:.0f} s")
+    live.show(f"building {what} {elapsed_s:.0f} s")
 
 
 @contextmanager
 def paged() -> Iterator[None]:
-    """What the block prints on a terminal goes through $PAGER, or less, which leaves by itself if it fits a screen."""
+    """Sends what the block prints on a terminal through $PAGER, by default less, which exits if it fits a screen."""
     pager = shlex.split(os.environ.get("PAGER", "less"))
     if not out.is_terminal or not pager or shutil.which(pager[0]) is None or not sys.stdin.isatty():
         yield
@@ -136,10 +129,10 @@ def paged() -> Iterator[None]:
     assert reader.stdin is not None
     before, out.file = out.file, reader.stdin
     try:
-        with suppress(BrokenPipeError):  # the person has left the pager
+        with suppress(BrokenPipeError):  # the person closed the pager
             yield
     except BaseException:
-        reader.terminate()  # the error is printed on the terminal, not into the pager
+        reader.terminate()  # the error goes to the terminal, not to the pager
         raise
     finally:
         out.file = before
@@ -149,19 +142,15 @@ def paged() -> Iterator[None]:
 
 
 def print_json(value: Any) -> None:
-    """One object in one line, UTF-8 whatever the terminal speaks."""
+    """Prints an object in one line, always as UTF-8."""
     live.clear()
-    try:
+    with writing():
         sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise unwritable(error) from error
 
 
 class Screen:
-    """Follows a series: how far it is, its verdicts, and its turns if asked for."""
+    """Shows a series: its progress, its verdicts, and its turns with `--verbose`."""
 
     def __init__(self, series: Series, quiet: bool, verbose: bool) -> None:
         self.series = series
@@ -170,18 +159,18 @@ class Screen:
         self.started = time.monotonic()
         self.turn = 0
         self.results: list[tuple[tuple[int, ...], Verdict]] = []
-        """Each match that was played, with the entrants at its seats."""
+        """For each match, the entrants by seat and the verdict."""
         self.points = [0.0] * len(series.match.entrants)
         self.people = any(entrant.human for entrant in series.match.entrants)
-        """Then it is they who have the terminal, and each turn is told without what one of them may not see."""
+        """People use this terminal: turns are shown without hidden information."""
 
     def so_far(self) -> Outcome | None:
-        """What was played, if that is more than nothing."""
+        """Returns the outcome of the matches played so far; None if there are none."""
         return outcome(self.series, self.results) if self.results else None
 
     @asynccontextmanager
     async def drawn(self) -> AsyncIterator[None]:
-        """The live line is drawn while the block runs."""
+        """Draws the live line while the block runs."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._refresh)
             try:
@@ -191,13 +180,12 @@ class Screen:
                 live.clear()
 
     async def _refresh(self) -> None:
-        """Draws the live line, a few times a second."""
-        while not self.quiet and not self.series.debug and not self.people:  # a debugger has the terminal to itself
+        while not self.quiet and not self.series.debug and not self.people:  # a debugger or a person uses the terminal
             live.show(self._line())
             await trio.sleep(LIVE_EVERY_S)
 
     def turned(self, state: State, calls: Sequence[Call], answers: Mapping[int, Any], events: Sequence[Event]) -> None:
-        """A turn was played."""
+        """Shows a turn."""
         self.turn += 1
         if self.people:
             err.print(turn(self.series.match.game, self.turn, state.setup.names, calls, answers, events, open=False))
@@ -209,7 +197,7 @@ class Screen:
             out.print(board(game, state), end="\n\n")
 
     def played(self, match: Verdict, order: tuple[int, ...]) -> None:
-        """A match was played."""
+        """Adds a match and shows its verdict."""
         self.results.append((order, match))
         self.turn = 0
         for player, index in enumerate(order):

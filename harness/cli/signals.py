@@ -1,6 +1,6 @@
-"""A signal to end is obeyed in order: bots and builds are ended, the record says that the match was aborted.
+"""Ends a run in order after SIGINT, SIGTERM or SIGHUP: bots and builds end, the replay says that it was aborted.
 
-The second signal ends the process at once; before that, Referee writes the last line of open replays.
+The second signal ends the process at once, after the last line of open replays.
 """
 
 import os
@@ -12,15 +12,14 @@ from typing import TypeVar
 
 import trio
 
-from referee.harness.errors import told_to_end
-from referee.harness.replay.writer import end_all_at_once
+from referee.harness.replay.writer import end_all_writers
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 T = TypeVar("T")
 
 
 class Ended(BaseException):
-    """We were told to end by a signal."""
+    """A signal asked the run to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(_words(number))
@@ -33,8 +32,10 @@ def _words(number: int) -> str:
 
 @contextmanager
 def obeyed() -> Iterator[None]:
-    """While the block runs, SIGTERM and SIGHUP raise `Ended` in it, as Ctrl-C raises KeyboardInterrupt. Not while `run`
-    plays, which has its own way, nor in a block of `on_screen`."""
+    """Raises `Ended` in the block after SIGTERM or SIGHUP, as Ctrl-C raises KeyboardInterrupt.
+
+    `run` and `on_screen` replace this while they run.
+    """
 
     def end(number: int) -> None:
         raise Ended(number)
@@ -45,12 +46,14 @@ def obeyed() -> Iterator[None]:
 
 @contextmanager
 def on_screen(leave: Callable[[], None]) -> Iterator[None]:
-    """While the block runs, SIGTERM and SIGHUP call `leave`, upon which the block is to end soon; then it raises
-    `Ended`. An exception out of nowhere would be lost in the loop of a full screen's library, and the screen stay."""
+    """Calls `leave` after SIGTERM or SIGHUP, which must end the block soon; then raises `Ended`.
+
+    The event loop of a full-screen library would swallow an exception raised by a signal handler.
+    """
     numbers: list[int] = []
 
     def end(number: int) -> None:
-        if callable(signal.getsignal(signal.SIGCONT)):  # the screen's; `timeout` and systemd send that signal along
+        if callable(signal.getsignal(signal.SIGCONT)):  # `timeout` and systemd also send SIGCONT
             signal.signal(signal.SIGCONT, lambda number, frame: None)
         numbers.append(number)
         leave()
@@ -62,22 +65,19 @@ def on_screen(leave: Callable[[], None]) -> Iterator[None]:
 
 
 def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool = True) -> T:
-    """`trio.run`, which a signal cancels: what the tasks clean up, they clean up. Raises `Ended` then.
+    """Runs an async function with trio; a signal cancels it, then `Ended` is raised.
 
-    `interrupts` False: Ctrl-C is left to whoever has the terminal, such as a debugger.
+    With `interrupts` False, Ctrl-C is left to others, such as a debugger.
     """
 
     async def main() -> T:
         numbers: list[int] = []
-        words: list[str] = []
-        told_to_end.set(words)
         token = trio.lowlevel.current_trio_token()
         with trio.CancelScope() as scope:
 
             def end(number: int) -> None:
                 numbers.append(number)
-                words.append(_words(number))
-                token.run_sync_soon(scope.cancel, words[0])
+                token.run_sync_soon(scope.cancel, _words(number))
 
             with _handled(ENDING if interrupts else ENDING[1:], end):
                 return await function(*args)
@@ -88,10 +88,9 @@ def run(function: Callable[..., Awaitable[T]], *args: object, interrupts: bool =
 
 @contextmanager
 def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) -> Iterator[None]:
-    """Calls `end` for the first of these signals. The second one writes the last lines of open replays and ends the
-    process, and after that they do what they do to any program.
+    """Calls `end` for the first of these signals; the second writes the last lines of open replays and ends us.
 
-    One that is ignored stays ignored, as SIGHUP under nohup.
+    A third one has its default effect. An ignored signal stays ignored, as SIGHUP under nohup.
     """
     before = {number: signal.getsignal(number) for number in numbers}
     handled = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
@@ -108,13 +107,13 @@ def _handled(numbers: tuple[signal.Signals, ...], end: Callable[[int], None]) ->
     def second(number: int, frame: FrameType | None) -> None:
         for each in handled:
             signal.signal(each, signal.SIG_DFL)
-        end_all_at_once(why)
+        end_all_writers(why)
         os.kill(os.getpid(), number)
 
     try:
         for number in handled:
             signal.signal(number, first)
-    except ValueError:  # not in the main thread: signals are somebody else's
+    except ValueError:  # not in the main thread, where signals cannot be handled
         handled.clear()
     try:
         yield

@@ -1,40 +1,32 @@
-"""Standard input, output and error as they may be found: closed, full, or in an encoding with fewer signs than ours."""
+"""Copes with standard streams that are closed, full, or in an encoding without all characters."""
 
 import codecs
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 
 from referee.harness.errors import RunError
 
 PLAIN = {
-    "–": "-",
-    "—": "-",
+    **dict(zip("×·•↑↓“”’", 'x.*^v""\'', strict=True)),
     "…": "...",
-    "×": "x",
-    "·": ".",
-    "•": "*",
     "→": "->",
     "←": "<-",
-    "↑": "^",
-    "↓": "v",
     "½": "1/2",
-    "“": '"',
-    "”": '"',
-    "’": "'",
-    **dict.fromkeys("─━═╌┄┈", "-"),
+    **dict.fromkeys("–—─━═╌┄┈", "-"),
     **dict.fromkeys("│┃║┆┊╎", "|"),
     **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯╔╗╚╝╠╣╦╩╬┏┓┗┛┣┫┳┻╋╒╕╘╛╞╡╪", "+"),
 }
-"""What stands for the signs of our own in an encoding that lacks them."""
+"""Replacements for characters of ours that an encoding may lack."""
 
 
 def prepare() -> None:
-    """Makes the standard streams such that whatever we print can be written. RunError if output is closed."""
+    """Prepares the standard streams so that any text can be written; RunError if standard output is closed."""
     for descriptor in (0, 2):
         _fill(descriptor)
-    if sys.stdout is None:  # its number would be given to the next file that is opened, such as a record
+    if sys.stdout is None:  # the next file we open, such as a replay, would get its number
         _fill(1)
         raise RunError("standard output is closed")
     codecs.register_error("plain", _plain)
@@ -44,7 +36,7 @@ def prepare() -> None:
 
 
 def _fill(descriptor: int) -> None:
-    """Opens /dev/null where nothing is open."""
+    """Opens /dev/null if the descriptor is closed."""
     try:
         os.fstat(descriptor)
     except OSError:
@@ -55,31 +47,29 @@ def _fill(descriptor: int) -> None:
 
 
 def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Signs that the encoding lacks become plain ones, or their number as in `\\u738b`."""
+    """Replaces characters that the encoding lacks by plain ones, or by their number."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    signs = error.object[error.start : error.end]
-    return "".join(PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode() for sign in signs), error.end
+    text = error.object[error.start : error.end]
+    return "".join(PLAIN.get(each) or each.encode("ascii", "backslashreplace").decode() for each in text), error.end
 
 
-def flush() -> None:
-    """Writes what is still kept back of standard output. RunError if it cannot be written."""
+@contextmanager
+def writing(ignore_errors: bool = False) -> Iterator[None]:
+    """Raises RunError if standard output cannot be written, as on a full disk; BrokenPipeError if it is closed."""
     try:
-        sys.stdout.flush()
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise unwritable(error) from error
-
-
-def unwritable(error: OSError) -> RunError:
-    """What is told when standard output takes nothing, as on a full disk."""
-    discard()
-    return RunError(f"standard output cannot be written: {error.strerror or error}")
+        if ignore_errors:
+            return
+        discard()
+        raise RunError(f"standard output cannot be written: {error.strerror or error}") from error
 
 
 def discard() -> None:
-    """From now on standard output goes nowhere: Python would complain at exit of what it still keeps back."""
+    """Redirects standard output to /dev/null, so that Python does not complain about unwritten text at exit."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

@@ -1,5 +1,4 @@
-"""What stands on a real terminal, as tmux shows it: the live line while something is played, tables at several widths,
-a person's match."""
+"""The contents of a real terminal, as tmux captures them: the live line, tables at several widths, a person's match."""
 
 import os
 import re
@@ -21,7 +20,7 @@ LONG_NAMES = ("the_program_of_team_number_one", "the_program_of_team_number_two"
 
 
 class Terminal:
-    """One window of a tmux server of its own."""
+    """The window of a tmux server."""
 
     def __init__(self, folder: Path, columns: int, *argv: str) -> None:
         self.tmux = ("tmux", "-S", str(folder / "tmux"), "-f", "/dev/null")
@@ -35,7 +34,7 @@ class Terminal:
         return [line for line in shown.stdout.decode().splitlines() if line]
 
     def until(self, found: Callable[[str], object], within_s: float = 60.0) -> list[str]:
-        """The lines, once one of them is as wanted."""
+        """Waits until a line matches, and returns all lines."""
         until = time.monotonic() + within_s
         while not any(map(found, lines := self.lines())):
             assert time.monotonic() < until, lines
@@ -54,9 +53,9 @@ Opened = Callable[..., Terminal]
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Opened]:
-    """Opens a terminal of so many columns, in which our command line runs."""
+    """Opens a terminal of a given width that runs our command line."""
     if not works("tmux"):
-        pytest.skip("tmux is not here")
+        pytest.skip("needs tmux")
     terminals: list[Terminal] = []
 
     def open_one(columns: int, *argv: str) -> Terminal:
@@ -69,7 +68,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])
-def test_the_live_line_is_one_line_and_nothing_is_left_of_it(opened: Opened, columns: int) -> None:
+def test_the_live_line_is_one_line_and_is_erased(opened: Opened, columns: int) -> None:
     names = [f"{name}=@random" for name in LONG_NAMES]
     series = ("--game", "quoridor", *names, "--games", "3", "--seed", "1", "--jobs", "1", "--no-replay")
     terminal = opened(columns, *series)
@@ -82,7 +81,7 @@ def test_the_live_line_is_one_line_and_nothing_is_left_of_it(opened: Opened, col
 
 
 @pytest.mark.parametrize("columns", [40, 60, 100])
-def test_a_table_is_readable_and_its_names_are_told_apart(opened: Opened, columns: int) -> None:
+def test_a_table_shows_whole_names_at_every_width(opened: Opened, columns: int) -> None:
     names = [f"{name}=@random" for name in LONG_NAMES]
     terminal = opened(columns, "--game", "tictactoe", *names, "--games", "2", "--seed", "1", "--no-replay")
     done = terminal.until("THE END".__eq__)
@@ -93,7 +92,7 @@ def test_a_table_is_readable_and_its_names_are_told_apart(opened: Opened, column
     assert all(word in words for word in ("played", "wins", "draws", "losses", "points", "faults"))
 
 
-def test_a_persons_match_is_not_written_over(opened: Opened) -> None:
+def test_no_live_line_overwrites_a_persons_match(opened: Opened) -> None:
     terminal = opened(80, "--game", "tictactoe", "Ada=human", "@random", "--seed", "1", "--no-replay")
     terminal.until("Ada>".__eq__)
     terminal.type("C", "Enter")

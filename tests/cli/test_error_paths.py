@@ -1,7 +1,7 @@
-"""Every way in which the command line fails, in one table: the exit code, one line, and what to do about it.
+"""Every way in which the command line fails: exit code and message.
 
-Each is tried in terminals of three widths, without colours, and in other encodings. Below stand the ways that a table
-cannot hold: full disks, folders that cannot be written, signals and pipes that nobody reads.
+A table lists command lines; each is tried at three widths. Tests below try other encodings, full disks, folders without
+write permission, signals and closed pipes.
 """
 
 import json
@@ -27,8 +27,8 @@ CHECK = ("check", "bot.py", "--game", "tictactoe")
 NEW = ("new", "tictactoe")
 
 PATHS: list[tuple[tuple[str, ...], int, str]] = [
-    # what is played
-    (("@random", "@random"), 2, "needs --game GAME; `referee games` lists them"),
+    # games
+    (("@random", "@random"), 2, "no game is named: use --game GAME (`referee games` lists them)"),
     (("--game", "chess", "@random", "@random"), 2, "unknown game 'chess'; there are "),
     (("--game", "tictactoo", "@random", "@random"), 2, "did you mean tictactoe?"),
     (("gmaes",), 2, "did you mean `referee games`?"),
@@ -40,7 +40,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("--game", "tictactoe", "@random", "empty"), 2, "without a bot.toml, which says how to build and run the bot"),
     (("--game", "tictactoe", "@random", "wrong"), 2, "wrong/bot.toml: "),
     (("--game", "tictactoe", "@random", "fails"), 3, "fails: the build failed with exit code 7"),
-    (("--game", "tictactoe", "@random", "slow", "--build-time", "200ms"), 3, "--build-time sets another"),
+    (("--game", "tictactoe", "@random", "slow", "--build-time", "200ms"), 3, "--build-time changes that limit"),
     (("--game", "tictactoe", "@random", "lacks"), 3, "run names './nothing', which is no program here"),
     (("--game", "tictactoe", "@random", ""), 2, "no bot is named"),
     (("--game", "tictactoe", "@random", "mine="), 2, "no bot is named"),
@@ -53,29 +53,29 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     # options
     ((*MATCH, "--game"), 2, "--game"),
     ((*MATCH, "--gmaes", "2"), 2, "there is no option --gmaes; did you mean --games?"),
-    ((*MATCH, "--games", "0"), 2, "there must be one at least"),
+    ((*MATCH, "--games", "0"), 2, "--games 0: expected at least 1"),
     ((*MATCH, "--games", "x"), 2, "games"),
     ((*MATCH, "--swap"), 2, "it needs --games 2 or more"),
-    ((*MATCH, "--best-of", "3", "--games", "2"), 2, "one of the two"),
-    ((*MATCH, "--jobs", "2", "--games", "2", "--chaos"), 2, "--jobs 2 --chaos: one of the two"),
+    ((*MATCH, "--best-of", "3", "--games", "2"), 2, "--best-of cannot be combined with --games"),
+    ((*MATCH, "--jobs", "2", "--games", "2", "--chaos"), 2, "--jobs cannot be combined with --chaos"),
     ((*MATCH, "--seed", "x"), 2, "seed"),
-    ((*MATCH, "--set", "flip"), 2, "wanted is KEY=VALUE; options of tictactoe: flip, opening"),
+    ((*MATCH, "--set", "flip"), 2, "expected KEY=VALUE; options of tictactoe: flip, opening"),
     ((*MATCH, "--flip", "never"), 2, "(manual: the rival must flip"),
     ((*MATCH, "--map", "x"), 2, "tictactoe has no maps"),
-    (("--game", "aiarena21", "@random", "@random", "--map", "99"), 2, "maps that come along for aiarena21: 1, 2, 3"),
-    ((*MATCH, "--call-time", "soon"), 2, "a time above zero such as 1s, 250ms or 2m, or none"),
-    ((*MATCH, "--clock", "x"), 2, "seconds and an increment such as 60+2 or 300, or none"),
+    (("--game", "aiarena21", "@random", "@random", "--map", "99"), 2, "bundled maps of aiarena21: 1, 2, 3"),
+    ((*MATCH, "--call-time", "soon"), 2, "a time above zero, such as 1s, 250ms or 2m, or none"),
+    ((*MATCH, "--clock", "x"), 2, "seconds and an increment, such as 60+2 or 300, or none"),
     ((*MATCH, "--memory", "x"), 2, "a size such as 256MiB or 1G, up to 1 PiB, or none"),
     ((*MATCH, "--processes", "x"), 2, "a whole number from 1 to 4194304, or none"),
     ((*MATCH, "--processes", "9" * 5000), 2, "a whole number from 1 to 4194304, or none"),
     ((*MATCH, "--readable", "/no/such"), 2, "there is no such file or folder"),
     ((*MATCH, "--isolation", "maybe"), 2, "--isolation maybe"),
-    ((*MATCH, "--paused"), 2, "--paused: needs --watch"),
-    (("serve", "arena", "--token-time", "3h"), 2, "--token-time is an option of the other front"),
+    ((*MATCH, "--paused"), 2, "--paused requires --watch"),
+    (("serve", "arena", "--token-time", "3h"), 2, "--token-time is not an option of `referee serve arena`"),
     ((*MATCH, "--encoding", "xml"), 2, "encoding"),
     ((*MATCH, "--export", "text", "x"), 2, "there are aiarena21-replay"),
-    ((*MATCH, "--no-replay", "--replay", "x"), 2, "one of the two"),
-    ((*MATCH, "--replay", "/proc/nowhere/x.jsonl"), 3, "--replay FILE puts it elsewhere, --no-replay keeps none"),
+    ((*MATCH, "--no-replay", "--replay", "x"), 2, "--no-replay cannot be combined with --replay"),
+    ((*MATCH, "--replay", "/proc/nowhere/x.jsonl"), 3, "choose another place with --replay FILE or use --no-replay"),
     # the other commands
     (("replay", "show", "none.jsonl"), 2, "cannot be read: No such file or directory"),
     (("replay", "show", "text.txt"), 2, "is not a replay: line 1: "),
@@ -86,13 +86,13 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("tournament", "--game", "tictactoe", "@random", "@random", "--leger", "x"), 2, "did you mean --ledger?"),
     (("rules", "chess"), 2, "there are "),
     (("rules", "tictactoe", "99.9"), 2, "99.9"),
-    ((*NEW,), 2, "needs --lang; there are c, cpp, go, java, javascript, python, rust"),
+    ((*NEW,), 2, "choose a language with --lang: c, cpp, go, java, javascript, python, rust"),
     ((*NEW, "--lang", "cobol"), 2, "there are c, cpp, go, java, javascript, python, rust"),
-    ((*NEW, "full", "--lang", "python"), 2, "is there already; nothing is written over"),
+    ((*NEW, "full", "--lang", "python"), 2, "exists and is not an empty folder"),
     ((*NEW, "/proc/nowhere/bot", "--lang", "python"), 3, "cannot be written"),
     (("judge", "@random", "--game", "reantics"), 2, "reantics"),
     (("check", "bot.py"), 2, "--game"),
-    ((*CHECK, "--only", "x"), 2, "there are builds, starts, "),
+    ((*CHECK, "--only", "x"), 2, "the rules are builds, starts, "),
     (("check", "text.zip", "--game", "tictactoe"), 2, "cannot be unpacked: File is not a zip file"),
     (("tournament", "--game", "tictactoe", "@random", "--ledger", "t"), 2, ""),
     (("tournament", "show", "none"), 2, "none"),
@@ -108,7 +108,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
 
 @pytest.fixture
 def folder(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What the table names."""
+    """A folder with the files that the table uses."""
     monkeypatch.chdir(arena.folder)
     arena.bot("greet(); call()", name="bot")
     for name, text in (("text.txt", "hello\n"), ("empty.jsonl", ""), ("text.zip", "hello"), ("full/x", "")):
@@ -152,7 +152,7 @@ def test_an_error_is_one_line_that_says_what_to_do(
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii", "utf-8"])
-def test_an_error_is_told_in_every_encoding(folder: Path, encoding: str) -> None:
+def test_an_error_is_printed_in_every_encoding(folder: Path, encoding: str) -> None:
     env = os.environ | {"PYTHONIOENCODING": encoding, "NO_COLOR": "1"}
     done = subprocess.run([*REFEREE, "games", "schäch王"], env=env, capture_output=True, timeout=60)
     assert done.returncode == 2
@@ -161,7 +161,7 @@ def test_an_error_is_told_in_every_encoding(folder: Path, encoding: str) -> None
 
 
 @pytest.mark.parametrize(("settings", "colour"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_a_terminal_has_colours_unless_they_are_not_wanted(
+def test_a_terminal_has_colours_unless_they_are_switched_off(
     folder: Path, settings: dict[str, str], colour: bool
 ) -> None:
     ours, theirs = pty.openpty()
@@ -180,7 +180,7 @@ def test_a_terminal_has_colours_unless_they_are_not_wanted(
 
 
 def mounted(options: str, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a script of the shell's in a small file system of its own; $R is the command line."""
+    """Runs a shell script in a small new file system; $R is our command line."""
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare here")
     mount = f"mount -t tmpfs -o {options} none {folder}/disk && cd {folder}/disk"
@@ -195,11 +195,11 @@ def mounted(options: str, script: str, folder: Path) -> subprocess.CompletedProc
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = mounted("size=8k,ro", "$R --game tictactoe @random @random --isolation off", tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
-    wanted = "the replay replays cannot be written: Read-only file system; --replay FILE puts it elsewhere"
-    assert done.stderr == f"referee: {wanted}, --no-replay keeps none\n"
+    expected = "the replay replays cannot be written: Read-only file system; choose another place with --replay FILE"
+    assert done.stderr == f"referee: {expected} or use --no-replay\n"
 
 
-def test_a_cache_that_cannot_be_written_is_one_line_of_a_tournament(tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_one_line_in_a_tournament(tmp_path: Path) -> None:
     (tmp_path / "bot.sh").write_text("read line\n")
     bots = f"@random {tmp_path}/bot.sh"
     command = f"XDG_CACHE_HOME=$PWD $R tournament --game tictactoe {bots} --games 2 --ledger {tmp_path}/cup"
@@ -213,21 +213,21 @@ def test_a_cache_that_cannot_be_written_is_one_line_of_a_tournament(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("size", "code"), [("1m", 3), ("1g", 1)])
-def test_a_build_on_a_full_disk_is_no_fault_of_the_bots(tmp_path: Path, size: str, code: int) -> None:
-    """Where there is room, whoever says that there is none is not believed."""
+def test_a_build_on_a_full_disk_is_not_the_bots_fault(tmp_path: Path, size: str, code: int) -> None:
+    """A build that claims so with enough room left is at fault."""
     (tmp_path / "bot").mkdir()
     build = "head -c 4000000 /dev/zero > $TMPDIR/x || exit 1; echo No space left on device; exit 1"
     (tmp_path / "bot" / "bot.toml").write_text(f'run = ["true"]\nbuild = "{build}"\n')
     done = mounted(f"size={size}", f"TMPDIR=$PWD $R check {tmp_path}/bot --game tictactoe", tmp_path)
     assert done.returncode == code, done.stderr
-    told = f"the build failed where the disk of {tmp_path}/disk is full; make room"
+    told = f"the build failed because the disk of {tmp_path}/disk is full; make room"
     assert (told in done.stderr) is (code == 3) and "Traceback" not in done.stderr
 
 
-def test_only_options_that_a_command_has_are_said_to_help(tmp_path: Path) -> None:
+def test_advice_names_only_options_of_the_command(tmp_path: Path) -> None:
     done = mounted("size=8k,ro", "$R judge --game tictactoe @baseline", tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("Read-only file system; --replay FOLDER puts it elsewhere\n")
+    assert done.stderr.endswith("Read-only file system; choose another place with --replay FOLDER\n")
 
 
 def test_a_series_on_a_full_disk_keeps_its_standings(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_series_on_a_full_disk_keeps_its_standings(tmp_path: Path) -> None:
     words = done.stdout.splitlines()
     assert any(line.startswith("Tic-tac-toe: ") and " games of 60, seed 1" in line for line in words)
     assert words[-1] == "3" and "3" in words[:-1]
-    full = "No space left on device; --replay FILE puts it elsewhere, --no-replay keeps none"
+    full = "No space left on device; choose another place with --replay FILE or use --no-replay"
     assert done.stderr.splitlines()[0].endswith(full)
     failure = json.loads(words[-2])
     assert failure["exit_code"] == 3 and "No space left on device" in failure["error"]
@@ -248,13 +248,13 @@ def test_a_tournament_on_a_full_disk_keeps_its_games(tmp_path: Path) -> None:
     code, *shown = done.stdout.split("\n", 1)
     assert code == "3"
     assert done.stderr.startswith(
-        "referee: t: the ledger cannot be written: the disk is full. What is written counts; "
+        "referee: t: the ledger cannot be written: the disk is full. Games written so far are kept; "
     )
-    assert "--resume goes on" in done.stderr and done.stderr.count("\n") == 1
+    assert "continue with the same command and --resume" in done.stderr and done.stderr.count("\n") == 1
     assert "@baseline" in shown[0] and "@random" in shown[0], "the table of what was played"
 
 
-def test_a_new_bot_on_a_full_disk_is_none(tmp_path: Path) -> None:
+def test_a_new_bot_on_a_full_disk_leaves_no_files(tmp_path: Path) -> None:
     new = "$R new tictactoe --lang python"
     done = mounted("size=40k", f"mkdir empty; {new} a/b; echo $?; {new} empty; echo $?; find", tmp_path)
     assert done.stdout.split() == ["3", "3", ".", "./empty"]
@@ -263,12 +263,12 @@ def test_a_new_bot_on_a_full_disk_is_none(tmp_path: Path) -> None:
         assert line.startswith(f"referee: {folder} cannot be written: ") and "No space left on device" in line
 
 
-# Signals, and pipes that nobody reads.
+# Signals and closed pipes.
 
 
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "ended by SIGTERM")])
 @pytest.mark.parametrize("argv", [("--game", "tictactoe", "bot.py", "@random"), (*CHECK, "--only", "exit")])
-def test_a_signal_is_one_line_and_its_number(
+def test_a_signal_gives_one_line_and_its_exit_code(
     folder: Path, argv: tuple[str, ...], number: signal.Signals, words: str
 ) -> None:
     Path("bot.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(100)\n")
@@ -289,7 +289,7 @@ LONG = (*MATCH, "--games", "40", "--no-replay", "-v")
 
 
 @pytest.mark.parametrize("argv", [("games",), ("help",), ("rules", "reantics"), LONG])
-def test_a_pipe_that_nobody_reads_ends_it_without_a_word(folder: Path, argv: tuple[str, ...]) -> None:
+def test_a_closed_pipe_ends_a_command_silently(folder: Path, argv: tuple[str, ...]) -> None:
     script = '"$@" | head -c 1 >/dev/null; echo ${PIPESTATUS[0]}'
     done = subprocess.run(["bash", "-c", script, "x", *REFEREE, *argv], capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.stderr) == ("0\n", "")

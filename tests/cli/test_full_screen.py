@@ -112,7 +112,7 @@ def ended(process: subprocess.Popen[bytes], terminal: int) -> None:
 
 
 def ended_while_it_draws(process: subprocess.Popen[bytes], terminal: int) -> None:
-    """What the loop of the screen is busy with when the signal comes may be anything."""
+    """The signal may come at any moment of the screen's event loop."""
     os.write(terminal, b"?")
 
 

@@ -1,4 +1,4 @@
-"""People at the terminal, and bots of lines: the game's own notation, lists, completion, hidden hands."""
+"""People at the terminal and scripts of answers: notation, lists, completion, hidden hands."""
 
 import json
 import os
@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from referee.games import registry
-from referee.games.contract import Game, Setup, State
+from referee.games.contract import Setup, State
+from referee.games.game import Game
 from referee.harness.errors import UsageError
 from referee.harness.programs.spec import entrants
 from referee.harness.seats.answer_text import Answers, Unclear
@@ -24,7 +25,7 @@ OURS = [registry.game(name) for name in registry.own_names()]
 
 
 def play(folder: Path, lines: Sequence[str], *argv: str) -> tuple[dict[str, Any], str]:
-    """A match with these lines on standard input: its verdict, and what was shown to the people."""
+    """Plays a match with these lines on standard input; returns its verdict and what the people saw."""
     command = [*REFEREE, *argv, "--seed", "3", "--replay", "match.jsonl", "--json"]
     done = subprocess.run(command, cwd=folder, input="\n".join(lines), capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -62,13 +63,13 @@ def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -
     assert "human> " in shown
 
 
-def test_whoever_closes_the_input_has_left_the_table(tmp_path: Path) -> None:
+def test_a_person_who_closes_the_input_leaves_the_match(tmp_path: Path) -> None:
     match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
     assert match["result"]["ranks"] == [2, 1]
     assert [(fault["kind"], fault["bundle"]) for fault in match["faults"]] == [("crash", None)], "nothing to run again"
 
 
-def test_an_illegal_answer_is_told_and_asked_for_again(tmp_path: Path) -> None:
+def test_a_person_answers_again_after_an_illegal_answer(tmp_path: Path) -> None:
     lines = ["nw", '{"action":"putSymbol","position":"NW"}', *["*"] * 9]
     match, shown = play(tmp_path, lines, "--game", "tictactoe", "human", "@random")
     assert "not legal: location 0,0 is not empty" in shown
@@ -76,10 +77,13 @@ def test_an_illegal_answer_is_told_and_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
-    """Two people at one terminal: each looks alone, and no hand of the other nor a deck is ever printed."""
+    """Two people at one terminal never see a deck or the other's hand."""
     _, shown = play(tmp_path, ["", "*"] * 200, "--game", "cardgame", "Ada=human", "Bob=human")
-    assert "Ada, press Enter when you look alone" in shown and "Bob, press Enter when you look alone" in shown
-    boards = shown.split("look alone")[1:]
+    assert (
+        "Ada, press Enter when nobody else is looking" in shown
+        and "Bob, press Enter when nobody else is looking" in shown
+    )
+    boards = shown.split("else is looking")[1:]
     assert all(board.count(" cards\n") == 3 for board in boards if "  hand  " in board)
     _, shown = play(tmp_path, ["*"] * 2, "--game", "reantics", "--draw-after=1", "human", "human")
     first = shown.index("answers\n")
@@ -87,7 +91,7 @@ def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", OURS, ids=lambda game: game.name)
-def test_what_a_player_is_shown_does_not_depend_on_what_it_may_not_see(game: Game) -> None:
+def test_a_players_view_does_not_depend_on_hidden_information(game: Game) -> None:
     state, dice = new(game), new(game).dice
     for _ in range(40):
         if not state.awaited:
@@ -97,7 +101,7 @@ def test_what_a_player_is_shown_does_not_depend_on_what_it_may_not_see(game: Gam
         state.apply({each: state.sample(each, dice) for each in state.awaited})
 
 
-def test_a_line_names_an_answer_by_enough_of_its_words() -> None:
+def test_words_of_an_answer_choose_it() -> None:
     quoridor = registry.game("quoridor")
     answers = Answers(quoridor, new(quoridor), 0)
     assert answers.read("e2") == {"action": "move", "position": "e2"}
@@ -106,7 +110,7 @@ def test_a_line_names_an_answer_by_enough_of_its_words() -> None:
         answers.read("to")
     with pytest.raises(Unclear, match="'z9' names no legal answer"):
         answers.read("z9")
-    with pytest.raises(Unclear, match="that is no JSON"):
+    with pytest.raises(Unclear, match="not valid JSON"):
         answers.read('{"action":')
     ants = registry.game("reantics")
     read = Answers(ants, new(ants), 0).read("anthill (0,0) tunnel 1,0 grass 2,0 3,0")
@@ -121,20 +125,20 @@ def test_a_script_plays_its_lines_and_then_the_first_legal(tmp_path: Path) -> No
     assert match["seats"][0]["name"] == "opening"
 
 
-def test_a_line_of_a_script_that_names_nothing_is_the_scripts_fault(tmp_path: Path) -> None:
+def test_a_script_line_that_matches_no_answer_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("C\nfly\n")
     match, _ = play(tmp_path, [], "--game", "tictactoe", "script:bad.txt", "@random")
     (fault,) = match["faults"]
     assert (fault["kind"], fault["detail"]) == ("error", "line 2 of the script: 'fly' names no legal answer")
 
 
-def test_who_is_no_program_is_shown_without_an_encoding(tmp_path: Path) -> None:
+def test_a_seat_without_a_program_has_no_encoding_in_the_verdict(tmp_path: Path) -> None:
     command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3"]
     done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=100)
     assert "random (json)" in done.stdout and "()" not in done.stdout
 
 
-def test_people_and_scripts_are_in_no_contest(tmp_path: Path) -> None:
+def test_people_and_scripts_are_refused_in_contests(tmp_path: Path) -> None:
     for spec in ("human", f"script:{tmp_path}/x.txt"):
         with pytest.raises(UsageError, match="single matches only"):
             entrants([spec])
@@ -142,7 +146,7 @@ def test_people_and_scripts_are_in_no_contest(tmp_path: Path) -> None:
         entrants(["script:no.txt"], people=True)
 
 
-def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> None:
+def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
     command = [*REFEREE, "--game", "quoridor", "human", "@random", "--seed", "3", "--no-replay"]
@@ -151,7 +155,7 @@ def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> Non
     shown = b""
 
     def until(words: bytes) -> None:
-        """Reads up to these words, which come after all that was waited for before."""
+        """Reads up to these words."""
         nonlocal shown
         while words not in shown:
             shown += os.read(ours, 65536)
@@ -172,7 +176,7 @@ def test_on_a_terminal_the_tab_key_goes_on_with_the_words(tmp_path: Path) -> Non
         os.close(ours)
 
 
-def test_standard_output_is_for_results_where_a_person_types_at_a_terminal(tmp_path: Path) -> None:
+def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) -> None:
     """As in `referee ... human @random --json > verdict.json`."""
     ours, theirs = pty.openpty()
     command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3", "--no-replay", "--json"]
@@ -186,10 +190,10 @@ def test_standard_output_is_for_results_where_a_person_types_at_a_terminal(tmp_p
     assert "human> " in done.stderr
 
 
-def test_answers_that_are_too_many_for_a_list_are_shown_by_examples_that_differ_and_may_be_written(
+def test_too_many_answers_to_list_are_shown_by_legal_examples_that_differ(
     tmp_path: Path,
 ) -> None:
-    """ReAntics: the first placements of all are the same but for a tile or two."""
+    """At ReAntics, the first placements in order differ by a tile or two."""
     game = ("--game", "reantics", "human", "@random", "--draw-after", "4")
     _, shown = play(tmp_path, ["?", "? anthill 9,3"], *game)
     examples = [line.strip() for line in shown.splitlines() if line.startswith("  anthill")]

@@ -1,8 +1,8 @@
-"""Times and sizes as people write them."""
+"""Parsing of times and sizes."""
 
 import pytest
 
-from referee.games.contract import TimeControl
+from referee.games.game import TimeControl
 from referee.harness.cli.units import seconds, size, time_control
 from referee.harness.errors import UsageError
 
@@ -28,8 +28,8 @@ def test_times(text: str, value: float | None) -> None:
 @pytest.mark.parametrize(
     "text", ["", "0", "0s", "0.0ms", "-1s", "1x", "s", "1s2", "1e3", "nan", "1,5s", " 1s", "9" * 400, "300000h"]
 )
-def test_what_is_no_time_above_zero_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UsageError, match=r"^--call-time .*: wanted is a time above zero such as 1s, 250ms or 2m"):
+def test_a_wrong_time_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^--call-time .*: expected a time above zero, such as 1s, 250ms or 2m"):
         seconds(text, "--call-time")
 
 
@@ -52,8 +52,8 @@ def test_sizes(text: str, value: int | None) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "1TiBs", "MiB", "1 2", "1e6", "0.5", "9" * 400, "1048577G"])
-def test_what_is_no_size_is_refused_with_an_example(text: str) -> None:
-    with pytest.raises(UsageError, match=r"^--memory .*: wanted is a size such as 256MiB or 1G"):
+def test_a_wrong_size_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(UsageError, match=r"^--memory .*: expected a size such as 256MiB or 1G"):
         size(text, "--memory")
 
 
@@ -68,15 +68,15 @@ def test_without_options_the_game_has_its_own_time() -> None:
     ("clock", "initial_s", "increment_s"),
     [("60+2", 60.0, 2.0), ("300", 300.0, 0.0), ("0.5+0.1", 0.5, 0.1), ("none", None, 0.0)],
 )
-def test_a_bank_takes_the_place_of_the_games_own(clock: str, initial_s: float | None, increment_s: float) -> None:
+def test_a_bank_replaces_the_games_bank(clock: str, initial_s: float | None, increment_s: float) -> None:
     assert time_control(OWN, clock, None) == TimeControl(initial_s, increment_s, None, 100.0)
 
 
-def test_a_limit_a_call_is_added_to_the_games_bank() -> None:
+def test_a_limit_of_a_call_is_added_to_the_games_bank() -> None:
     assert time_control(OWN, None, "250ms") == TimeControl(18.0, 2.0, 0.25, 100.0)
 
 
 @pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5", "9" * 400, "1+" + "9" * 400])
-def test_what_is_no_bank_is_refused_with_an_example(clock: str) -> None:
-    with pytest.raises(UsageError, match=r"^--clock .*: wanted are seconds and an increment such as 60\+2 or 300"):
+def test_a_wrong_bank_is_refused_with_an_example(clock: str) -> None:
+    with pytest.raises(UsageError, match=r"^--clock .*: expected seconds and an increment, such as 60\+2 or 300"):
         time_control(OWN, clock, None)

@@ -1,4 +1,4 @@
-"""Drives bots through whole matches, one step at a time, and judges every answer."""
+"""Plays whole matches in this process, turn by turn, and checks every answer of the bots."""
 
 import os
 import subprocess
@@ -10,22 +10,23 @@ from typing import Any, Self
 import msgspec
 
 from referee.games import arena, quoridor, reantics, tictactoe
-from referee.games.contract import Call, Game, Notice, Player, Ruling, Setup, State
+from referee.games.contract import Call, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
+from referee.games.game import Game
 from referee.harness.programs.spec import Entrant, environment
-from referee.protocol.connection import NEED_DATA, Connection, answer_decoder
+from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
 LIMITS = Limits(10_000, exit_ms=1000, processes=7, frame_bytes=1 << 20, stderr_bytes=5, scratch_bytes=1 << 33)
 CLOCK = Clock(call_ms=1000, remaining_ms=None, last_ms=None)
 NAMES = ("mine", "theirs")
-PLAIN = answer_decoder(Any)
+PLAIN = AnswerDecoder(Any)
 
 
 class Bot:
-    """A bot's process, in the folder and the environment that the referee would give it.
+    """A bot's process, with the folder and the environment that the referee would give it.
 
-    What it writes to standard error goes into `log`.
+    Its standard error goes to the file `log`.
     """
 
     def __init__(self, entrant: Entrant, encoding: Encoding, log: Path) -> None:
@@ -52,17 +53,17 @@ class Bot:
             pipe.close()
 
     def initialize(self, game: str, seat: int = 0, seed: int = 1, options: Any = None) -> Any:
-        """The `Hello`, or the error that refuses the match."""
+        """Returns the bot's handshake, or the error with which it refuses the match."""
         encodings = (self.encoding, *(other for other in Encoding if other is not self.encoding))
         params = Initialize(1, game, options or {}, seat, NAMES, encodings, LIMITS, seed)
         self._send(self.wire.initialize(params))
-        while (hello := self.wire.hello()) is None:
+        while (hello := self.wire.handshake()) is None:
             self._receive()
         return hello
 
     def call(self, method: str, params: Any = None, clock: Clock = CLOCK) -> Any:
-        """The result as plain JSON values, or the error."""
-        self.wire.unasked()
+        """Returns the result as plain JSON values, or the error."""
+        self.wire.check_silence()
         self._send(self.wire.call(method, self.wire.encode(params or {}), clock))
         while (answer := self.wire.answer(PLAIN)) is NEED_DATA:
             self._receive()
@@ -72,18 +73,18 @@ class Bot:
         self._send(self.wire.notify(method, self.wire.encode(params)))
 
     def exit(self) -> int:
-        """Says `exit`; the status that the program ends with."""
+        """Sends `exit`; returns the exit code."""
         self._send(self.wire.exit())
         return self.process.wait(10)
 
     def close_input(self) -> int:
-        """Leaves without a word; the status that the program ends with."""
+        """Closes standard input; returns the exit code."""
         assert self.process.stdin is not None
         self.process.stdin.close()
         return self.process.wait(10)
 
-    def said(self) -> str:
-        """Its standard error."""
+    def stderr(self) -> str:
+        """Returns its standard error so far."""
         return self.log.read_text("utf-8", "replace")
 
     def _send(self, frame: bytes) -> None:
@@ -94,19 +95,19 @@ class Bot:
     def _receive(self) -> None:
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), 1 << 16)
-        assert data, f"the bot ended: {self.said()}"
+        assert data, f"the bot ended: {self.stderr()}"
         self.wire.receive(data)
 
 
 class Rival:
-    """The other seat, played by rule: any legal answer."""
+    """An opponent that plays any legal answer."""
 
     def answer(self, state: State, player: Player, dice: Dice) -> Any:
         return state.sample(player, dice)
 
 
 class Passive(Rival):
-    """Ends its turns and does nothing else."""
+    """Ends each turn at once."""
 
     def answer(self, state: State, player: Player, dice: Dice) -> Any:
         if state.awaited[player] is reantics.GET_MOVE:
@@ -128,11 +129,11 @@ NONSENSE: tuple[dict[str, Any], ...] = (
     {"action": "putToken", "column": "H", "winner": "🔴", "id": 1},
     {"action": "putSymbol", "position": "c", "player": 3, "youAre": "X", "clock": 1, "method": "exit"},
 )
-"""Answers to `play` that no typed kit expects; the table may be flipped after each."""
+"""Illegal answers to `play` that no typed kit expects. The rival may flip the table after each."""
 
 
 class Cheat(Rival):
-    """Now and then answers a game of the Arena with nonsense."""
+    """Plays a game of the Arena, now and then with nonsense."""
 
     def answer(self, state: State, player: Player, dice: Dice) -> Any:
         pending = isinstance(state, arena.Battle) and state.pending is not None
@@ -143,13 +144,13 @@ QUORIDOR_ANSWERS: tuple[dict[str, Any], ...] = (
     *({"action": "move", "position": square} for square in quoridor.SQUARES),
     *({"action": "putWall", "position": wall.name} for wall in quoridor.WALLS),
 )
-"""All moves and walls, legal or not."""
+"""All moves and walls, also illegal ones."""
 
 
-class Sly(Rival):
-    """Plays Quoridor by the rules for a while; then it breaks one of them, and looks whether the rival sees it.
+class RuleBreaker(Rival):
+    """Plays legal answers at Quoridor for some plies, then an illegal one.
 
-    Shuts a pawn in, where it can: of all rules that is the hardest to see.
+    Shuts a pawn in if it can, since that is the hardest to notice.
     """
 
     def __init__(self, plies: int) -> None:
@@ -165,8 +166,8 @@ class Sly(Rival):
         return dice.choice([answer for answer in QUORIDOR_ANSWERS if state.refusal(player, answer)])
 
 
-class Insists(Rival):
-    """Has one answer to everything."""
+class Repeater(Rival):
+    """Always gives the same answer."""
 
     def __init__(self, only: Any) -> None:
         self.only = only
@@ -176,7 +177,7 @@ class Insists(Rival):
 
 
 def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any = None) -> State:
-    """A whole match. A `Bot` must answer every call with a result that is legal; a rival need not."""
+    """Plays a whole match. Every answer of a `Bot` must be legal; a rival's need not be."""
     state = game.new(Setup(seed, NAMES, options or game.options()))
     dice = Dice(seed)
     bots = {seat: bot for seat, bot in enumerate(seats) if isinstance(bot, Bot)}
@@ -184,7 +185,7 @@ def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any = Non
         hello = bot.initialize(game.name, seat, seed, state.setup.options)
         assert not isinstance(hello, ErrorObject), hello
 
-    def tell(events: Sequence[Notice | Ruling]) -> None:
+    def notify(events: Sequence[Notice | Ruling]) -> None:
         for event in events:
             if isinstance(event, Ruling):
                 assert event.player not in bots, event
@@ -198,27 +199,27 @@ def play(game: Game, seats: Sequence[Bot | Rival], seed: int, options: Any = Non
         if isinstance(player, Rival):
             return player.answer(state, call.player, dice)
         answer = player.call(call.method.name, msgspec.to_builtins(call.params))
-        assert not isinstance(answer, ErrorObject), player.said()
+        assert not isinstance(answer, ErrorObject), player.stderr()
         return answer
 
-    tell(state.opening())
+    notify(state.opening())
     while calls := state.calls():
-        tell(state.apply({call.player: answer(call) for call in calls}))
+        notify(state.apply({call.player: answer(call) for call in calls}))
     return state
 
 
 def seated(seat: Player, bot: Bot, rival: Bot | Rival) -> tuple[Bot | Rival, Bot | Rival]:
-    """The seats of a match in which `bot` has this one."""
+    """Returns the players by seat, with `bot` at this one."""
     return (bot, rival) if seat == 0 else (rival, bot)
 
 
 def rank(state: State, seat: Player) -> int:
-    """1 = won, or drew."""
+    """Returns the rank: 1 for a win or a draw."""
     assert state.result is not None
     return state.result.ranks[seat]
 
 
 def reason(state: State) -> str:
-    """Why the match ended."""
+    """Returns why the match ended."""
     assert state.result is not None
     return state.result.reason

@@ -1,4 +1,4 @@
-"""The starter kits' programs, as the referee starts them."""
+"""The programs of the starter kits, as the referee starts them."""
 
 import functools
 import sys
@@ -9,7 +9,8 @@ import pytest
 
 from referee.harness.paths import KITS
 from referee.harness.programs import build, build_cache
-from referee.harness.programs.languages import bundled
+from referee.harness.programs.build_process import BuildContext
+from referee.harness.programs.languages import kit_archive
 from referee.harness.programs.spec import Entrant, entrant
 from referee.tools.toolchains import TOOLCHAINS, missing
 
@@ -21,7 +22,7 @@ BUILDS = {
     "javascript": "./build.sh",
     "rust": "cargo build --quiet --release --workspace",
 }
-"""Makes everything there is in a kit. Each is built once, and what follows finds it built."""
+"""The command that builds everything in a kit. Each kit is built once."""
 CONFORMANCE = {
     "c": ("{}/build/conformance",),
     "cpp": ("{}/build/conformance",),
@@ -42,47 +43,46 @@ SUFFIXES = {
 }
 
 ENUMERATING = ("cpp", "java", "rust")
-"""The kits in which a choice among texts is an enumeration: their bots cannot answer with any other text."""
+"""Kits with enumerations for choices: their bots cannot answer with other texts."""
 
 WriteBot = Callable[[str, str, str], Entrant]
-"""Takes a kit, the name of a file without its suffix, and the text; gives the program."""
+"""Takes a kit, a file name without suffix, and its text; returns the program."""
 
 
 @functools.cache
 def example(kit: str, name: str) -> Entrant:
-    """An example bot, as its `bot.toml` says."""
+    """Returns an example bot."""
     return entrant(str(KITS / kit / "examples" / name))
 
 
 @functools.cache
 def built(kit: str) -> Path:
-    """A kit's folder: a copy with everything built in it, the same that its example bots are run in."""
+    """Returns the built copy of a kit, in which its example bots run."""
     if kit not in BUILDS:
         return KITS / kit
-    return build.folder(bundled(kit), ["/bin/sh", "-c", BUILDS[kit]], ".", kit)
+    return build.build_folder(kit_archive(kit), BUILDS[kit], ".", kit, kit, BuildContext())
 
 
 def work(kit: str) -> Path:
-    """The folder in which a kit is built, and of which `built` is a copy. Go compiles again in a folder of another
-    name."""
+    """Returns the folder in which a kit is built. Go compiles again in a folder with another name."""
     place = build_cache.made_in(built(kit).parent)
     assert place is not None
     return place / build.WORK
 
 
 def conformance(kit: str) -> Entrant:
-    """A kit's conformance program."""
+    """Returns a kit's conformance program."""
     folder = built(kit)
     return Entrant("conformance", tuple(word.format(folder) for word in CONFORMANCE[kit]), folder)
 
 
 def readme_bot(kit: str) -> str:
-    """The source of the bot in a kit's README."""
+    """Returns the source of the bot in a kit's README."""
     text = (KITS / kit / "README.md").read_text("utf-8")
     return text.split(f"```{kit}\n")[1].split("```")[0]
 
 
 def need(kit: str) -> None:
-    """Skips, by name, what needs a kit that cannot be built here. Where CI is set a skip is a failure."""
+    """Skips a test if its kit cannot be built here. In CI a skipped test fails."""
     if lacking := missing(kit, tests=True):
         pytest.skip(f"the {TOOLCHAINS[kit].name} kit needs {', '.join(lacking)}")

@@ -1,4 +1,4 @@
-"""The Python kit's functions for ReAntics, held against the engine and the words of reantics.md, 11.3."""
+"""The Python kit's functions for ReAntics, compared with the engine and with reantics.md, 11.3."""
 
 import sys
 from itertools import product
@@ -18,14 +18,14 @@ sys.path.append(str(KITS / "python"))
 from referee_kit import reantics as kit
 
 for name in [name for name in sys.modules if name.partition(".")[0] == "referee_kit"]:
-    del sys.modules[name]  # other tests look at who loads it
+    del sys.modules[name]  # other tests check who loads it
 sys.path.remove(str(KITS / "python"))
 
 GAME = registry.game("reantics")
 
 
 def shown(seed: int, turns: int) -> tuple[Any, int, kit.GameState]:
-    """The engine after some random answers, the seat that is asked for a move, and what its bot would see."""
+    """Returns a state after random answers, the player to move, and that player's view."""
     dice, state = Dice(seed), GAME.new(Setup(seed, ("a", "b"), GAME.options()))
     while state.result is None:
         for call in state.calls():
@@ -49,7 +49,7 @@ def test_the_legal_moves_are_the_engines(seed: int, turns: int) -> None:
 
 
 @given(st.integers(0, 1 << 32), st.integers(5, 400))
-def test_a_look_ahead_leaves_the_state_alone_and_pays_moves_and_hits_as_it_says(seed: int, turns: int) -> None:
+def test_getNextState_copies_the_state_and_applies_a_move(seed: int, turns: int) -> None:
     _, _, view = shown(seed, turns)
     before = kit.fastclone(view)
     before.board = view.board
@@ -79,8 +79,10 @@ def test_the_tables_are_the_engines() -> None:
 
 
 def position(*rows: str, carrying: bool = False) -> kit.GameState:
-    """The top left of a board: Q W D S R own ants, q w d s r the enemy's; ^ @ own buildings, v the enemy's anthill,
-    ; grass, % food. Seat 0 is to move."""
+    """Returns a state with this top left corner of the board, seat 0 to move.
+
+    Q W D S R are own ants, q w d s r the enemy's; ^ @ own buildings, v the enemy's anthill, ; grass, % food.
+    """
     state = kit.GameState(kit.PLAY_PHASE, 0, [kit.Inventory(player, 0, [], []) for player in range(3)])
     for y, row in enumerate(rows):
         for x, sign in enumerate(row):
@@ -111,7 +113,7 @@ def test_attackable_tiles_come_by_column_then_row() -> None:
     assert len(found) == 24
 
 
-def test_paths_of_one_step_come_first_then_longer_ones_with_their_doubles_then_staying() -> None:
+def test_paths_come_in_the_documented_order() -> None:
     state = position("W;", "..")
     assert kit.listAllMovementPaths(state, (0, 0), 2) == [
         [(0, 0), (1, 0)],
@@ -124,7 +126,7 @@ def test_paths_of_one_step_come_first_then_longer_ones_with_their_doubles_then_s
     assert kit.listAllMovementPaths(state, (0, 0), 0) == []
 
 
-def test_grass_costs_two_but_not_those_who_ignore_it() -> None:
+def test_grass_costs_two_except_for_ants_that_ignore_it() -> None:
     state = position("W;", ".")
     assert kit.listReachableAdjacent(state, (0, 0), 1) == [(0, 1)]
     assert kit.listReachableAdjacent(state, (0, 0), 1, True) == [(1, 0), (0, 1)]
@@ -146,7 +148,7 @@ def test_the_a_star_ends_before_its_goal_and_counts_grass_as_one() -> None:
     assert kit.aStarSearchPath(position("W"), (0, 0), (0, 0)) == []
 
 
-def test_who_has_won_is_told_from_the_side_of_who_moves() -> None:
+def test_getWinner_is_seen_from_the_player_to_move() -> None:
     state = position("Q", "q", "^", "v")
     state.inventories[0].foodCount = state.inventories[1].foodCount = 1
     assert kit.getWinner(state) is None
@@ -156,7 +158,7 @@ def test_who_has_won_is_told_from_the_side_of_who_moves() -> None:
     assert kit.getWinner(state) == 0
 
 
-def test_a_worker_takes_and_drops_food_at_once_when_looking_ahead() -> None:
+def test_a_worker_takes_and_drops_food_at_once_in_getNextState() -> None:
     state = position("QW%", "^q")
     after = kit.getNextState(state, kit.Move(kit.MOVE_ANT, [(1, 0), (2, 0)]))
     assert [ant.carrying for ant in after.inventories[0].ants] == [False, True]
@@ -165,7 +167,7 @@ def test_a_worker_takes_and_drops_food_at_once_when_looking_ahead() -> None:
     assert (after.inventories[0].foodCount, kit.getAntAt(after, (2, 0)).carrying) == (1, False)  # type: ignore[union-attr]
 
 
-def test_an_enemy_on_the_own_anthill_wears_it_down_with_any_move() -> None:
+def test_an_enemy_on_our_anthill_weakens_it_with_any_move() -> None:
     state = position("Q")
     state.inventories[0].constrs.append(kit.Construction((5, 5), kit.ANTHILL, 1, 0, 3))
     state.inventories[1].ants.append(kit.Ant(9, (5, 5), kit.DRONE, 1, 4, False, False))
@@ -187,6 +189,6 @@ def test_the_board_is_drawn_and_turned_for_player_two(capsys: pytest.CaptureFixt
     assert second[10] == "0........;Q0"
 
 
-def test_every_tile_has_its_place_in_the_distances() -> None:
+def test_distances_agree_on_every_tile() -> None:
     tiles = list(product(range(10), repeat=2))
     assert all(kit.approxDist(a, b) == kit.stepsToReach(position(), a, b) for a in tiles[::13] for b in tiles)

@@ -1,6 +1,6 @@
-"""Every kit's functions for ReAntics, held against the vectors that all share, and against each other in positions.
+"""The kits' functions for ReAntics, compared with the shared vectors and with each other.
 
-A probe in each language prints what they say of the position that it is asked for a move in.
+A probe in each language prints their results for the position in which it has to move.
 """
 
 import json
@@ -26,17 +26,17 @@ from referee.tools import helpers
 PROBES = Path(__file__).parent / "probes"
 VECTORS = json.loads((KITS.parent / helpers.FILE).read_text("utf-8"))["cases"]
 MANY = int(os.environ.get("REFEREE_POSITIONS", "300"))
-"""Positions of the slow test."""
+"""The number of positions in the slow test."""
 
 
-def said(kit: str, positions: list[Any], folder: Path) -> list[list[str]]:
-    """What the probe of a kit prints of each position."""
+def reports_of(kit: str, positions: list[Any], folder: Path) -> list[list[str]]:
+    """Returns what a kit's probe prints for each position."""
     with Bot(entrant(str(PROBES / f"ants{SUFFIXES[kit]}")), Encoding.JSON, folder / f"{kit}.log") as bot:
         assert bot.initialize("reantics").name == "Ants"
         for params in positions:
-            assert bot.call("getMove", params)["moveType"] == 2, bot.said()
+            assert bot.call("getMove", params)["moveType"] == 2, bot.stderr()
         assert bot.exit() == 0
-        reports = bot.said().split("\n=\n")
+        reports = bot.stderr().split("\n=\n")
     assert reports.pop() == ""
     return [[line.rstrip() for line in report.splitlines()] for report in reports]
 
@@ -45,13 +45,13 @@ def said(kit: str, positions: list[Any], folder: Path) -> list[list[str]]:
 def test_the_functions_say_what_the_vectors_say(kit: str, tmp_path: Path) -> None:
     if kit != "python":
         need(kit)
-    found = said(kit, [case["params"] for case in VECTORS], tmp_path)
+    found = reports_of(kit, [case["params"] for case in VECTORS], tmp_path)
     assert found == [case["says"] for case in VECTORS]
 
 
 @cache
-def many(count: int, seed: int = 1000) -> list[tuple[Any, list[str]]]:
-    """Positions of the engine's matches, and what the Python kit says of them."""
+def many_positions(count: int, seed: int = 1000) -> list[tuple[Any, list[str]]]:
+    """Returns positions of matches, and what the Python kit's functions give."""
     return [(params, helpers.report(params)) for params, _ in islice(helpers.positions(seed, count), count)]
 
 
@@ -60,8 +60,8 @@ def many(count: int, seed: int = 1000) -> list[tuple[Any, list[str]]]:
 def test_the_functions_agree_in_many_positions(kit: str, tmp_path: Path) -> None:
     if kit != "python":
         need(kit)
-    positions = many(MANY)
-    reports = said(kit, [params for params, _ in positions], tmp_path)
+    positions = many_positions(MANY)
+    reports = reports_of(kit, [params for params, _ in positions], tmp_path)
     for (params, wanted), found in zip(positions, reports, strict=True):
         assert found == wanted, params
 
@@ -78,7 +78,7 @@ def test_the_functions_use_the_worker_health_of_each_match(kit: str, tmp_path: P
             bot.call("getMove", params)
             matches.append((options, move, ant))
         assert bot.exit() == 0
-        reports = bot.said().split("\n=\n")
+        reports = bot.stderr().split("\n=\n")
     for (options, move, ant), report in zip(matches, reports, strict=False):
         lines = report.splitlines()
         for number in (1, 2):  # getNextState and getNextStateAdversarial
@@ -87,7 +87,7 @@ def test_the_functions_use_the_worker_health_of_each_match(kit: str, tmp_path: P
 
 
 def worker_built(seed: int, **options: int) -> tuple[Any, str, str]:
-    """Parameters of `getMove`, a move that builds a worker, and that worker by the engine, both as the probes print."""
+    """Returns parameters of `getMove`, a move that builds a worker, and the worker, as the probes print them."""
     game, dice = registry.game("reantics"), Dice(seed)
     state = game.new(Setup(seed, ("a", "b"), game.options(**options)))
     while state.result is None:

@@ -1,5 +1,7 @@
-"""The C starter kit's own: its checks, bots in trouble, the memory of its programs, its build, and every shape that a
-schema can have. What every kit must do stands in test_every_kit.py."""
+"""The C kit: its own checks, failing bots, memory, its build, and every shape of a schema.
+
+test_every_kit.py tests what all kits have in common.
+"""
 
 import json
 import re
@@ -12,7 +14,7 @@ from driving import NAMES, Bot, Rival, play, seated
 from kits import built, example, readme_bot
 
 from referee.games import aiarena21, quoridor, reantics, tictactoe
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.harness.paths import KITS
 from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
@@ -26,14 +28,14 @@ pytestmark = pytest.mark.usefixtures("c_kit")
 
 
 def compiled(source: Path, *flags: str | Path) -> Entrant:
-    """The program of one source file, which must compile without a warning."""
+    """Compiles one source file, without warnings."""
     program = source.with_suffix("")
     command = ["gcc", "-std=c11", *WARNINGS, *flags, "-I", KIT / "include", "-o", program, source]
     subprocess.run([*command, built("c") / "build" / "libreferee.a", "-ljson-c"], check=True, timeout=120)
     return Entrant(program.name, (str(program),), program.parent)
 
 
-def test_the_librarys_own_checks_hold() -> None:
+def test_the_librarys_own_tests_pass() -> None:
     done = subprocess.run([built("c") / "build" / "kit_test"], stderr=subprocess.PIPE, text=True, timeout=20)
     assert (done.returncode, "FAILED" in done.stderr) == (0, False)
     assert "[  PASSED  ] " in done.stderr
@@ -48,7 +50,7 @@ def test_the_library_and_the_readmes_bot_compile_without_a_warning(tmp_path: Pat
 
 
 def declared(header: Path) -> set[str]:
-    """What a header itself brings into a program: its macros, types, tags, constants, variables and functions."""
+    """Returns the names that a header defines: macros, types, tags, constants, variables and functions."""
     command = ["gcc", "-std=c11", "-E", "-dD", "-I", KIT / "include", header]
     own, names, text = False, set[str](), ""
     for line in subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.splitlines():
@@ -77,7 +79,7 @@ PREFIXES = {name: name for name in HEADERS} | {
     "grid": "aiarena21",
     "hexgrid": "aibg5",
 }
-"""What every name of a header begins with."""
+"""The prefix of all names of a header."""
 
 
 def test_the_names_of_a_header_are_found(tmp_path: Path) -> None:
@@ -114,7 +116,7 @@ def test_every_name_of_a_header_begins_with_its_prefix(name: str) -> None:
     assert [each for each in sorted(found) if not each.startswith((f"{prefix}_", f"{prefix.upper()}_"))] == []
 
 
-def test_all_headers_go_into_one_program(tmp_path: Path) -> None:
+def test_a_program_may_include_all_headers(tmp_path: Path) -> None:
     source = tmp_path / "all.c"
     source.write_text("".join([f"#include <referee/{name}.h>\n" for name in sorted(HEADERS)]), "utf-8")
     command = ["gcc", "-std=c11", *WARNINGS, "-Wno-unused-const-variable", "-fsyntax-only", "-I", KIT / "include"]
@@ -192,7 +194,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
     return compiled(source)
 
 
-def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+def test_a_failing_bot_goes_on_answering(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
     with Bot(odd, encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"deep": [{"a": "b"}]})
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
@@ -201,14 +203,14 @@ def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_
         assert bot.call("badWords") == ErrorObject(-32000, "\ufffd")
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
         bot.notify("trouble", {})
-        assert bot.call("stdin") == -1  # the frames are not the bot's to read
+        assert bot.call("stdin") == -1  # frames are not for the bot
         assert bot.call("child") == 0
         assert bot.call("large") == 0
         assert bot.exit() == 0
-        log = bot.said().splitlines()
+        log = bot.stderr().splitlines()
     assert log[0] == "before main"
     assert any(line.endswith("in notice: in trouble") for line in log)
-    assert log[-2:] == ["from a child", "4"]  # 0, 1, 2 and the folder that is listed: not the pipes
+    assert log[-2:] == ["from a child", "4"]  # 0, 1, 2 and the listed folder: not the pipes
 
 
 def test_each_match_has_fresh_memory_and_the_seed_repeats_its_luck(
@@ -240,18 +242,16 @@ def test_a_match_that_a_bot_cannot_play_is_refused(odd: Entrant, encoding: Encod
     ],
     ids=["reantics", "tictactoe", "quoridor", "aiarena21"],
 )
-def test_the_examples_touch_only_their_own_memory_and_free_it(
-    game: Game, options: Any, encoding: Encoding, tmp_path: Path
-) -> None:
+def test_the_examples_have_no_memory_errors(game: Game, options: Any, encoding: Encoding, tmp_path: Path) -> None:
     bot = example("c", game.name)
     watched = Entrant(bot.name, ("valgrind", "-q", "--leak-check=full", "--error-exitcode=9", *bot.argv), bot.cwd)
     with Bot(watched, encoding, tmp_path / "log") as one:
         for seat in (0, 1):
             play(game, seated(seat, one, Rival()), 3, options)
-        assert (one.exit(), one.said()) == (0, "")
+        assert (one.exit(), one.stderr()) == (0, "")
 
 
-def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
+def test_a_second_build_without_changes_is_quick() -> None:
     for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
         folder, command = built("c") / "examples" / name, f"make -s -C ../.. build/{name}_bot"
         assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")
@@ -470,7 +470,7 @@ def test_every_shape_is_read_and_written(shapes: Entrant, encoding: Encoding, tm
         assert bot.call("end", {"pairing": [4, []]}) is None
 
 
-def test_what_is_heard_may_be_anything(shapes: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+def test_an_event_may_hold_any_value(shapes: Entrant, encoding: Encoding, tmp_path: Path) -> None:
     events = [
         ({"piece": {"kind": "dot", "place": [1, 2]}, "count": 3, "rate": 2, "value": 5}, "dot 3 2 2"),
         ({"piece": {"kind": "the bank", "coins": 2, "open": False}, "value": None}, "open -1 -1 0"),
@@ -483,7 +483,7 @@ def test_what_is_heard_may_be_anything(shapes: Entrant, encoding: Encoding, tmp_
         for event, _ in events:
             bot.notify("heard", event)
         assert bot.exit() == 0
-        assert bot.said().splitlines() == [heard for _, heard in events]
+        assert bot.stderr().splitlines() == [heard for _, heard in events]
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_what_is_heard_may_be_anything(shapes: Entrant, encoding: Encoding, tmp_
     ],
     ids=["a list of another length", "a choice that is none", "a text that is none"],
 )
-def test_what_is_needed_and_wrong_is_an_error_that_names_it(
+def test_a_wrong_value_of_a_required_member_is_an_error_that_names_it(
     shapes: Entrant, change: dict[str, Any], words: str, encoding: Encoding, tmp_path: Path
 ) -> None:
     with Bot(shapes, encoding, tmp_path / "log") as bot:

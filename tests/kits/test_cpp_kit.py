@@ -1,5 +1,7 @@
-"""The C++ starter kit's own: its checks, bots in trouble, its build, and the benchmark's bots, which share no line with
-the kit. What every kit must do stands in test_every_kit.py."""
+"""The C++ kit: its own checks, failing bots, its build, and the benchmarks' bots, which do not use the kit.
+
+test_every_kit.py tests what all kits have in common.
+"""
 
 import subprocess
 from pathlib import Path
@@ -10,7 +12,7 @@ from driving import NAMES, Bot, play, reason
 from kits import built, readme_bot
 
 from referee.games import reantics, tictactoe
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.harness.paths import KITS
 from referee.harness.programs.spec import Entrant
 from referee.protocol.messages import Encoding, ErrorObject
@@ -23,13 +25,13 @@ pytestmark = pytest.mark.usefixtures("cpp_kit")
 
 
 def compiled(source: Path, *flags: str | Path) -> Entrant:
-    """The program of one source file, which must compile without a warning."""
+    """Compiles one source file, without warnings."""
     program = source.with_suffix("")
     subprocess.run(["g++", "-std=c++17", *WARNINGS, *flags, "-o", program, source], check=True, timeout=120)
     return Entrant(program.name, (str(program),), program.parent)
 
 
-def test_the_librarys_own_checks_hold() -> None:
+def test_the_librarys_own_tests_pass() -> None:
     done = subprocess.run([built("cpp") / "build" / "kit_test"], capture_output=True, text=True, timeout=20)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "[  PASSED  ] " in done.stdout
@@ -92,7 +94,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
     return compiled(source, "-I", KIT / "include", KIT / "src" / "wire.cpp", KIT / "src" / "frames.cpp")
 
 
-def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
+def test_a_failing_bot_goes_on_answering(odd: Entrant, encoding: Encoding, tmp_path: Path) -> None:
     with Bot(odd, encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1)
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
@@ -102,10 +104,10 @@ def test_a_bot_in_trouble_goes_on_serving(odd: Entrant, encoding: Encoding, tmp_
         assert bot.call("number") == ErrorObject(-32000, "threw something that is no std::exception")
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
         bot.notify("trouble", {})
-        assert bot.call("stdin") == -1  # the frames are not the bot's to read
+        assert bot.call("stdin") == -1  # frames are not for the bot
         assert bot.call("child") == 0
         assert bot.exit() == 0
-        log = bot.said().splitlines()
+        log = bot.stderr().splitlines()
     assert log[:2] == ["before main", "in main"]
     assert "trouble: in trouble" in log
     assert "from a child" in log
@@ -151,7 +153,7 @@ def test_the_benchmarks_bots_play_each_other(
         assert (one.exit(), two.exit()) == (0, 0)
 
 
-def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
+def test_a_second_build_without_changes_is_quick() -> None:
     command = (
         "cmake -S ../.. -B ../../build -DCMAKE_BUILD_TYPE=Release && cmake --build ../../build --parallel 4 --target "
     )

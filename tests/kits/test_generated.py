@@ -1,4 +1,4 @@
-"""The schemas and the kits' bindings follow from the types of the games."""
+"""The schemas and the kits' bindings, generated from the games' types."""
 
 import json
 from collections import Counter
@@ -44,19 +44,19 @@ def as_sent(value: Any) -> Any:
     return json.loads(msgspec.json.encode(value))
 
 
-def test_the_checked_in_files_are_what_the_types_give() -> None:
+def test_the_generated_files_are_up_to_date() -> None:
     made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files(), **manual_files()}
     for path, content in made.items():
         assert (generated.ROOT / path).read_bytes() == content.encode(), f"{path} is stale: make it again"
 
 
-def test_a_constant_that_lists_one_thing_is_a_tuple_in_python_too() -> None:
+def test_a_constant_with_one_item_is_a_tuple_in_python() -> None:
     text = json.dumps({**schema("tictactoe"), "constants": {"ONE": [5], "TWO": ["a", "b"]}})
     lines = python.emit(Binding.read(text, "here")).splitlines()
     assert "ONE = (5,)" in lines and 'TWO = ("a", "b")' in lines
 
 
-def test_no_schema_is_left_over() -> None:
+def test_every_schema_has_a_game() -> None:
     names = {path.stem for path in (generated.ROOT / "protocol/schemas").glob("*.json")}
     assert names == {*GAMES, "wire"}
 
@@ -94,31 +94,31 @@ def refs(node: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("seed", range(3))
-def test_what_a_match_says_fits_the_schema(name: str, seed: int) -> None:
+def test_the_messages_of_a_match_fit_the_schema(name: str, seed: int) -> None:
     game, dice = registry.game(name), Dice(seed)
     options = game.options(**game.ending)
     state = game.new(Setup(seed, ("a", "b", "c", "d")[: game.seats.start], options))
-    said = _Said(schema(name))
+    checker = _Checker(schema(name))
     events = state.opening()
     for _ in range(400):
         for event in events:
             if isinstance(event, Notice):
-                said.fits(event.method, "params", event.params)
+                checker.fits(event.method, "params", event.params)
         if not state.awaited:
             break
         answers = {}
         for call in state.calls():
-            said.fits(call.method.name, "params", call.params)
+            checker.fits(call.method.name, "params", call.params)
             answers[call.player] = None if call.method.result is type(None) else state.sample(call.player, dice)
-            said.fits(call.method.name, "result", answers[call.player])
+            checker.fits(call.method.name, "result", answers[call.player])
         events = state.apply(answers)
-    methods = {method for method, _ in said.count}
+    methods = {method for method, _ in checker.count}
     heard = {method.name for method in game.methods.values() if not method.viewers}
     assert methods >= ({"getPlacement", "getMove"} if name == "reantics" else heard)
 
 
-class _Said:
-    """Holds what is said against a schema: the first twenty of a kind, then every tenth, for some are large."""
+class _Checker:
+    """Checks messages against a schema: the first twenty of each kind, then every tenth, since some are large."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.validators = {
@@ -164,10 +164,10 @@ def test_coordinates_cells_and_symbols_are_named_once() -> None:
     move = schema("reantics")["$defs"]["Move"]["properties"]["coordList"]["anyOf"][0]
     assert move == {"type": "array", "items": {"$ref": "#/$defs/Coord"}}
     event = schema("tictactoe")["$defs"]["ArenaEvent"]["properties"]
-    assert event["player"] == {"description": "who answered", "$ref": "#/$defs/Symbol"}
+    assert event["player"] == {"description": "the side that answered", "$ref": "#/$defs/Symbol"}
 
 
-def test_the_kits_read_every_shape_of_the_schemas() -> None:
+def test_the_kits_know_every_shape_of_the_schemas() -> None:
     binding = Binding.read(dump(game_schema(registry.game("reantics"))), "here")
     assert [record.name for record in binding.records] == [
         "Ant",
@@ -210,8 +210,8 @@ def test_a_page_shows_every_function_event_and_member_and_a_frame_of_each_functi
 
 
 @pytest.mark.parametrize("name", [*GAMES, "wire"])
-def test_every_member_says_what_it_means(name: str) -> None:
-    """In words of its own, or by a type that does. A union's tag, one word, needs none."""
+def test_every_member_has_a_description(name: str) -> None:
+    """Its type may have the description. A union's tag needs none."""
     defs = schema(name)["$defs"]
     silent = [
         f"{kind}.{member}"

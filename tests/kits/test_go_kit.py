@@ -1,6 +1,6 @@
 """The Go starter kit's own: its checks, bots in trouble, its build, and the bindings of a game that has every shape.
 
-What every kit must do stands in test_every_kit.py.
+test_every_kit.py tests what all kits have in common.
 """
 
 import json
@@ -29,7 +29,7 @@ def run_go(*args: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["go", *args], cwd=KIT, capture_output=True, text=True, timeout=250)
 
 
-def test_the_librarys_own_checks_hold() -> None:
+def test_the_librarys_own_tests_pass() -> None:
     done = run_go("test", "./...")
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -109,7 +109,7 @@ func main() {
 """
 
 
-def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+def test_a_failing_bot_goes_on_answering(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("go", "odd", ODD), encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1, options={"board": False})
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
@@ -121,11 +121,11 @@ def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot,
         assert isinstance(failure, ErrorObject)
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
         bot.notify("trouble", {})
-        assert bot.call("stdin") == ""  # the frames are not the bot's to read
+        assert bot.call("stdin") == ""  # frames are not for the bot
         assert bot.call("child") is True
         assert bot.call("background") is None
         assert bot.exit() == 0
-        log = bot.said()
+        log = bot.stderr()
     assert log.startswith("before main\nin main\nnil: panic: runtime error: ")
     assert "\tin main.(*odd).Answer, " in log
     assert "trouble: in trouble\n" in log
@@ -148,23 +148,23 @@ def test_a_match_that_a_bot_cannot_play_is_refused(encoding: Encoding, written: 
         assert bot.initialize("odd", seat=7) == ErrorObject(-32000, "no seat 7")
 
 
-def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
+def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:
     entrant(str(KIT / "examples" / "reantics"))
     program = work("go") / "build" / "reantics"
-    made = program.stat().st_ino  # Go sets the time even of what it leaves alone
+    made = program.stat().st_ino  # Go updates the time of unchanged files too
     subprocess.run(
         ["/bin/sh", "-c", BUILD.format("reantics")], cwd=work("go") / "examples" / "reantics", check=True, timeout=5
     )
     assert program.stat().st_ino == made
 
 
-def test_a_bot_folder_names_that_build() -> None:
+def test_bot_toml_has_the_same_build() -> None:
     for name in ("quoridor", "reantics", "tictactoe"):
         settings = (KIT / "examples" / name / "bot.toml").read_text("utf-8")
         assert f'build = "{BUILD.format(name)}"' in settings
 
 
-def test_a_template_is_a_bot_wherever_the_kit_is_copied(tmp_path: Path) -> None:
+def test_a_template_plays_from_any_copy_of_the_kit(tmp_path: Path) -> None:
     shutil.copytree(KIT, tmp_path / "kit", ignore=shutil.ignore_patterns("build"))
     with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.JSON, tmp_path / "log") as bot:
         assert bot.initialize("tictactoe").name == "My tic-tac-toe bot"
@@ -367,7 +367,7 @@ var _ Bot = bot{}
 """
 
 
-def test_the_bindings_of_every_shape_are_formatted_compile_and_say_what_they_should(tmp_path: Path) -> None:
+def test_the_bindings_of_every_shape_are_formatted_compile_and_work(tmp_path: Path) -> None:
     (tmp_path / "shapes.go").write_text(go.emit(Binding.read(json.dumps(SHAPES), "here")), "utf-8")
     (tmp_path / "shapes_test.go").write_text(SHAPES_TEST.lstrip(), "utf-8")
     (tmp_path / "go.mod").write_text("module shapes\n\ngo 1.24.0\n")

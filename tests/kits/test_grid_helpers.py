@@ -1,7 +1,7 @@
-"""Every kit's functions for the boards of AIBG 5 and AI Arena 21, held against others that are written here from the
-rules alone: on positions drawn at random, at the border, and with arguments that no position has.
+"""The kits' functions for the boards of AIBG 5 and AI Arena 21, compared with functions written here from the rules.
 
-A probe in each language answers with what they say of the position that it is asked in.
+The positions are random, also at the border, and some arguments are off the board. A probe in each language answers
+with the results of its kit's functions.
 """
 
 import math
@@ -24,7 +24,7 @@ POSITIONS = 200
 
 Cell = tuple[int, int]
 Position = tuple[Any, list[str]]
-"""The call's parameters, and what is to be said of them."""
+"""The parameters of a call, and the expected results."""
 
 
 def flag(value: bool) -> str:
@@ -134,7 +134,7 @@ def a_board(luck: random.Random) -> Position:
     return {"playerIdx": 1, "gameState": state, "message": None}, says
 
 
-def test_lines_of_fire_are_those_of_the_rules() -> None:
+def test_lines_of_fire_follow_the_rules() -> None:
     """Some of the table of aibg5.md 7: ties, and both that are none."""
     for target, cells in (
         ((1, 1), [(1, 0)]), ((-1, -1), [(0, -1)]), ((2, -1), [(1, 0)]), ((-2, 1), [(-1, 1)]), ((1, -2), [(1, -1)]),
@@ -204,10 +204,10 @@ def a_map(luck: random.Random) -> Position:
 @pytest.mark.parametrize("kit", sorted(SUFFIXES))
 @pytest.mark.parametrize(
     ("probe", "game", "method", "drawn"),
-    [("hexes", "aibg5", "doAction", a_board), ("grids", "aiarena21", "play_turn", a_map)],
+    [("hexgrid", "aibg5", "doAction", a_board), ("grids", "aiarena21", "play_turn", a_map)],
     ids=["aibg5", "aiarena21"],
 )
-def test_the_functions_say_what_the_rules_say(
+def test_the_functions_follow_the_rules(
     probe: str, game: str, method: str, drawn: Callable[[random.Random], Position], kit: str, tmp_path: Path
 ) -> None:
     if kit != "python":

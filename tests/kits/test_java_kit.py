@@ -1,6 +1,6 @@
-"""The Java starter kit's own: its checks, bots in trouble, and its build.
+"""The Java kit: its own checks, failing bots, and its build.
 
-What every kit must do stands in test_every_kit.py.
+test_every_kit.py tests what all kits have in common.
 """
 
 import re
@@ -19,7 +19,7 @@ KIT = KITS / "java"
 pytestmark = pytest.mark.usefixtures("java_kit")
 
 
-def test_the_librarys_own_checks_hold() -> None:
+def test_the_librarys_own_tests_pass() -> None:
     done = subprocess.run(["mvn", "-B", "test"], cwd=built("java"), capture_output=True, text=True, timeout=250)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Tests run: [1-9]\d*, Failures: 0, Errors: 0, Skipped: 0", done.stdout), done.stdout
@@ -62,7 +62,7 @@ public class Odd extends Bot {
 """
 
 
-def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+def test_a_failing_bot_goes_on_answering(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("java", "Odd", ODD), encoding, tmp_path / "log") as bot:
         assert bot.initialize(game="anything", seat=1, seed=2**63 - 5).name == "Odd"
         assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5, 7, 1 << 33]
@@ -72,10 +72,10 @@ def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot,
             assert failure.code == -32000
             assert failure.message
         assert not isinstance(bot.call("luck"), ErrorObject)
-        assert bot.call("stdin") == -1  # the frames are not the bot's to read
+        assert bot.call("stdin") == -1  # frames are not for the bot
         assert bot.call("thread") is None
         assert bot.exit() == 0
-        assert bot.said().startswith("static\n")
+        assert bot.stderr().startswith("static\n")
 
 
 def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, t
     assert draws[0] == draws[1] != draws[2]
 
 
-def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
+def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:
     jar = built("java") / "target" / "referee-kit.jar"
     made = jar.stat().st_mtime_ns
     subprocess.run([built("java") / "build.sh"], check=True, timeout=2)

@@ -1,6 +1,6 @@
-"""The JavaScript starter kit's own: what the language prints with, promises, TypeScript, its unit tests and its build.
+"""The JavaScript kit: prints, promises, TypeScript, its unit tests and its build.
 
-What every kit must do stands in test_every_kit.py.
+test_every_kit.py tests what all kits have in common.
 """
 
 import json
@@ -111,17 +111,17 @@ def odd(written: WriteBot, encoding: Encoding, tmp_path: Path) -> Any:
         yield bot
 
 
-def test_nothing_that_is_printed_reaches_the_wire_and_children_do_not_inherit_it(odd: Bot) -> None:
+def test_no_print_reaches_the_wire_and_children_do_not_inherit_it(odd: Bot) -> None:
     assert odd.call("prints") is None
     printed = ["while the file is read", "stdout", "descriptor 1", "child", "4", "stderr"]  # 0, 1, 2 and the folder
-    assert odd.said().split("\n") == [*printed, ""]
+    assert odd.stderr().split("\n") == [*printed, ""]
 
 
 def test_standard_input_is_empty_for_the_bot_and_its_children(odd: Bot) -> None:
     assert odd.call("input") == ""
 
 
-def test_the_match_is_known_to_the_bot(odd: Bot) -> None:
+def test_the_bot_knows_the_match(odd: Bot) -> None:
     assert odd.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 7, 1 << 33, 2**64 - 1]
 
 
@@ -133,21 +133,21 @@ def test_the_same_seed_gives_the_same_luck_and_each_match_a_new_bot(odd: Bot) ->
     assert draws[0] == draws[2] != draws[1]
 
 
-def test_a_promise_is_waited_for_and_its_error_is_told(odd: Bot) -> None:
+def test_a_promise_is_awaited_and_its_error_is_reported(odd: Bot) -> None:
     assert odd.call("later") == "later"
     assert odd.call("rejected") == ErrorObject(-32000, "too late")
     assert odd.call("later") == "later"
 
 
-def test_an_error_that_nobody_catches_fails_the_open_call_and_the_bot_serves_on(odd: Bot) -> None:
+def test_an_uncaught_error_fails_the_open_call_and_the_bot_goes_on(odd: Bot) -> None:
     assert odd.call("in a timer") == ErrorObject(-32000, "nobody caught this")
     assert odd.call("after the answer") is None
     assert odd.call("busy") is None
     assert odd.call("later") == "later"
-    assert "Error: nobody heard this\n" in odd.said()
+    assert "Error: nobody heard this\n" in odd.stderr()
 
 
-def test_what_json_cannot_say_is_mended_or_an_error_in_both_encodings(odd: Bot) -> None:
+def test_values_outside_of_json_are_converted_or_an_error_in_both_encodings(odd: Bot) -> None:
     assert odd.call("nan") == [None, 2**63, "\ufffd"]
     for method, words in {"cycle": "circular", "deep": "call stack", "bare": "TypeError", "word": "a word"}.items():
         failure = odd.call(method)
@@ -157,12 +157,12 @@ def test_what_json_cannot_say_is_mended_or_an_error_in_both_encodings(odd: Bot) 
     assert odd.call("later") == "later"
 
 
-def test_exit_does_not_wait_for_timers_and_a_bot_can_leave_with_its_own_status(odd: Bot) -> None:
+def test_exit_does_not_wait_for_timers_and_a_bot_may_have_its_own_exit_code(odd: Bot) -> None:
     assert odd.call("never") is None
     assert odd.exit() == 0
 
 
-def test_a_bot_can_leave_with_its_own_status(odd: Bot) -> None:
+def test_a_bot_may_exit_with_its_own_code(odd: Bot) -> None:
     with pytest.raises(AssertionError, match="the bot ended"):
         odd.call("leave")
     assert odd.process.wait(10) == 3
@@ -173,8 +173,8 @@ def test_no_key_that_a_rival_sends_ends_the_bot(odd: Bot) -> None:
     assert odd.call("later") == "later"
 
 
-def test_a_bot_can_be_tried_with_files_in_place_of_pipes(tmp_path: Path) -> None:
-    """Its frames are on standard output, what it prints is not."""
+def test_a_bot_runs_with_files_instead_of_pipes(tmp_path: Path) -> None:
+    """Frames go to standard output, prints do not."""
     frames = [
         {"id": 0, "method": "initialize", "params": {"protocol": 1, "game": "conformance"}},
         {"id": 1, "method": "print", "params": {"text": "x = 5"}},
@@ -240,7 +240,7 @@ def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new.write(TICTACTOE, "javascript", tmp_path / "bot")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "built"))  # where nobody has built the same bot
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "built"))  # an empty cache
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setenv("npm_config_fetch_retries", "0")
@@ -248,7 +248,7 @@ def test_a_package_that_cannot_be_fetched_fails_the_build_with_npms_words(
         entrant(str(tmp_path / "bot"))
 
 
-def test_a_template_is_a_bot_wherever_the_kit_is_copied(tmp_path: Path) -> None:
+def test_a_template_plays_from_any_copy_of_the_kit(tmp_path: Path) -> None:
     made = shutil.ignore_patterns("build", "dist", "node_modules")
     shutil.copytree(KIT, tmp_path / "kit", ignore=made)
     with Bot(entrant(str(tmp_path / "kit" / "examples" / "my_tictactoe")), Encoding.MSGPACK, tmp_path / "log") as bot:
@@ -256,12 +256,12 @@ def test_a_template_is_a_bot_wherever_the_kit_is_copied(tmp_path: Path) -> None:
         assert bot.call("play", {"id": "battle"})["position"] in CELLS
 
 
-def test_a_file_without_the_kit_needs_nothing_but_node(tmp_path: Path) -> None:
+def test_a_file_without_the_kit_needs_only_node(tmp_path: Path) -> None:
     (tmp_path / "plain.js").write_text("")
     assert [Path(word).name for word in entrant(str(tmp_path / "plain.js")).argv] == ["node", "plain.js"]
 
 
-def test_a_build_without_changes_is_quick_and_makes_nothing() -> None:
+def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:
     made = (built("javascript") / "dist" / "made").stat().st_mtime_ns
     subprocess.run([built("javascript") / "build.sh"], check=True, timeout=2)
     assert (built("javascript") / "dist" / "made").stat().st_mtime_ns == made
@@ -422,4 +422,4 @@ def test_the_bindings_know_every_shape(encoding: Encoding, tmp_path: Path) -> No
             bot.notify("heard", event)
             picked = {"kind": "one", "answer": [[2, 2], 0.5, ['a "name"', "right", words]]}
             assert bot.call("pick", {**shown, "goal": [1, 1]}) == picked
-        assert bot.said() == ""
+        assert bot.stderr() == ""

@@ -1,4 +1,4 @@
-"""The kits' example bots in the Arena's judged run."""
+"""The kits' example bots in the Arena's test run."""
 
 from pathlib import Path
 
@@ -11,22 +11,24 @@ from referee.harness.process.limits import Limits
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),
-    # No example need hold out against the strong opponent.
+    # Examples need not withstand the strong opponent.
     "quoridor": {"AB_AI_FIRST", "AB_AI_SECOND"},
 }
 
 
 @pytest.mark.trio
 @pytest.mark.parametrize("game", sorted(MAY_MISS))
-async def test_the_examples_have_every_other_point_of_the_judged_run(kit: str, game: str, tmp_path: Path) -> None:
+async def test_the_examples_get_all_points_of_the_test_run_but_some_of_the_strong_opponent(
+    kit: str, game: str, tmp_path: Path
+) -> None:
     judgement = await judge(game, example(kit, game), 1, Limits(isolation=OFF), tmp_path)
     missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
     assert missed.keys() <= MAY_MISS[game], missed
 
 
 @pytest.mark.trio
-async def test_dropper_has_every_point_but_those_for_beating_the_strong_opponent(c_kit: None, tmp_path: Path) -> None:
-    """In one language: the droppers of all of them play alike."""
+async def test_dropper_gets_all_points_but_those_of_the_strong_opponent(c_kit: None, tmp_path: Path) -> None:
+    """Tests one language, since the droppers of all languages play alike."""
     judgement = await judge("connectfour", example("c", "connectfour"), 1, Limits(), tmp_path)
     missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
     assert missed.keys() <= {"AB_AI_R", "AB_AI_Y"}, missed

@@ -1,9 +1,9 @@
-"""Whole matches of the kits' bots under the real referee."""
+"""Matches of the kits' bots under the real referee."""
 
 import re
 import shlex
 import subprocess
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ import pytest
 from kits import SUFFIXES, WriteBot, example, readme_bot
 
 from referee.games import registry
-from referee.games.contract import FaultKind, TimeControl
+from referee.games.contract import FaultKind
+from referee.games.game import TimeControl
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.play import Match
+from referee.harness.match.match import Match
 from referee.harness.match.series import Outcome, Series, play_series
 from referee.harness.match.verdict import Verdict
-from referee.harness.opponents import OPPONENTS
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, entrant
@@ -26,25 +26,16 @@ from referee.harness.replay.simulate import verify
 from referee.protocol.messages import Encoding
 
 PAIRS = list(pairwise([*sorted(SUFFIXES), min(SUFFIXES)]))
-"""Each kit and the next one, round in a ring: so every kit meets two others, however many there are."""
+"""Each kit and the next one, in a ring: every kit meets two others."""
 
 TIME = TimeControl(per_call_s=5.0)
-"""More than a busy machine takes; the games' own limits are not what is tested here."""
-
-
-@pytest.fixture(params=PAIRS, ids="-".join)
-def pair(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Two kits, built."""
-    for kit in request.param:
-        request.getfixturevalue(f"{kit}_kit")
-    one, two = request.param
-    return one, two
+"""Longer than a busy machine needs. These tests are not about the games' own limits."""
 
 
 async def matches(
     entrants: tuple[Entrant, ...], game: str, encoding: Encoding, folder: Path, games: int = 2, **options: Any
 ) -> Outcome:
-    """A series that changes seats, with records that verify."""
+    """Plays a series in which the bots exchange seats, and verifies its replays."""
     found = registry.game(game)
     match = Match(found, entrants, 4711, found.options(**options), TIME, (encoding,), folder / "match.jsonl")
     outcome = await play_series(Series(match, games, swap=True), Limits(isolation=OFF))
@@ -55,7 +46,7 @@ async def matches(
 
 
 def assert_clean(verdict: Verdict, encoding: Encoding) -> None:
-    """Nobody was at fault, or late, and everybody spoke as asked."""
+    """Checks that no bot had a fault or a late answer, and that all used the encoding."""
     assert verdict.faults == ()
     assert {seat.encoding for seat in verdict.seats} == {encoding}
     assert {seat.late_answers for seat in verdict.seats} == {0}
@@ -69,9 +60,12 @@ def named(name: str, program: Entrant) -> Entrant:
 
 
 @pytest.mark.trio
-async def test_two_foragers_of_different_languages_play_to_a_win_in_both_seats(
-    pair: tuple[str, str], encoding: Encoding, tmp_path: Path
+@pytest.mark.parametrize(("pair", "encoding"), list(zip(PAIRS, cycle(Encoding))), ids=lambda each: "-".join(each))
+async def test_examples_of_two_languages_play_reantics_to_a_win_in_both_seats(
+    pair: tuple[str, str], encoding: Encoding, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
+    for kit in pair:
+        request.getfixturevalue(f"{kit}_kit")
     one, two = (named(kit, example(kit, "reantics")) for kit in pair)
     outcome = await matches((one, two), "reantics", encoding, tmp_path)
     for verdict in outcome.matches:
@@ -82,105 +76,25 @@ async def test_two_foragers_of_different_languages_play_to_a_win_in_both_seats(
 
 
 @pytest.mark.trio
-async def test_two_perfect_players_of_different_languages_draw_in_both_seats(
-    pair: tuple[str, str], encoding: Encoding, tmp_path: Path
-) -> None:
-    one, two = (named(kit, example(kit, "tictactoe")) for kit in pair)
-    outcome = await matches((one, two), "tictactoe", encoding, tmp_path)
-    for verdict in outcome.matches:
-        assert_clean(verdict, encoding)
-        assert (verdict.result.reason, verdict.turns) == ("DRAW", 9)
-
-
-@pytest.mark.trio
-async def test_two_masons_of_different_languages_play_to_a_win_in_both_seats(
-    pair: tuple[str, str], encoding: Encoding, tmp_path: Path
-) -> None:
-    """Neither draws lots, and both think alike: it is the same match, whoever has which seat."""
-    one, two = (named(kit, example(kit, "quoridor")) for kit in pair)
-    outcome = await matches((one, two), "quoridor", encoding, tmp_path)
-    for verdict in outcome.matches:
-        assert_clean(verdict, encoding)
-        assert (verdict.result.reason, verdict.turns) == ("FIRST_WIN", 75)
-
-
-@pytest.mark.trio
-async def test_two_droppers_of_different_languages_play_the_same_match_in_both_seats(
-    pair: tuple[str, str], tmp_path: Path
-) -> None:
-    one, two = (named(kit, example(kit, "connectfour")) for kit in pair)
-    outcome = await matches((one, two), "connectfour", Encoding.JSON, tmp_path)
-    for verdict in outcome.matches:
-        assert_clean(verdict, Encoding.JSON)
-        assert (verdict.result.reason, verdict.turns) == ("DRAW", 42)
-
-
-QUORIDOR_CHEATS = {
-    name: opponent.seats["quoridor"]
-    for name, opponent in OPPONENTS.items()
-    if name.startswith("C_AI_") and "quoridor" in opponent.seats
-}
-"""Each with its seat."""
-
-
-@pytest.mark.trio
-@pytest.mark.parametrize("name", QUORIDOR_CHEATS)
-async def test_mason_flips_the_table_after_every_cheat_of_the_arena(kit: str, name: str, tmp_path: Path) -> None:
-    """Whoever places random walls has lost before the eleventh."""
-    mason, cheat = example(kit, "quoridor"), entrant(f"@{name}")
-    pair = (cheat, mason) if QUORIDOR_CHEATS[name] == 0 else (mason, cheat)
-    (verdict,) = (await matches(pair, "quoridor", Encoding.JSON, tmp_path, games=1)).matches
-    if name == "C_AI_PUT_11_WALLS":
-        assert verdict.result.reason == "FIRST_WIN"
-    else:
-        assert verdict.result.reason.startswith("FLIPPED: ")
-        assert verdict.result.ranks[pair.index(mason)] == 1
-
-
-@pytest.mark.trio
-@pytest.mark.parametrize("game", ["quoridor", "reantics", "tictactoe"])
-async def test_the_examples_never_lose_to_random_play(kit: str, game: str, encoding: Encoding, tmp_path: Path) -> None:
-    """Both processes play all matches: who can be used again is."""
-    outcome = await matches((example(kit, game), entrant("@random")), game, encoding, tmp_path, games=4)
-    for verdict in outcome.matches:
-        assert_clean(verdict, encoding)
-    ours, theirs = outcome.standings
-    assert ours.losses == 0
-    assert (ours.wins, ours.draws) == (4, 0) if game != "tictactoe" else ours.wins > 0
-    assert theirs.faults == 0
-
-
-# The templates.
-
-
-@pytest.mark.trio
-@pytest.mark.parametrize(("game", "options"), [("quoridor", {}), ("reantics", {"draw_after": 100}), ("tictactoe", {})])
-async def test_the_templates_play_whole_legal_matches_against_random_play(
-    kit: str, game: str, options: dict[str, Any], encoding: Encoding, tmp_path: Path
-) -> None:
-    entrants = example(kit, f"my_{game}"), entrant("@random")
-    outcome = await matches(entrants, game, encoding, tmp_path, **options)
-    for verdict in outcome.matches:
-        assert_clean(verdict, encoding)
-
-
-@pytest.mark.trio
 @pytest.mark.parametrize(
-    ("game", "options", "endings"),
+    ("game", "pair", "reason", "turns"),
     [
-        ("quoridor", {}, ["FIRST_WIN", "SECOND_WIN", "DRAW"]),
-        ("reantics", {"draw_after": 50}, ["draw_limit", "queen_killed", "starved", "anthill_captured"]),
-        ("tictactoe", {}, ["O_WIN", "X_WIN", "DRAW"]),
+        ("tictactoe", ("c", "go"), "DRAW", 9),
+        ("quoridor", ("cpp", "rust"), "FIRST_WIN", 75),
+        ("connectfour", ("java", "javascript"), "DRAW", 42),
     ],
 )
-async def test_the_templates_of_different_languages_play_each_other(
-    pair: tuple[str, str], game: str, options: dict[str, Any], endings: list[str], encoding: Encoding, tmp_path: Path
+async def test_examples_of_two_languages_play_the_same_match_in_both_seats(
+    game: str, pair: tuple[str, str], reason: str, turns: int, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    one, two = (named(kit, example(kit, f"my_{game}")) for kit in pair)
-    outcome = await matches((one, two), game, encoding, tmp_path, **options)
+    """The examples for these games use no luck and think alike in every language."""
+    for kit in pair:
+        request.getfixturevalue(f"{kit}_kit")
+    one, two = (named(kit, example(kit, game)) for kit in pair)
+    outcome = await matches((one, two), game, Encoding.JSON, tmp_path)
     for verdict in outcome.matches:
-        assert_clean(verdict, encoding)
-        assert verdict.result.reason in endings
+        assert_clean(verdict, Encoding.JSON)
+        assert (verdict.result.reason, verdict.turns) == (reason, turns)
 
 
 # Bots of a single file.
@@ -231,22 +145,22 @@ FAILURES = {
     ),
     "rust": ("Move::new(MoveType::End)", 'panic!("lost in the grass")', ["lost in the grass\n", "Lost.rs:"]),
 }
-"""What is put in the place of what in a README's bot, and the words that its author finds."""
+"""For each kit: text of the README's bot, its replacement, and what its author must find on standard error."""
 
 
 @pytest.mark.trio
-async def test_a_bot_that_fails_loses_and_its_words_and_trace_are_in_the_fault(
-    kit: str, encoding: Encoding, written: WriteBot, tmp_path: Path
+async def test_a_bot_that_fails_loses_and_the_fault_has_its_message_and_trace(
+    kit: str, kit_encoding: Encoding, written: WriteBot, tmp_path: Path
 ) -> None:
     healthy, failure, words = FAILURES[kit]
     source = re.sub(r"\b(Sleeper|MyBot)\b", "Lost", readme_bot(kit)).replace(healthy, failure)
     bot = written(kit, "Lost", source)
-    (verdict,) = (await matches((bot, entrant("@random")), "reantics", encoding, tmp_path, games=1)).matches
+    (verdict,) = (await matches((bot, entrant("@random")), "reantics", kit_encoding, tmp_path, games=1)).matches
     assert verdict.result.ranks == (2, 1)
     (fault,) = verdict.faults
     assert (fault.kind, fault.player, fault.method, fault.exit) == (FaultKind.ERROR, 0, "getMove", None)
     assert "lost in the grass" in fault.detail
-    told = "\n".join(fault.last_words)
-    assert all(word.expandtabs(4) in told for word in words), told
+    stderr = "\n".join(fault.last_words)
+    assert all(word.expandtabs(4) in stderr for word in words), stderr
     log = verdict.seats[0].stderr
     assert log is not None and words[0] in Path(log).read_text("utf-8")

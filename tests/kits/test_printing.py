@@ -1,4 +1,4 @@
-"""What a bot's program prints before it plays, and what a program prints that uses a kit and never plays."""
+"""Prints of a bot before it plays, and of a program that uses a kit without playing."""
 
 import subprocess
 from pathlib import Path
@@ -156,8 +156,8 @@ def program(kit: str, written: WriteBot) -> Entrant:
     return written(kit, "Prints", PROGRAMS[kit])
 
 
-def ran(program: Entrant, given: bytes, env: dict[str, str]) -> tuple[bytes, bytes]:
-    """What it writes to standard output and to standard error."""
+def run(program: Entrant, given: bytes, env: dict[str, str]) -> tuple[bytes, bytes]:
+    """Runs a program; returns its standard output and standard error."""
     done = subprocess.run(
         program.argv, input=given, env=env, cwd=program.cwd, capture_output=True, timeout=60, check=True
     )
@@ -165,28 +165,28 @@ def ran(program: Entrant, given: bytes, env: dict[str, str]) -> tuple[bytes, byt
 
 
 def alone() -> dict[str, str]:
-    """The environment of a program that no referee has started."""
+    """Returns the environment of a program that is not started by the referee."""
     return {name: value for name, value in environment(Path("/tmp")).items() if name != "REFEREE_BOT"}
 
 
-def test_a_program_that_uses_the_kit_and_does_not_run_a_bot_keeps_its_standard_output(program: Entrant) -> None:
-    """As in `echo | python uses_the_kit.py | cat`."""
+def test_a_program_that_runs_no_bot_keeps_its_standard_output(program: Entrant) -> None:
+    """For example in `echo | python uses_the_kit.py | cat`."""
     env = alone() | {"ONLY_USES_THE_KIT": "1"}
-    said, _ = ran(program, b"\n", env)
-    assert said.startswith(b"buffered")
+    stdout, _ = run(program, b"\n", env)
+    assert stdout.startswith(b"buffered")
 
 
-def test_under_the_referee_nothing_that_was_ever_printed_is_on_the_wire(program: Entrant) -> None:
-    said, printed = ran(program, GREETING, environment(Path("/tmp")) | {"AT_ONCE": "1"})
-    assert (said.count(b"\n"), b"at once" in said) == (1, False)
-    assert b"buffered+ at once" in printed
+def test_under_the_referee_no_print_reaches_the_wire(program: Entrant) -> None:
+    stdout, stderr = run(program, GREETING, environment(Path("/tmp")) | {"AT_ONCE": "1"})
+    assert (stdout.count(b"\n"), b"at once" in stdout) == (1, False)
+    assert b"buffered+ at once" in stderr
 
 
 BUFFERED = ("c", "cpp", "python", "rust")
-"""The languages whose prints wait in a buffer."""
+"""Languages with buffered prints."""
 
 
-def test_what_waits_in_a_buffer_when_the_bot_is_run_is_never_on_the_wire(kit: str, program: Entrant) -> None:
-    said, printed = ran(program, GREETING, alone())
-    assert said.startswith(b'{"') and said.count(b"\n") == 1
-    assert (b"buffered" in printed) == (kit in BUFFERED)
+def test_buffered_prints_never_reach_the_wire(kit: str, program: Entrant) -> None:
+    stdout, stderr = run(program, GREETING, alone())
+    assert stdout.startswith(b'{"') and stdout.count(b"\n") == 1
+    assert (b"buffered" in stderr) == (kit in BUFFERED)

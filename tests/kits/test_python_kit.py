@@ -1,6 +1,6 @@
-"""The Python starter kit's own: its checks, prints, values and exceptions of the language, luck, no msgpack.
+"""The Python kit: its own checks, prints, values, exceptions, luck, and play without msgpack.
 
-What every kit must do stands in test_every_kit.py.
+test_every_kit.py tests what all kits have in common.
 """
 
 import re
@@ -24,11 +24,11 @@ StartBot = Callable[[str], Bot]
 
 
 @pytest.mark.parametrize(("folder", "arguments"), [(KIT, ()), (KIT.parent.parent, ("starter_kits/python/tests",))])
-def test_the_librarys_own_checks_hold(folder: Path, arguments: tuple[str, ...]) -> None:
+def test_the_librarys_own_tests_pass(folder: Path, arguments: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"= \d+ passed in ", done.stdout), done.stdout  # and none is skipped
+    assert re.search(r"= \d+ passed in ", done.stdout), done.stdout  # none is skipped
 
 
 @pytest.fixture
@@ -69,11 +69,11 @@ run(Odd)
 """
 
 
-def test_nothing_that_is_printed_reaches_the_wire(start: StartBot) -> None:
+def test_no_print_reaches_the_wire(start: StartBot) -> None:
     bot = start(ODD)
     assert bot.initialize("any").name == "Odd"
     assert bot.call("child") == 0
-    assert bot.said() == "while the file is read\na child\n"
+    assert bot.stderr() == "while the file is read\na child\n"
 
 
 def test_standard_input_is_empty_for_the_bot(start: StartBot) -> None:
@@ -82,7 +82,7 @@ def test_standard_input_is_empty_for_the_bot(start: StartBot) -> None:
     assert bot.call("input") == ""
 
 
-def test_what_json_cannot_say_is_an_error_in_both_encodings(start: StartBot) -> None:
+def test_values_outside_of_json_are_an_error_in_both_encodings(start: StartBot) -> None:
     bot = start(ODD)
     bot.initialize("any")
     assert bot.call("nan") == ErrorObject(-32000, "Out of range float values are not JSON compliant")
@@ -90,21 +90,21 @@ def test_what_json_cannot_say_is_an_error_in_both_encodings(start: StartBot) -> 
     assert bot.call("half") == "?"
 
 
-def test_an_exception_without_words_is_told_by_its_name_and_the_bot_serves_on(start: StartBot) -> None:
+def test_an_exception_without_message_is_reported_by_its_name_and_the_bot_goes_on(start: StartBot) -> None:
     bot = start(ODD)
     bot.initialize("any")
     assert bot.call("silent") == ErrorObject(-32000, "ValueError")
-    assert "in call\n    raise ValueError\n" in bot.said()
+    assert "in call\n    raise ValueError\n" in bot.stderr()
     assert bot.call("input") == ""
 
 
-def test_the_match_is_known_to_the_bot(start: StartBot) -> None:
+def test_the_bot_knows_the_match(start: StartBot) -> None:
     bot = start(ODD)
     bot.initialize("any", seat=1, seed=2**53 - 1, options={"board": False})
     assert bot.call("match") == ["any", 1, [*NAMES], {"board": False}, 10_000, 1 << 33, 2**53 - 1]
 
 
-def test_exit_ends_the_program_with_status_0_and_a_bot_can_leave_with_its_own(start: StartBot) -> None:
+def test_exit_gives_exit_code_0_and_a_bot_may_have_its_own(start: StartBot) -> None:
     bot = start(ODD)
     bot.initialize("any")
     assert bot.exit() == 0
@@ -143,7 +143,7 @@ def test_the_same_seed_gives_the_same_luck_and_each_match_a_new_bot(start: Start
 
 WITHOUT_MSGPACK = """
 import sys
-sys.modules["msgpack"] = None  # as on a machine that does not have it
+sys.modules["msgpack"] = None  # as on a machine without it
 from referee_kit.wire import Bot, run
 run(Bot)
 """
@@ -156,7 +156,7 @@ def test_a_machine_without_msgpack_speaks_json(start: StartBot) -> None:
 
 
 def test_the_kit_and_its_bots_are_typed_throughout(tmp_path: Path) -> None:
-    """The bots are called alike, so each is another run; the cache makes the later ones quick."""
+    """mypy runs for each bot, since all are named bot.py."""
     command = [sys.executable, "-m", "mypy", "--strict", "--python-version=3.11", f"--cache-dir={tmp_path}"]
     for sources in (["referee_kit", "conformance.py"], *([str(file)] for file in (KIT / "examples").glob("*/bot.py"))):
         done = subprocess.run([*command, *sources], cwd=KIT, capture_output=True, text=True, timeout=200)

@@ -1,4 +1,4 @@
-"""A fault of a kit's bot happens again from its bundle, whatever the language, and is gone with its cause."""
+"""A fault report reproduces the fault of a kit's bot until the bug is fixed."""
 
 import json
 import os
@@ -16,16 +16,16 @@ CAUSES = {
     "javascript": ("bot.ts", "empty[Math.floor(this.match.random() * empty.length)]", "CELLS[0]"),
     "go": ("main.go", "&b.free[b.luck.IntN(len(b.free))]", "&tictactoe.CELLS[0]"),
 }
-"""In which file what is to be put for what, so that every answer is the first cell."""
+"""The file, the text to replace, and its replacement that makes every answer the first cell."""
 DEBUGGERS = {"python": "debugpy", "javascript": "node inspect -p", "go": "dlv attach"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lang", DEBUGGERS)
-def test_a_bot_does_the_same_again_until_its_bug_is_mended(
+def test_a_fault_is_reproduced_until_its_bug_is_fixed(
     lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It answers the first cell at every call: its second answer is illegal."""
+    """The bot answers the first cell at every call, which is illegal the second time."""
     if lang != "python":
         need(lang)
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,7 @@
-"""The Rust starter kit's own: its checks, bots in trouble, its bindings and its build. What every kit must do stands in
-test_every_kit.py."""
+"""The Rust kit: its own checks, failing bots, its bindings and its build.
+
+test_every_kit.py tests what all kits have in common.
+"""
 
 import json
 import shutil
@@ -23,14 +25,14 @@ pytestmark = pytest.mark.usefixtures("rust_kit")
 
 
 def cargo(*words: str | Path, cwd: Path | None = None, timeout: float = 200) -> None:
-    """Runs cargo without a network: what it needs was fetched when the kit was built."""
+    """Runs cargo offline, with what the kit's build has fetched."""
     done = subprocess.run(
         ["cargo", *words, "--offline"], cwd=cwd or built("rust"), capture_output=True, text=True, timeout=timeout
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_librarys_own_checks_hold() -> None:
+def test_the_librarys_own_tests_pass() -> None:
     cargo("test", "--quiet", "--release", "--lib")
 
 
@@ -84,7 +86,7 @@ fn main() {
 """
 
 
-def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+def test_a_failing_bot_goes_on_answering(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("rust", "odd", ODD), encoding, tmp_path / "log") as bot:
         hello = bot.initialize("odd", seat=1, seed=2**64 - 1)
         assert (hello.name, hello.version, hello.encoding, hello.reuse) == ("Odd", "2.1", encoding, True)
@@ -96,27 +98,27 @@ def test_a_bot_in_trouble_goes_on_serving(encoding: Encoding, written: WriteBot,
         assert bot.call("number") == ErrorObject(-32000, "panicked")
         assert bot.call("surprise") == ErrorObject(-32601, "unknown method surprise")
         bot.notify("trouble", {})
-        assert bot.call("stdin") == 0  # the frames are not the bot's to read
+        assert bot.call("stdin") == 0  # frames are not for the bot
         assert bot.exit() == 0
-        log = bot.said()
+        log = bot.stderr()
     assert log.startswith("before run\n")
     assert log.endswith("dropped seat 1\n")
     for words in ("odd.rs:", out_of_bounds, "in trouble\n"):
         assert words in log
 
 
-def test_a_child_has_neither_end_of_the_wire(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
+def test_a_child_process_does_not_inherit_the_wire(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("rust", "odd", ODD), encoding, tmp_path / "log") as bot:
         bot.initialize("odd")
         assert bot.call("child") == 0
-        assert bot.said().split("from a child\n")[1].split() == ["0", "1", "2"]
+        assert bot.stderr().split("from a child\n")[1].split() == ["0", "1", "2"]
 
 
 def test_the_last_matchs_bot_ends_before_the_next_begins(written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("rust", "odd", ODD), Encoding.JSON, tmp_path / "log") as bot:
         bot.initialize("odd", seat=0)
         bot.initialize("odd", seat=1)
-        assert bot.said() == "before run\ndropped seat 0\n"
+        assert bot.stderr() == "before run\ndropped seat 0\n"
 
 
 def test_a_match_that_a_bot_cannot_play_is_refused(written: WriteBot, encoding: Encoding, tmp_path: Path) -> None:
@@ -335,7 +337,7 @@ fn an_event_reads_nonsense_as_absent() {
 
 
 def test_every_shape_of_a_schema_is_bound() -> None:
-    """The kit with a made-up game beside ours; always in one folder, since cargo keeps what it made."""
+    """Tests the kit with a made-up game, always in the same folder for cargo's cache."""
     folder = built("rust") / "target" / "madeup"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(KIT / "src", folder / "src")
@@ -351,7 +353,7 @@ def test_every_shape_of_a_schema_is_bound() -> None:
     cargo("test", "--quiet", "--release", "--lib", "--target-dir", built("rust") / "target", cwd=folder)
 
 
-def test_the_sources_are_as_the_formatter_has_them() -> None:
+def test_the_sources_are_formatted() -> None:
     if shutil.which("rustfmt") is None:
         pytest.skip("rustfmt is not on this machine")
     cargo_fmt = subprocess.run(
@@ -363,7 +365,7 @@ def test_the_sources_are_as_the_formatter_has_them() -> None:
 # The build.
 
 
-def test_a_bot_folder_names_a_build_that_is_quick_when_nothing_changed() -> None:
+def test_a_second_build_without_changes_is_quick() -> None:
     for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
         folder = built("rust") / "examples" / name
         command = f"cargo build --quiet --release --package {name}_bot"

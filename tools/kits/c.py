@@ -21,7 +21,7 @@ NOTHING = "(referee_value){.kind = REFEREE_VALUE_NULL}"
 
 
 class _Names:
-    """What a game's types, functions and constants are called."""
+    """The names of a game's types, functions and constants."""
 
     def __init__(self, game: str) -> None:
         self.game = game

@@ -17,7 +17,7 @@ TAKEN = {
     *("goto", "if", "import", "interface", "map", "package", "range", "return", "select", "struct", "switch", "type"),
     *("var", "answer", "any", "method", "params", "referee", "result", "u", "wire"),
 }
-"""What a parameter cannot be called: Go's own words and ours."""
+"""Names that a parameter cannot have: Go's keywords and ours."""
 
 
 def emit(game: Binding) -> str:

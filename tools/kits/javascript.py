@@ -94,7 +94,7 @@ def _type(shape: Type, sent: bool = False) -> str:
 
 
 def _doc(text: str, indent: int) -> list[str]:
-    """A comment that editors show beside the name."""
+    """Returns a comment that editors show with the name."""
     lines = comment(text, indent, " * ")
     if len(lines) < 2:
         short = [f"{' ' * indent}/** {line.strip()[2:]} */" for line in lines]

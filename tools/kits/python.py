@@ -32,7 +32,7 @@ def emit(game: Binding) -> str:
 
 
 def _helpers(game: str) -> Iterator[str]:
-    """What is written by hand for a game comes along with the rest of it."""
+    """Exports what is written by hand for a game, too."""
     if (KITS / "python" / "referee_kit" / f"_{game}.py").is_file():
         yield from ("", "")
         yield f"from referee_kit._{game} import *  # noqa: E402, F403"

@@ -85,7 +85,7 @@ def _variant(option: str) -> str:
 
 
 def _choice(choice: Choice) -> Iterator[str]:
-    """Serde converts numbers, and knows texts as variants. What both have beside that is in macros of the library."""
+    """Serde converts numbers, and maps texts to variants. The library's macros add the rest for both."""
     is_text = isinstance(choice.options[0][1], str)
     yield f"/// One of several; on the wire its {'text' if is_text else 'number'}."
     yield "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Deserialize, serde::Serialize)]"
@@ -132,7 +132,7 @@ def _type(shape: Type) -> str:
 
 
 def _struct(record: Record, tag_text: str | None) -> Iterator[str]:
-    """A choice of a union has no member for its tag: that is told by the variant, and written by serde."""
+    """A choice of a union has no member for its tag: serde writes it from the variant."""
     fields = _members(record)
     yield from comment(record.doc, 0, "/// ")
     traits = ["Clone", "Debug", "PartialEq"]

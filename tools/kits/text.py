@@ -1,4 +1,4 @@
-"""What the emitters have in common in writing: literals, comments, and lists that may be too long for a line."""
+"""Text that all emitters write: literals, comments, and lists that may be too long for a line."""
 
 import json
 import textwrap

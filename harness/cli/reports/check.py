@@ -1,4 +1,4 @@
-"""A check: what became of each rule, the findings in full, the verdict."""
+"""The report of `referee check`."""
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -13,10 +13,10 @@ _LEVEL_STYLES = {Level.ERROR: "bold red", Level.WARNING: "bold yellow", Level.NO
 
 
 def check(run: CheckReport) -> RenderableType:
-    """The rules of a check with what became of each, the findings in full, and the verdict."""
-    title = f"{run.game}: {printable(run.name)} is checked, seed {run.seed}"
+    """Returns the result of each rule, all findings, and the verdict."""
+    title = f"{run.game}: check of {printable(run.name)}, seed {run.seed}"
     sheet = Sheet(("rule", ""), (), ("what",), title)
-    found = []
+    findings = []
     tried = [checked for checked in run.checks if checked.note != NOT_TRIED or checked.findings]
     for checked in tried:
         style = _STATUS_STYLES[checked.status]
@@ -25,9 +25,9 @@ def check(run: CheckReport) -> RenderableType:
         for finding in checked.findings:
             text = Text(f"{finding.level} {finding.rule}: ", style=_LEVEL_STYLES[finding.level])
             lines = [printable(line) for line in in_full(finding).split("\n")]
-            found.append(text.append("\n  ".join(lines), style="none"))
+            findings.append(text.append("\n  ".join(lines), style="none"))
     counts = [f"{count} {level}{'' if count == 1 else 's'}" for level in Level if (count := run.count(level))]
     rest = len(run.checks) - len(tried)
-    counts += [f"{rest} rules not tried before that is mended"] if rest else []
+    counts += [f"{rest} rules not checked until that is fixed"] if rest else []
     word, style = ("passed", "bold green") if run.passed else ("refused", "bold red")
-    return Group(sheet, *found, Text(f"{word}: {', '.join(counts) or 'nothing found'}", style=style))
+    return Group(sheet, *findings, Text(f"{word}: {', '.join(counts) or 'nothing found'}", style=style))

@@ -1,4 +1,4 @@
-"""What there is: games with their functions and options, languages that a new bot can be written in."""
+"""Lists of games with their functions and options, and of the languages for a new bot."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,14 +8,14 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from referee.games.contract import Game
+from referee.games.game import Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
 from referee.harness.match import maps
-from referee.harness.match.rule_options import described
+from referee.harness.match.rule_options import option_descriptions
 
 
 def games(all_games: Sequence[Game]) -> RenderableType:
-    """Every game with its functions, its options and its own time control."""
+    """Returns all games, each with its functions, options and time control."""
     return Group(*(part for game in all_games for part in _game(game)))
 
 
@@ -25,7 +25,7 @@ def _game(game: Game) -> Iterator[RenderableType]:
     for method in game.methods.values():
         kind = "viewers" if method.viewers else "event" if method.result is None else "function"
         table.add_row(f"  {kind}", method.name, Text(method.doc))
-    for name, default, text in described(game):
+    for name, default, text in option_descriptions(game):
         table.add_row("  option", Text(f"{name}={default}"), Text(text))
     if names := maps.names(game.name):
         table.add_row("  maps", Text(" ".join(names)), "for --map, or the path of a file")
@@ -36,12 +36,11 @@ def _headline(game: Game) -> Text:
     seats = game.seats
     count = str(seats.start) if len(seats) == 1 else f"{seats.start} to {seats.stop - 1}"
     text = Text(f"{game.name}", style="bold")
-    return text.append(f"  {game.title}, {count} seats, {time_in_words(game) or 'no limit of time'}", style="none")
+    return text.append(f"  {game.title}, {count} seats, {time_in_words(game) or 'no time limit'}", style="none")
 
 
 def detailed(game: Game) -> RenderableType:
-    """One game with all that a bot's author looks up: functions and events with types and ranges, options, maps, where
-    the rules stand. One part below the other, so that it can be read in a narrow terminal."""
+    """Returns a game in full: functions and events with types and ranges, options, maps, and where its rules are."""
     schema = game_schema(game)
     parts: list[RenderableType] = [_headline(game), Text(schema["description"])]
     for name, method in schema["methods"].items():
@@ -53,8 +52,8 @@ def detailed(game: Game) -> RenderableType:
     parts += ["", Text("options", style="bold"), *_members(schema["$defs"]["Options"])]
     if names := maps.names(game.name):
         parts += ["", Text.assemble(("maps", "bold"), f"  {' '.join(names)}, for --map, or the path of a file")]
-    if game.notation is not None:
-        parts += ["", Text.assemble(("coordinates", "bold"), f"  {game.notation.frame}")]
+    if game.presentation.frame:
+        parts += ["", Text.assemble(("coordinates", "bold"), f"  {game.presentation.frame}")]
     parts += ["", Text.assemble(("rules", "bold"), f"  referee rules {game.name} [SECTION]")]
     return Group(*parts)
 
@@ -71,7 +70,7 @@ def _function(name: str, method: Schema, defs: Schema) -> Iterator[RenderableTyp
 
 
 def _members(part: Schema) -> Iterator[RenderableType]:
-    """The members of a record with type and range, or what else a type is."""
+    """Yields the members of a record with type and range, or another type in words."""
     if "properties" not in part:
         words = in_words({key: value for key, value in part.items() if key != "description"})
         yield Text(f"  {words}")
@@ -86,13 +85,15 @@ def _members(part: Schema) -> Iterator[RenderableType]:
 
 
 def kits(games_by_kit: Mapping[str, Sequence[str]]) -> RenderableType:
-    """The languages that a new bot can be written in, each with its games."""
+    """Returns the languages for a new bot, each with its games."""
     table = Table("--lang", "games", box=None, pad_edge=False, header_style="dim")
     for lang, names in games_by_kit.items():
         table.add_row(lang, " ".join(names))
     return Group(table, Text("referee new GAME --lang LANG [FOLDER]", style="dim"))
 
 
-def written(folder: Path, first_match: str) -> Text:
-    """A new bot, and what to do next."""
-    return Text(f"{folder} plays as it is; its README tells what is what\n").append(first_match, style="bold")
+def created(folder: Path, first_match: str) -> Text:
+    """Returns what to do next with a new bot."""
+    return Text(f"Created {folder}. Next: see {folder / 'README.md'}, or play a match:\n").append(
+        first_match, style="bold"
+    )

@@ -1,4 +1,4 @@
-"""A table where it fits, and a few lines a row where the terminal is too narrow for it."""
+"""A table, or a few lines for each row if the terminal is too narrow."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,22 +8,29 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = 2
-READABLE = 16
-"""So wide a column of sentences must be left; below it is no column any more."""
+MIN_PROSE = 16
+"""The least width of a column of sentences."""
 
 
 class Sheet:
-    """Rows with one heading each. No number and no name is ever cut in two."""
+    """A table that never cuts a number or a name."""
 
     def __init__(
         self, names: Sequence[str], numbers: Sequence[str], prose: Sequence[str] = (), title: str = ""
     ) -> None:
-        """`names`: columns to the left; `numbers`: to the right; `prose`: the last ones, which may be wrapped."""
+        """Creates a table without rows.
+
+        Args:
+            names: The first columns, aligned left.
+            numbers: The next columns, aligned right.
+            prose: The last columns, which are wrapped.
+            title: A line above the table.
+        """
         self.names, self.numbers, self.prose, self.title = tuple(names), tuple(numbers), tuple(prose), title
         self.rows: list[tuple[list[Text], str]] = []
 
     def add(self, *cells: str | Text, style: str = "") -> None:
-        """A row."""
+        """Adds a row."""
         self.rows.append(([cell if isinstance(cell, Text) else Text(cell) for cell in cells], style))
 
     @property
@@ -31,11 +38,11 @@ class Sheet:
         return self.names + self.numbers + self.prose
 
     def width(self) -> int:
-        """What the table needs."""
+        """Returns the width of the table."""
         cells = zip(*([cell.plain for cell in row] for row, _ in self.rows), strict=True) if self.rows else ()
         widths = [max(map(cell_len, (*column, name))) for column, name in zip(cells, self.columns, strict=False)]
         prose = len(self.names) + len(self.numbers)
-        return sum(widths[:prose]) + sum(min(width, READABLE) for width in widths[prose:]) + GAP * (len(widths) - 1)
+        return sum(widths[:prose]) + sum(min(width, MIN_PROSE) for width in widths[prose:]) + GAP * (len(widths) - 1)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
         if self.width() <= options.max_width:
@@ -44,7 +51,7 @@ class Sheet:
             if self.title:
                 yield from Text(self.title, style="italic").wrap(console, options.max_width)
             for row, style in self.rows:
-                yield from self._record(row, style, console, options.max_width)
+                yield from self._lines(row, style, console, options.max_width)
 
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, header_style="dim", title=self.title or None, title_justify="left")
@@ -58,8 +65,8 @@ class Sheet:
             table.add_row(*row, style=style or None)
         return table
 
-    def _record(self, row: Sequence[Text], style: str, console: Console, width: int) -> Iterator[Text]:
-        """The first cells in a line of their own, each number behind its heading."""
+    def _lines(self, row: Sequence[Text], style: str, console: Console, width: int) -> Iterator[Text]:
+        """Yields a line with the names, then the numbers, each after its heading."""
         head = Text("  ").join([cell for cell in row[: len(self.names)] if cell.plain])
         yield from Text("", style=style).append_text(head).wrap(console, width, overflow="fold")
         line = Text(" " * GAP)

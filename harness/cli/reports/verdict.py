@@ -1,4 +1,4 @@
-"""How a match ended, and a series of them: who won and why, the faults, what everybody used."""
+"""The verdict of a match or a series: who won and why, faults, and what the bots used."""
 
 import shlex
 from collections.abc import Sequence
@@ -9,22 +9,23 @@ from rich.text import Text
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, cut, printable
 from referee.harness.match.series import Outcome
-from referee.harness.match.verdict import FaultReport, Seat, Standing, Verdict, more_faults, noise_report
+from referee.harness.match.verdict import Standing, Verdict, noise_report
 from referee.harness.process.limits import mebibytes
+from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 
 
 def verdict(match: Verdict, title: str) -> RenderableType:
-    """Who won and why, the faults, what everybody used, where the replay lies, and what the bots printed."""
+    """Returns who won and why, what each bot used, the faults, and the paths of replay and standard error."""
     parts: list[RenderableType] = [headline(match, title), _seats(match.seats)]
     for fault in match.faults:
         parts += [_fault(fault), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
         if more:
             who = f"seat {player} ({printable(match.seats[player].name)})"
-            parts.append(Text(f"{more:,} more fault{'' if more == 1 else 's'} by {who}, counted only"))
+            parts.append(Text(f"{more:,} more fault{'' if more == 1 else 's'} by {who}, not shown"))
     if match.faults and match.again:
-        parts.append(Text(f"again   {shlex.join(match.again)}", style="dim"))
-    parts.append(noise([match]))
+        parts.append(Text(f"reproduce with: {shlex.join(match.again)}", style="dim"))
+    parts += noise([match])
     if match.replay is not None:
         parts.append(Text(f"replay  {match.replay}  ({match.turns} turns in {match.duration_s:.2f} s)", style="dim"))
     for seat in match.seats:
@@ -33,18 +34,21 @@ def verdict(match: Verdict, title: str) -> RenderableType:
     return Group(*parts)
 
 
-def noise(matches: Sequence[Verdict]) -> Text:
-    """How many calls were late, or would have been, because of the machine; how long we ourselves were away."""
-    found = noise_report(matches)
-    noisy = found.noisy_calls
-    text = Text(f"noise   {noisy:,} of {found.calls:,} calls within the noise", style="yellow" if noisy else "dim")
-    if noisy and found.faults:
-        text.append(f", {found.noisy_faults:,} of {found.faults:,} faults")
-    return text.append(f"; the referee was away for {found.away_s:.2f} s" if found.away_s else "")
+def noise(matches: Sequence[Verdict]) -> list[Text]:
+    """Returns how many calls machine load slowed down, and how long the referee itself did not run, if it did."""
+    report = noise_report(matches)
+    lines = []
+    if report.noisy_calls:
+        text = f"{report.noisy_calls:,} of {report.calls:,} calls were slowed by machine load"
+        faults = f", {report.noisy_faults:,} of {report.faults:,} faults" if report.faults else ""
+        lines.append(Text(text + faults, style="yellow"))
+    if report.away_s:
+        lines.append(Text(f"the referee itself did not run for {report.away_s:.2f} s", style="dim"))
+    return lines
 
 
 def headline(match: Verdict, title: str, seated: bool = False) -> Text:
-    """One line: who beat whom, and why. `seated`: and who sat where, from seat 0 on."""
+    """Returns who beat whom and why, in a line. `seated` adds the bots in the order of their seats."""
     names = _distinct([printable(seat.name) for seat in match.seats])
     best = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank == 1]
     rest = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank > 1]
@@ -60,11 +64,11 @@ def headline(match: Verdict, title: str, seated: bool = False) -> Text:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The names, with the seat behind those that more than one bot has."""
+    """Adds the seat to names that several bots have."""
     return [f"{name} (seat {player})" if names.count(name) > 1 else name for player, name in enumerate(names)]
 
 
-def _seats(seats: Sequence[Seat]) -> Sheet:
+def _seats(seats: Sequence[SeatSummary]) -> Sheet:
     sheet = Sheet(("seat", "bot", "program"), ("rank", "score", "calls", "time", "CPU", "memory"))
     for player, seat in enumerate(seats):
         sheet.add(
@@ -82,17 +86,19 @@ def _seats(seats: Sequence[Seat]) -> Sheet:
 
 
 def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
-    """The command that shows the turn in the record, and the rules that it was ruled by."""
+    """Returns the commands that show the turn and reproduce the fault, and the rule."""
     leads = []
     if match.replay is not None and fault.turn > 0:
         show = ["referee", "replay", "show", match.replay, "--from", str(fault.turn - 1), "--to", str(fault.turn)]
-        leads.append(Text(f"  see it: {shlex.join(show)}", style="dim"))
+        leads.append(Text(f"  show the turn: {shlex.join(show)}", style="dim"))
     if fault.bundle is not None:
-        leads.append(Text(f"  bundle: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})", style="dim"))
+        leads.append(
+            Text(f"  fault report: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})", style="dim")
+        )
     if fault.rules:
         page, _, section = fault.rules.partition(", ")
         how = "" if page == "SPEC.md" else f" (referee rules {match.game} {section or page})"
-        leads.append(Text(f"  rules:  {fault.rules}{how}", style="dim"))
+        leads.append(Text(f"  rule: {fault.rules}{how}", style="dim"))
     return leads
 
 
@@ -104,19 +110,19 @@ def _fault(fault: FaultReport) -> Text:
     text.append(f"; {fault.penalty}", style="none")
     if fault.host_noise:
         waited = f"{fault.waited_s * 1000:.0f} of {fault.wall_s * 1000:.0f} ms"
-        text.append(f"\n  host noise: for {waited} no core was free for it", style="yellow")
+        text.append(f"\n  slowed by machine load: no core was free for {waited}", style="yellow")
     if fault.exit is not None:
-        text.append(f"\n  the process had ended: {fault.exit}", style="none")
+        text.append(f"\n  the process had exited: {fault.exit}", style="none")
     if fault.answer:
-        text.append("\n  its answer: ", style="dim").append(cut(fault.answer), style="none")
+        text.append("\n  answer: ", style="dim").append(cut(fault.answer), style="none")
     if fault.position:
-        text.append("\n  the position:", style="dim")
+        text.append("\n  position:", style="dim")
         _indent(text, fault.position.split("\n"))
     if fault.said:
-        text.append("\n  on standard error, in this call:", style="dim")
+        text.append("\n  standard error during this call:", style="dim")
         _indent(text, fault.said)
     elif fault.last_words:
-        text.append("\n  its last words on standard error, before this call:", style="dim")
+        text.append("\n  last lines of standard error before this call:", style="dim")
         _indent(text, fault.last_words)
     return text
 
@@ -127,7 +133,13 @@ def _indent(text: Text, lines: Sequence[str]) -> None:
 
 
 def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableType:
-    """The standings of several matches, or who won the games of one. `of`: so many were to be played."""
+    """Returns the standings of several matches, or the score of a best-of match.
+
+    Args:
+        series: The matches.
+        title: The game's title.
+        of: How many games were planned, if the series ended early.
+    """
     played = _count(len(series.matches), of)
     if series.best_of is not None:
         played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
@@ -136,7 +148,7 @@ def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableTyp
     for line in sorted(series.standings, key=_by_points):
         row = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
         sheet.add(Text(printable(line.name)), *map(str, row))
-    return Group(sheet, noise(series.matches))
+    return Group(sheet, *noise(series.matches))
 
 
 def _count(games: int, of: int | None) -> str:
@@ -144,7 +156,7 @@ def _count(games: int, of: int | None) -> str:
 
 
 def _larger_match(series: Outcome) -> str:
-    """`one beats two 51–37`."""
+    """Returns, for example, `one beats two 51–37`."""
     first, second = sorted(series.standings, key=lambda line: -line.wins)
     score = f"{first.wins}–{second.wins}"
     if first.wins == second.wins:

@@ -33,12 +33,12 @@ type Location struct{ Row, Col int }
 
 // Map is the grid.
 type Map struct {
-	Rows  int      // how many
-	Cols  int      // how many
+	Rows  int      // number of rows
+	Cols  int      // number of columns
 	Cells []string // one text a row: . free, # blocked, S spawn (free too)
 }
 
-// Player is what is known of a player: everything but its bids.
+// Player is a player, without its bids.
 type Player struct {
 	Name      string // as on the command line
 	Score     int    // points

@@ -28,9 +28,9 @@ var MAX_HEALTH = [...]int{1000, 1300, 1600, 1900, 2200}
 // POWER is a list of the rules.
 var POWER = [...]int{150, 200, 250, 300, 350}
 
-// Terrain is what a tile holds that the boss has attacked: never the boss.
+// Terrain is the content of a tile that the boss has attacked: never the boss.
 type Terrain struct {
-	Type   string // what it is
+	Type   string // its kind
 	ID     *int   // of a WORMHOLE: the pair
 	Health *int   // of an ASTEROID
 }
@@ -43,9 +43,9 @@ type AttackedTile struct {
 	TileType string // FULL: cannot be entered
 }
 
-// Entity is what a tile holds. Players are not part of the map.
+// Entity is the content of a tile. Players are not part of the map.
 type Entity struct {
-	Type              string         // what it is
+	Type              string         // its kind
 	ID                *int           // of a WORMHOLE: the pair
 	Health            *int           // of an ASTEROID
 	BossAction        *bool          // of a BOSS: see Boss
@@ -66,7 +66,7 @@ type Map struct {
 	Tiles [][]Tile // by r from -14 on, each row by q from its least on
 }
 
-// Player is what is shown of a player: everything but the experience points.
+// Player is a player, without its experience points.
 type Player struct {
 	Type         string  // always that
 	R            int     // row: the second axial coordinate
@@ -74,20 +74,20 @@ type Player struct {
 	PlayerIdx    int     // the player's number: its seat + 1
 	Name         string  // as on the command line
 	Health       int     // health left
-	Power        int     // what an attack takes away
-	Level        int     // power and maximum health follow from it
+	Power        int     // the health that its attack takes
+	Level        int     // decides power and maximum health
 	Kills        int     // players killed
-	Deaths       int     // how often it died
+	Deaths       int     // times it died
 	Score        int     // points
 	Trapped      bool    // sits in a black hole
-	TrapDuration int     // turns still to be lost
+	TrapDuration int     // turns that it still loses
 	Kd           float64 // kills / deaths; kills, if there are no deaths
 }
 
-// Boss is the boss; its seven tiles hold the same.
+// Boss is the boss. Its seven tiles repeat this.
 type Boss struct {
 	Type              string         // always that
-	BossAction        bool           // it acted since the last player did
+	BossAction        bool           // whether it has acted since the last player
 	BossAttackedTiles []AttackedTile // of its last turn: direct hits, the pattern
 }
 
@@ -120,11 +120,10 @@ type GameOver struct {
 
 // Bot plays one match of AIBG 5; each match gets a new one. Embed Base for what may be left out.
 type Bot interface {
-	// JoinGame: The game begins: this is where everybody stands. Asked of all four at once; what is answered does not
-	// matter.
+	// JoinGame: The game begins. All four players are asked at once, and the answer does not matter.
 	JoinGame(playerIdx int, gameState GameState)
 
-	// DoAction: Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells
+	// DoAction: Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells
 	// away.
 	DoAction(playerIdx int, gameState GameState, message *string) Action
 

@@ -57,9 +57,9 @@ func (Hero) isTarget() {}
 
 func (Minion) isTarget() {}
 
-// Buff is one thing that strengthens a minion now.
+// Buff is an effect that strengthens a minion now.
 type Buff struct {
-	ID     int  // the card that it comes from
+	ID     int  // the card that causes it
 	Atk    int  // attack that it adds
 	Health int  // maximum health that it adds
 	Charge bool // it lets the minion attack in the turn in which it arrives
@@ -101,13 +101,13 @@ type Hero struct {
 	ZonePosition int    // always 0
 }
 
-// GameState is the state as the player who is asked may see it.
+// GameState is the state as the player to move may see it.
 type GameState struct {
-	PlayerHand     []Card   // the own hand, left to right
-	PlayerTarget   []Target // the own hero, then the own minions, left to right
+	PlayerHand     []Card   // your hand, left to right
+	PlayerTarget   []Target // your hero, then your minions, left to right
 	OpponentTarget []Target // the enemy hero, then the enemy minions, left to right
-	HeroHealth     int      // of the own hero
-	PlayerHealth   int      // of the own hero, once more
+	HeroHealth     int      // of your hero
+	PlayerHealth   int      // of your hero, again
 	OpponentHealth int      // of the enemy hero
 	PlayerMana     int      // mana left in this turn
 	OpponentMana   int      // mana that the opponent had left after its turn
@@ -124,7 +124,7 @@ type Action struct {
 
 // Bot plays one match of Card game; each match gets a new one. Embed Base for what may be left out.
 type Bot interface {
-	// Start: The game begins: set up what you need. The answer is null; whoever fails here loses.
+	// Start: The game begins: set up what you need. The answer is null; a player who fails here loses.
 	Start()
 
 	// Play: One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.

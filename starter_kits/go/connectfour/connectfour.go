@@ -27,12 +27,12 @@ type Action struct {
 	Column *string // where the token falls, for putToken only
 }
 
-// ArenaEvent is who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as
+// ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
 	YouAre *string // your token; the first event
-	ID     *string // the battle's id, beside youAre
-	Player *string // who answered
+	ID     *string // the battle's id, with youAre
+	Player *string // the side that answered
 	Action any     // putToken, the flip, or whatever was sent
 	Column any     // the column, or whatever was sent
 	Winner *string // the last event

@@ -42,8 +42,8 @@ type Ant struct {
 	Type     int  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
 	Player   int  // the owner
 	Health   int  // health left
-	Carrying bool // holds a unit of food
-	HasMoved bool // has moved, or was built, in this turn
+	Carrying bool // carries a unit of food
+	HasMoved bool // has moved or was built in this turn
 }
 
 // Construction is an anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
@@ -55,7 +55,7 @@ type Construction struct {
 	CaptureHealth *int // turns until captured; an anthill at 0 loses
 }
 
-// Inventory is what a player has; the third inventory is the neutral one.
+// Inventory is a player's ants, buildings and food; the third inventory is neutral.
 type Inventory struct {
 	Player    int            // 0 player one, 1 player two, 2 neutral
 	FoodCount int            // units of food stored
@@ -69,10 +69,10 @@ type Cell struct {
 	Constr *int // the construction's type
 }
 
-// GameState is the state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
+// GameState is the state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 type GameState struct {
 	Phase       int         // 1 anthill, tunnel and grass; 2 food; 3 play
-	WhoseTurn   int         // the seat of the player who is asked
+	WhoseTurn   int         // the seat of the player to move
 	Inventories []Inventory // player one, player two, neutral
 	Board       [][]*Cell   // board[x][y], null = empty; left out by the option board=false
 }

@@ -24,12 +24,12 @@ type Action struct {
 	Position *string // the cell, for putSymbol only
 }
 
-// ArenaEvent is who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as
+// ArenaEvent is who you are, what `player` did, or who won. Check `player` first: with it, the other members are as
 // sent.
 type ArenaEvent struct {
 	YouAre   *string // your symbol; the first event
-	ID       *string // the battle's id, beside youAre
-	Player   *string // who answered
+	ID       *string // the battle's id, with youAre
+	Player   *string // the side that answered
 	Action   any     // putSymbol, the flip, or whatever was sent
 	Position any     // the cell, or whatever was sent
 	Winner   *string // the last event

@@ -43,15 +43,15 @@ export class Location {
 
 /** The grid. */
 export interface Map {
-    /** how many */
+    /** number of rows */
     rows: number;
-    /** how many */
+    /** number of columns */
     cols: number;
     /** one text a row: . free, # blocked, S spawn (free too) */
     cells: string[];
 }
 
-/** What is known of a player: everything but its bids. */
+/** A player, without its bids. */
 export interface Player {
     /** as on the command line */
     name: string;

@@ -17,9 +17,9 @@ export const LEVEL_XP = 1000;
 export const MAX_HEALTH: readonly number[] = [1000, 1300, 1600, 1900, 2200];
 export const POWER: readonly number[] = [150, 200, 250, 300, 350];
 
-/** What a tile holds that the boss has attacked: never the boss. */
+/** The content of a tile that the boss has attacked: never the boss. */
 export interface Terrain {
-    /** what it is */
+    /** its kind */
     type: string;
     /** of a WORMHOLE: the pair */
     id?: number;
@@ -38,9 +38,9 @@ export interface AttackedTile {
     tileType: string;
 }
 
-/** What a tile holds. Players are not part of the map. */
+/** The content of a tile. Players are not part of the map. */
 export interface Entity {
-    /** what it is */
+    /** its kind */
     type: string;
     /** of a WORMHOLE: the pair */
     id?: number;
@@ -71,7 +71,7 @@ export interface Map {
     tiles: Tile[][];
 }
 
-/** What is shown of a player: everything but the experience points. */
+/** A player, without its experience points. */
 export interface Player {
     /** always that */
     type: string;
@@ -85,29 +85,29 @@ export interface Player {
     name: string;
     /** health left */
     health: number;
-    /** what an attack takes away */
+    /** the health that its attack takes */
     power: number;
-    /** power and maximum health follow from it */
+    /** decides power and maximum health */
     level: number;
     /** players killed */
     kills: number;
-    /** how often it died */
+    /** times it died */
     deaths: number;
     /** points */
     score: number;
     /** sits in a black hole */
     trapped: boolean;
-    /** turns still to be lost */
+    /** turns that it still loses */
     trapDuration: number;
     /** kills / deaths; kills, if there are no deaths */
     kd: number;
 }
 
-/** The boss; its seven tiles hold the same. */
+/** The boss. Its seven tiles repeat this. */
 export interface Boss {
     /** always that */
     type: string;
-    /** it acted since the last player did */
+    /** whether it has acted since the last player */
     bossAction: boolean;
     /** of its last turn: direct hits, the pattern */
     bossAttackedTiles: AttackedTile[];
@@ -152,10 +152,10 @@ export interface GameOver {
 export abstract class AIBG5Bot extends Bot {
     static override readonly game: string = "aibg5";
 
-    /** The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter. */
+    /** The game begins. All four players are asked at once, and the answer does not matter. */
     joinGame(_playerIdx: number, _gameState: GameState): void | Promise<void> {}
 
-    /** Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away. */
+    /** Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away. */
     abstract doAction(playerIdx: number, gameState: GameState, message: string | undefined): Action | Promise<Action>;
 
     /** The game is over. */

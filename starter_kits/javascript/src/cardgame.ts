@@ -36,9 +36,9 @@ export const MAX_MANA = 10;
 export const HERO_POWER_COST = 2;
 export const HERO_POWER_DAMAGE = 2;
 
-/** One thing that strengthens a minion now. */
+/** An effect that strengthens a minion now. */
 export interface Buff {
-    /** the card that it comes from */
+    /** the card that causes it */
     id: number;
     /** attack that it adds */
     atk: number;
@@ -105,17 +105,17 @@ export interface Hero {
     zone_position: number;
 }
 
-/** The state as the player who is asked may see it. */
+/** The state as the player to move may see it. */
 export interface GameState {
-    /** the own hand, left to right */
+    /** your hand, left to right */
     player_hand: Card[];
-    /** the own hero, then the own minions, left to right */
+    /** your hero, then your minions, left to right */
     player_target: Target[];
     /** the enemy hero, then the enemy minions, left to right */
     opponent_target: Target[];
-    /** of the own hero */
+    /** of your hero */
     hero_health: number;
-    /** of the own hero, once more */
+    /** of your hero, again */
     player_health: number;
     /** of the enemy hero */
     opponent_health: number;
@@ -146,7 +146,7 @@ export type Target = Hero | Minion;
 export abstract class CardGameBot extends Bot {
     static override readonly game: string = "cardgame";
 
-    /** The game begins: set up what you need. The answer is null; whoever fails here loses. */
+    /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
     start(): void | Promise<void> {}
 
     /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */

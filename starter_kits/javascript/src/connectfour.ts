@@ -20,13 +20,13 @@ export interface Action {
     column?: string | null;
 }
 
-/** Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent. */
+/** Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent. */
 export interface ArenaEvent {
     /** your token; the first event */
     youAre?: string;
-    /** the battle's id, beside youAre */
+    /** the battle's id, with youAre */
     id?: string;
-    /** who answered */
+    /** the side that answered */
     player?: string;
     /** putToken, the flip, or whatever was sent */
     action?: unknown;

@@ -56,9 +56,9 @@ export interface Ant {
     player: number;
     /** health left */
     health: number;
-    /** holds a unit of food */
+    /** carries a unit of food */
     carrying: boolean;
-    /** has moved, or was built, in this turn */
+    /** has moved or was built in this turn */
     hasMoved: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface Construction {
     captureHealth?: number;
 }
 
-/** What a player has; the third inventory is the neutral one. */
+/** A player's ants, buildings and food; the third inventory is neutral. */
 export interface Inventory {
     /** 0 player one, 1 player two, 2 neutral */
     player: number;
@@ -95,11 +95,11 @@ export interface Cell {
     constr?: number;
 }
 
-/** The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9. */
+/** The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9. */
 export interface GameState {
     /** 1 anthill, tunnel and grass; 2 food; 3 play */
     phase: number;
-    /** the seat of the player who is asked */
+    /** the seat of the player to move */
     whoseTurn: number;
     /** player one, player two, neutral */
     inventories: Inventory[];

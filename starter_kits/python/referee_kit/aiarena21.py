@@ -30,8 +30,8 @@ Location = tuple[int, int]
 class Map:
     """The grid."""
 
-    rows: int  # how many
-    cols: int  # how many
+    rows: int  # number of rows
+    cols: int  # number of columns
     cells: list[str]  # one text a row: . free, # blocked, S spawn (free too)
 
     @classmethod
@@ -45,7 +45,7 @@ class Map:
 
 @dataclass
 class Player:
-    """What is known of a player: everything but its bids."""
+    """A player, without its bids."""
 
     name: str  # as on the command line
     score: int  # points

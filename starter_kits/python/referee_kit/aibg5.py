@@ -21,9 +21,9 @@ POWER = (150, 200, 250, 300, 350)
 
 @dataclass
 class Terrain:
-    """What a tile holds that the boss has attacked: never the boss."""
+    """The content of a tile that the boss has attacked: never the boss."""
 
-    type: str  # what it is
+    type: str  # its kind
     id: int | None = None  # of a WORMHOLE: the pair
     health: int | None = None  # of an ASTEROID
 
@@ -57,9 +57,9 @@ class AttackedTile:
 
 @dataclass
 class Entity:
-    """What a tile holds. Players are not part of the map."""
+    """The content of a tile. Players are not part of the map."""
 
-    type: str  # what it is
+    type: str  # its kind
     id: int | None = None  # of a WORMHOLE: the pair
     health: int | None = None  # of an ASTEROID
     bossAction: bool | None = None  # of a BOSS: see Boss
@@ -112,7 +112,7 @@ class Map:
 
 @dataclass
 class Player:
-    """What is shown of a player: everything but the experience points."""
+    """A player, without its experience points."""
 
     type: str  # always that
     r: int  # row: the second axial coordinate
@@ -120,13 +120,13 @@ class Player:
     playerIdx: int  # the player's number: its seat + 1
     name: str  # as on the command line
     health: int  # health left
-    power: int  # what an attack takes away
-    level: int  # power and maximum health follow from it
+    power: int  # the health that its attack takes
+    level: int  # decides power and maximum health
     kills: int  # players killed
-    deaths: int  # how often it died
+    deaths: int  # times it died
     score: int  # points
     trapped: bool  # sits in a black hole
-    trapDuration: int  # turns still to be lost
+    trapDuration: int  # turns that it still loses
     kd: float  # kills / deaths; kills, if there are no deaths
 
     @classmethod
@@ -151,10 +151,10 @@ class Player:
 
 @dataclass
 class Boss:
-    """The boss; its seven tiles hold the same."""
+    """The boss. Its seven tiles repeat this."""
 
     type: str  # always that
-    bossAction: bool  # it acted since the last player did
+    bossAction: bool  # whether it has acted since the last player
     bossAttackedTiles: list[AttackedTile]  # of its last turn: direct hits, the pattern
 
     @classmethod
@@ -236,12 +236,10 @@ class AIBG5Bot(Bot):
     game = "aibg5"
 
     def joinGame(self, playerIdx: int, gameState: GameState) -> None:
-        """The game begins: this is where everybody stands. Asked of all four at once; what is answered does not
-        matter.
-        """
+        """The game begins. All four players are asked at once, and the answer does not matter."""
 
     def doAction(self, playerIdx: int, gameState: GameState, message: str | None) -> Action:
-        """Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away."""
+        """Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away."""
         raise NotImplementedError("doAction")
 
     def gameOver(self, gameOver: GameOver) -> None:

@@ -40,9 +40,9 @@ HERO_POWER_DAMAGE = 2
 
 @dataclass
 class Buff:
-    """One thing that strengthens a minion now."""
+    """An effect that strengthens a minion now."""
 
-    id: int  # the card that it comes from
+    id: int  # the card that causes it
     atk: int  # attack that it adds
     health: int  # maximum health that it adds
     charge: bool  # it lets the minion attack in the turn in which it arrives
@@ -148,13 +148,13 @@ _TARGET: dict[str, Any] = {"hero": Hero, "minion": Minion}  # by `type`
 
 @dataclass
 class GameState:
-    """The state as the player who is asked may see it."""
+    """The state as the player to move may see it."""
 
-    player_hand: list[Card]  # the own hand, left to right
-    player_target: list[Target]  # the own hero, then the own minions, left to right
+    player_hand: list[Card]  # your hand, left to right
+    player_target: list[Target]  # your hero, then your minions, left to right
     opponent_target: list[Target]  # the enemy hero, then the enemy minions, left to right
-    hero_health: int  # of the own hero
-    player_health: int  # of the own hero, once more
+    hero_health: int  # of your hero
+    player_health: int  # of your hero, again
     opponent_health: int  # of the enemy hero
     player_mana: int  # mana left in this turn
     opponent_mana: int  # mana that the opponent had left after its turn
@@ -194,7 +194,7 @@ class CardGameBot(Bot):
     game = "cardgame"
 
     def start(self) -> None:
-        """The game begins: set up what you need. The answer is null; whoever fails here loses."""
+        """The game begins: set up what you need. The answer is null; a player who fails here loses."""
 
     def play(self, state: GameState) -> Action:
         """One action of your turn. Asked again until you end the turn; an action that is not valid ends it too."""

@@ -30,11 +30,11 @@ class Action:
 
 @dataclass
 class ArenaEvent:
-    """Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent."""
+    """Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent."""
 
     youAre: str | None = None  # your side; the first event
-    id: str | None = None  # the battle's id, beside youAre
-    player: str | None = None  # who answered
+    id: str | None = None  # the battle's id, with youAre
+    player: str | None = None  # the side that answered
     action: Any = None  # move, putWall, the flip, or whatever was sent
     position: Any = None  # the square or the wall, or whatever was sent
     winner: str | None = None  # the last event

@@ -39,8 +39,8 @@ class Ant:
     type: int  # 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     player: int  # the owner
     health: int  # health left
-    carrying: bool  # holds a unit of food
-    hasMoved: bool  # has moved, or was built, in this turn
+    carrying: bool  # carries a unit of food
+    hasMoved: bool  # has moved or was built in this turn
 
     @classmethod
     def from_json(cls, json: dict[str, Any]) -> Self:
@@ -78,7 +78,7 @@ class Construction:
 
 @dataclass
 class Inventory:
-    """What a player has; the third inventory is the neutral one."""
+    """A player's ants, buildings and food; the third inventory is neutral."""
 
     player: int  # 0 player one, 1 player two, 2 neutral
     foodCount: int  # units of food stored
@@ -112,10 +112,10 @@ class Cell:
 
 @dataclass
 class GameState:
-    """The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9."""
+    """The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9."""
 
     phase: int  # 1 anthill, tunnel and grass; 2 food; 3 play
-    whoseTurn: int  # the seat of the player who is asked
+    whoseTurn: int  # the seat of the player to move
     inventories: list[Inventory]  # player one, player two, neutral
     board: list[list[Cell | None]] | None = None  # board[x][y], null = empty; left out by the option board=false
 

@@ -1,4 +1,4 @@
-"""Answers every position with what the kit's functions for AI Arena 21 make of it.
+"""Answers each position with the results of the kit's functions for AI Arena 21.
 
 Paths lead from the player to its opponent; distances are those from both.
 """

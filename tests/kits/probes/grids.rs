@@ -1,4 +1,4 @@
-//! Answers every position with what the kit's functions for AI Arena 21 make of it: as grids.py.
+//! Answers each position with the results of the kit's functions for AI Arena 21, like grids.py.
 
 use referee_kit::aiarena21::*;
 use referee_kit::grid::{name, Grid};

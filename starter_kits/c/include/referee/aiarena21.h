@@ -50,12 +50,12 @@ static inline size_t aiarena21_hash_location(aiarena21_location pair) {
 
 // The grid.
 typedef struct {
-    int rows;  // how many
-    int cols;  // how many
+    int rows;  // number of rows
+    int cols;  // number of columns
     referee_text_list cells;  // one text a row: . free, # blocked, S spawn (free too)
 } aiarena21_map;
 
-// What is known of a player: everything but its bids.
+// A player, without its bids.
 typedef struct {
     const char* name;  // as on the command line
     int score;  // points

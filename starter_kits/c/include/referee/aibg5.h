@@ -21,9 +21,9 @@ static const int AIBG5_MAX_HEALTH[5] = {1000, 1300, 1600, 1900, 2200};
 enum { AIBG5_POWER_COUNT = 5 };
 static const int AIBG5_POWER[5] = {150, 200, 250, 300, 350};
 
-// What a tile holds that the boss has attacked: never the boss.
+// The content of a tile that the boss has attacked: never the boss.
 typedef struct {
-    const char* type;  // what it is
+    const char* type;  // its kind
     referee_maybe_int id;  // of a WORMHOLE: the pair
     referee_maybe_int health;  // of an ASTEROID
 } aibg5_terrain;
@@ -41,9 +41,9 @@ typedef struct {
     size_t count;
 } aibg5_attacked_tile_list;
 
-// What a tile holds. Players are not part of the map.
+// The content of a tile. Players are not part of the map.
 typedef struct {
-    const char* type;  // what it is
+    const char* type;  // its kind
     referee_maybe_int id;  // of a WORMHOLE: the pair
     referee_maybe_int health;  // of an ASTEROID
     referee_maybe_bool bossAction;  // of a BOSS: see Boss
@@ -74,7 +74,7 @@ typedef struct {
     aibg5_tile_list_list tiles;  // by r from -14 on, each row by q from its least on
 } aibg5_map;
 
-// What is shown of a player: everything but the experience points.
+// A player, without its experience points.
 typedef struct {
     const char* type;  // always that
     int r;  // row: the second axial coordinate
@@ -82,20 +82,20 @@ typedef struct {
     int playerIdx;  // the player's number: its seat + 1
     const char* name;  // as on the command line
     int health;  // health left
-    int power;  // what an attack takes away
-    int level;  // power and maximum health follow from it
+    int power;  // the health that its attack takes
+    int level;  // decides power and maximum health
     int kills;  // players killed
-    int deaths;  // how often it died
+    int deaths;  // times it died
     int score;  // points
     bool trapped;  // sits in a black hole
-    int trapDuration;  // turns still to be lost
+    int trapDuration;  // turns that it still loses
     double kd;  // kills / deaths; kills, if there are no deaths
 } aibg5_player;
 
-// The boss; its seven tiles hold the same.
+// The boss. Its seven tiles repeat this.
 typedef struct {
     const char* type;  // always that
-    bool bossAction;  // it acted since the last player did
+    bool bossAction;  // whether it has acted since the last player
     aibg5_attacked_tile_list bossAttackedTiles;  // of its last turn: direct hits, the pattern
 } aibg5_boss;
 
@@ -138,10 +138,10 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.
+    // The game begins. All four players are asked at once, and the answer does not matter.
     void (*joinGame)(referee_match* match, int playerIdx, const aibg5_game_state* gameState);
 
-    // Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.
+    // Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.
     aibg5_action (*doAction)(referee_match* match, int playerIdx, const aibg5_game_state* gameState,
                              const char* message);
 

@@ -38,9 +38,9 @@ enum {
     CARDGAME_HERO_POWER_DAMAGE = 2,
 };
 
-// One thing that strengthens a minion now.
+// An effect that strengthens a minion now.
 typedef struct {
-    int id;  // the card that it comes from
+    int id;  // the card that causes it
     int atk;  // attack that it adds
     int health;  // maximum health that it adds
     bool charge;  // it lets the minion attack in the turn in which it arrives
@@ -115,13 +115,13 @@ typedef struct {
     size_t count;
 } cardgame_target_list;
 
-// The state as the player who is asked may see it.
+// The state as the player to move may see it.
 typedef struct {
-    cardgame_card_list player_hand;  // the own hand, left to right
-    cardgame_target_list player_target;  // the own hero, then the own minions, left to right
+    cardgame_card_list player_hand;  // your hand, left to right
+    cardgame_target_list player_target;  // your hero, then your minions, left to right
     cardgame_target_list opponent_target;  // the enemy hero, then the enemy minions, left to right
-    int hero_health;  // of the own hero
-    int player_health;  // of the own hero, once more
+    int hero_health;  // of your hero
+    int player_health;  // of your hero, again
     int opponent_health;  // of the enemy hero
     int player_mana;  // mana left in this turn
     int opponent_mana;  // mana that the opponent had left after its turn
@@ -153,7 +153,7 @@ typedef struct {
     size_t memory;                        // bytes of `match->memory`
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
-    // The game begins: set up what you need. The answer is null; whoever fails here loses.
+    // The game begins: set up what you need. The answer is null; a player who fails here loses.
     void (*start)(referee_match* match);
 
     // One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.

@@ -55,8 +55,8 @@ typedef struct {
     int type;  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     int player;  // the owner
     int health;  // health left
-    bool carrying;  // holds a unit of food
-    bool hasMoved;  // has moved, or was built, in this turn
+    bool carrying;  // carries a unit of food
+    bool hasMoved;  // has moved or was built in this turn
 } reantics_ant;
 
 // An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
@@ -78,7 +78,7 @@ typedef struct {
     size_t count;
 } reantics_construction_list;
 
-// What a player has; the third inventory is the neutral one.
+// A player's ants, buildings and food; the third inventory is neutral.
 typedef struct {
     int player;  // 0 player one, 1 player two, 2 neutral
     int foodCount;  // units of food stored
@@ -107,10 +107,10 @@ typedef struct {
     size_t count;
 } reantics_maybe_cell_list_list;
 
-// The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
+// The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 typedef struct {
     int phase;  // 1 anthill, tunnel and grass; 2 food; 3 play
-    int whoseTurn;  // the seat of the player who is asked
+    int whoseTurn;  // the seat of the player to move
     reantics_inventory_list inventories;  // player one, player two, neutral
     reantics_maybe_cell_list_list board;  // board[x][y], null = empty; left out by the option board=false
 } reantics_game_state;

@@ -16,11 +16,11 @@ typedef struct {
     const char* position;  // the cell, for putSymbol only
 } tictactoe_action;
 
-// Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
+// Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 typedef struct {
     const char* youAre;  // your symbol; the first event
-    const char* id;  // the battle's id, beside youAre
-    const char* player;  // who answered
+    const char* id;  // the battle's id, with youAre
+    const char* player;  // the side that answered
     const referee_value* action;  // putSymbol, the flip, or whatever was sent
     const referee_value* position;  // the cell, or whatever was sent
     const char* winner;  // the last event

@@ -64,12 +64,12 @@ inline bool operator<(Location one, Location two) {
 
 // The grid.
 struct Map {
-    int rows = 0;  // how many
-    int cols = 0;  // how many
+    int rows = 0;  // number of rows
+    int cols = 0;  // number of columns
     std::vector<std::string> cells;  // one text a row: . free, # blocked, S spawn (free too)
 };
 
-// What is known of a player: everything but its bids.
+// A player, without its bids.
 struct Player {
     std::string name;  // as on the command line
     int score = 0;  // points

@@ -49,9 +49,9 @@ constexpr int LEVEL_XP = 1000;
 constexpr std::array<int, 5> MAX_HEALTH = {1000, 1300, 1600, 1900, 2200};
 constexpr std::array<int, 5> POWER = {150, 200, 250, 300, 350};
 
-// What a tile holds that the boss has attacked: never the boss.
+// The content of a tile that the boss has attacked: never the boss.
 struct Terrain {
-    EntityType type{};  // what it is
+    EntityType type{};  // its kind
     std::optional<int> id;  // of a WORMHOLE: the pair
     std::optional<int> health;  // of an ASTEROID
 };
@@ -64,9 +64,9 @@ struct AttackedTile {
     TileType tileType{};  // FULL: cannot be entered
 };
 
-// What a tile holds. Players are not part of the map.
+// The content of a tile. Players are not part of the map.
 struct Entity {
-    EntityType type{};  // what it is
+    EntityType type{};  // its kind
     std::optional<int> id;  // of a WORMHOLE: the pair
     std::optional<int> health;  // of an ASTEROID
     std::optional<bool> bossAction;  // of a BOSS: see Boss
@@ -87,7 +87,7 @@ struct Map {
     std::vector<std::vector<Tile>> tiles;  // by r from -14 on, each row by q from its least on
 };
 
-// What is shown of a player: everything but the experience points.
+// A player, without its experience points.
 struct Player {
     std::string type;  // always that
     int r = 0;  // row: the second axial coordinate
@@ -95,20 +95,20 @@ struct Player {
     int playerIdx = 0;  // the player's number: its seat + 1
     std::string name;  // as on the command line
     int health = 0;  // health left
-    int power = 0;  // what an attack takes away
-    int level = 0;  // power and maximum health follow from it
+    int power = 0;  // the health that its attack takes
+    int level = 0;  // decides power and maximum health
     int kills = 0;  // players killed
-    int deaths = 0;  // how often it died
+    int deaths = 0;  // times it died
     int score = 0;  // points
     bool trapped = false;  // sits in a black hole
-    int trapDuration = 0;  // turns still to be lost
+    int trapDuration = 0;  // turns that it still loses
     double kd = 0;  // kills / deaths; kills, if there are no deaths
 };
 
-// The boss; its seven tiles hold the same.
+// The boss. Its seven tiles repeat this.
 struct Boss {
     std::string type;  // always that
-    bool bossAction = false;  // it acted since the last player did
+    bool bossAction = false;  // whether it has acted since the last player
     std::vector<AttackedTile> bossAttackedTiles;  // of its last turn: direct hits, the pattern
 };
 
@@ -147,10 +147,10 @@ class AIBG5Bot : public Bot {
 
     using Bot::Bot;
 
-    // The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.
+    // The game begins. All four players are asked at once, and the answer does not matter.
     virtual void joinGame(int /*playerIdx*/, const GameState& /*gameState*/) {}
 
-    // Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.
+    // Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.
     virtual Action doAction(int playerIdx, const GameState& gameState, const std::optional<std::string>& message) = 0;
 
     // The game is over.

@@ -26,9 +26,9 @@ constexpr int MAX_MANA = 10;
 constexpr int HERO_POWER_COST = 2;
 constexpr int HERO_POWER_DAMAGE = 2;
 
-// One thing that strengthens a minion now.
+// An effect that strengthens a minion now.
 struct Buff {
-    CardId id{};  // the card that it comes from
+    CardId id{};  // the card that causes it
     int atk = 0;  // attack that it adds
     int health = 0;  // maximum health that it adds
     bool charge = false;  // it lets the minion attack in the turn in which it arrives
@@ -74,13 +74,13 @@ struct Hero {
 
 using Target = std::variant<Hero, Minion>;
 
-// The state as the player who is asked may see it.
+// The state as the player to move may see it.
 struct GameState {
-    std::vector<Card> player_hand;  // the own hand, left to right
-    std::vector<Target> player_target;  // the own hero, then the own minions, left to right
+    std::vector<Card> player_hand;  // your hand, left to right
+    std::vector<Target> player_target;  // your hero, then your minions, left to right
     std::vector<Target> opponent_target;  // the enemy hero, then the enemy minions, left to right
-    int hero_health = 0;  // of the own hero
-    int player_health = 0;  // of the own hero, once more
+    int hero_health = 0;  // of your hero
+    int player_health = 0;  // of your hero, again
     int opponent_health = 0;  // of the enemy hero
     int player_mana = 0;  // mana left in this turn
     int opponent_mana = 0;  // mana that the opponent had left after its turn
@@ -103,7 +103,7 @@ class CardGameBot : public Bot {
 
     using Bot::Bot;
 
-    // The game begins: set up what you need. The answer is null; whoever fails here loses.
+    // The game begins: set up what you need. The answer is null; a player who fails here loses.
     virtual void start() {}
 
     // One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.

@@ -73,11 +73,11 @@ struct Action {
     std::optional<Column> column = std::nullopt;  // where the token falls, for putToken only
 };
 
-// Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
+// Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 struct ArenaEvent {
     std::optional<Side> youAre;  // your token; the first event
-    std::optional<std::string> id;  // the battle's id, beside youAre
-    std::optional<Side> player;  // who answered
+    std::optional<std::string> id;  // the battle's id, with youAre
+    std::optional<Side> player;  // the side that answered
     Anything action;  // putToken, the flip, or whatever was sent
     Anything column;  // the column, or whatever was sent
     std::optional<Winner> winner;  // the last event

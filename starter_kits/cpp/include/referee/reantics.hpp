@@ -42,8 +42,8 @@ struct Ant {
     AntType type{};  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     int player = 0;  // the owner
     int health = 0;  // health left
-    bool carrying = false;  // holds a unit of food
-    bool hasMoved = false;  // has moved, or was built, in this turn
+    bool carrying = false;  // carries a unit of food
+    bool hasMoved = false;  // has moved or was built in this turn
 };
 
 // An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
@@ -55,7 +55,7 @@ struct Construction {
     std::optional<int> captureHealth;  // turns until captured; an anthill at 0 loses
 };
 
-// What a player has; the third inventory is the neutral one.
+// A player's ants, buildings and food; the third inventory is neutral.
 struct Inventory {
     int player = 0;  // 0 player one, 1 player two, 2 neutral
     int foodCount = 0;  // units of food stored
@@ -69,10 +69,10 @@ struct Cell {
     std::optional<ConstructionType> constr;  // the construction's type
 };
 
-// The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
+// The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 struct GameState {
     Phase phase{};  // 1 anthill, tunnel and grass; 2 food; 3 play
-    int whoseTurn = 0;  // the seat of the player who is asked
+    int whoseTurn = 0;  // the seat of the player to move
     std::array<Inventory, 3> inventories;  // player one, player two, neutral
     // board[x][y], null = empty; left out by the option board=false
     std::optional<std::vector<std::vector<std::optional<Cell>>>> board;

@@ -73,11 +73,11 @@ struct Action {
     std::optional<Cell> position = std::nullopt;  // the cell, for putSymbol only
 };
 
-// Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
+// Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 struct ArenaEvent {
     std::optional<Symbol> youAre;  // your symbol; the first event
-    std::optional<std::string> id;  // the battle's id, beside youAre
-    std::optional<Symbol> player;  // who answered
+    std::optional<std::string> id;  // the battle's id, with youAre
+    std::optional<Symbol> player;  // the side that answered
     Anything action;  // putSymbol, the flip, or whatever was sent
     Anything position;  // the cell, or whatever was sent
     std::optional<Winner> winner;  // the last event

@@ -47,15 +47,15 @@ crate::pair! {
 /// The grid.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Map {
-    /// how many
+    /// number of rows
     pub rows: i64,
-    /// how many
+    /// number of columns
     pub cols: i64,
     /// one text a row: . free, # blocked, S spawn (free too)
     pub cells: Vec<String>,
 }
 
-/// What is known of a player: everything but its bids.
+/// A player, without its bids.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Player {
     /// as on the command line

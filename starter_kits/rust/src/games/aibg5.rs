@@ -46,10 +46,10 @@ pub enum TileType {
 }
 crate::texts!(TileType: Full, Normal);
 
-/// What a tile holds that the boss has attacked: never the boss.
+/// The content of a tile that the boss has attacked: never the boss.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Terrain {
-    /// what it is
+    /// its kind
     pub r#type: EntityType,
     /// of a WORMHOLE: the pair
     #[serde(default, deserialize_with = "crate::optional")]
@@ -72,10 +72,10 @@ pub struct AttackedTile {
     pub tile_type: TileType,
 }
 
-/// What a tile holds. Players are not part of the map.
+/// The content of a tile. Players are not part of the map.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Entity {
-    /// what it is
+    /// its kind
     pub r#type: EntityType,
     /// of a WORMHOLE: the pair
     #[serde(default, deserialize_with = "crate::optional")]
@@ -115,7 +115,7 @@ pub struct Map {
     pub tiles: Vec<Vec<Tile>>,
 }
 
-/// What is shown of a player: everything but the experience points.
+/// A player, without its experience points.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Player {
     /// always that
@@ -131,31 +131,31 @@ pub struct Player {
     pub name: String,
     /// health left
     pub health: i64,
-    /// what an attack takes away
+    /// the health that its attack takes
     pub power: i64,
-    /// power and maximum health follow from it
+    /// decides power and maximum health
     pub level: i64,
     /// players killed
     pub kills: i64,
-    /// how often it died
+    /// times it died
     pub deaths: i64,
     /// points
     pub score: i64,
     /// sits in a black hole
     pub trapped: bool,
-    /// turns still to be lost
+    /// turns that it still loses
     #[serde(rename = "trapDuration")]
     pub trap_duration: i64,
     /// kills / deaths; kills, if there are no deaths
     pub kd: f64,
 }
 
-/// The boss; its seven tiles hold the same.
+/// The boss. Its seven tiles repeat this.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Boss {
     /// always that
     pub r#type: String,
-    /// it acted since the last player did
+    /// whether it has acted since the last player
     #[serde(rename = "bossAction")]
     pub boss_action: bool,
     /// of its last turn: direct hits, the pattern
@@ -221,10 +221,10 @@ pub trait AIBG5Bot {
     /// Begins a match.
     fn new(info: crate::Match) -> Self;
 
-    /// The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.
+    /// The game begins. All four players are asked at once, and the answer does not matter.
     fn join_game(&mut self, player_idx: i64, game_state: GameState) {}
 
-    /// Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.
+    /// Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.
     fn do_action(&mut self, player_idx: i64, game_state: GameState, message: Option<String>) -> Action;
 
     /// The game is over.

@@ -48,10 +48,10 @@ pub enum ActionType {
 }
 crate::numbers!(ActionType: HeroPower, PlaceMinion, PlaySpell, Attack, EndTurn);
 
-/// One thing that strengthens a minion now.
+/// An effect that strengthens a minion now.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Buff {
-    /// the card that it comes from
+    /// the card that causes it
     pub id: CardId,
     /// attack that it adds
     pub atk: i64,
@@ -118,18 +118,18 @@ pub struct Hero {
     pub zone_position: i64,
 }
 
-/// The state as the player who is asked may see it.
+/// The state as the player to move may see it.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct GameState {
-    /// the own hand, left to right
+    /// your hand, left to right
     pub player_hand: Vec<Card>,
-    /// the own hero, then the own minions, left to right
+    /// your hero, then your minions, left to right
     pub player_target: Vec<Target>,
     /// the enemy hero, then the enemy minions, left to right
     pub opponent_target: Vec<Target>,
-    /// of the own hero
+    /// of your hero
     pub hero_health: i64,
-    /// of the own hero, once more
+    /// of your hero, again
     pub player_health: i64,
     /// of the enemy hero
     pub opponent_health: i64,
@@ -216,7 +216,7 @@ pub trait CardGameBot {
     /// Begins a match.
     fn new(info: crate::Match) -> Self;
 
-    /// The game begins: set up what you need. The answer is null; whoever fails here loses.
+    /// The game begins: set up what you need. The answer is null; a player who fails here loses.
     fn start(&mut self) {}
 
     /// One action of your turn. Asked again until you end the turn; an action that is not valid ends it too.

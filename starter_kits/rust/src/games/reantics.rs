@@ -67,9 +67,9 @@ pub struct Ant {
     pub player: i64,
     /// health left
     pub health: i64,
-    /// holds a unit of food
+    /// carries a unit of food
     pub carrying: bool,
-    /// has moved, or was built, in this turn
+    /// has moved or was built in this turn
     #[serde(rename = "hasMoved")]
     pub has_moved: bool,
 }
@@ -92,7 +92,7 @@ pub struct Construction {
     pub capture_health: Option<i64>,
 }
 
-/// What a player has; the third inventory is the neutral one.
+/// A player's ants, buildings and food; the third inventory is neutral.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct Inventory {
     /// 0 player one, 1 player two, 2 neutral
@@ -117,12 +117,12 @@ pub struct Cell {
     pub constr: Option<ConstructionType>,
 }
 
-/// The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
+/// The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct GameState {
     /// 1 anthill, tunnel and grass; 2 food; 3 play
     pub phase: Phase,
-    /// the seat of the player who is asked
+    /// the seat of the player to move
     #[serde(rename = "whoseTurn")]
     pub whose_turn: i64,
     /// player one, player two, neutral

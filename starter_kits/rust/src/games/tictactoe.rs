@@ -69,17 +69,17 @@ impl Action {
     }
 }
 
-/// Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
+/// Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 pub struct ArenaEvent {
     /// your symbol; the first event
     #[serde(rename = "youAre")]
     #[serde(default, deserialize_with = "crate::optional")]
     pub you_are: Option<Symbol>,
-    /// the battle's id, beside youAre
+    /// the battle's id, with youAre
     #[serde(default, deserialize_with = "crate::optional")]
     pub id: Option<String>,
-    /// who answered
+    /// the side that answered
     #[serde(default, deserialize_with = "crate::optional")]
     pub player: Option<Symbol>,
     /// putSymbol, the flip, or whatever was sent

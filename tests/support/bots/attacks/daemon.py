@@ -1,7 +1,7 @@
 """Leaves a process behind that has left its family."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 0"
+#: detail = "exited with code 0 before answering"
 
 greet()
 put('NW')

@@ -1,7 +1,7 @@
 """Writes into every descriptor that it was given, its own apart."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 6"
+#: detail = "exited with code 6 before answering"
 
 greet()
 put('NW')

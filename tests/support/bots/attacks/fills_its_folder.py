@@ -1,7 +1,7 @@
 """Fills its scratch folder with files."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 6"
+#: detail = "exited with code 6 before answering"
 
 greet()
 put('NW')

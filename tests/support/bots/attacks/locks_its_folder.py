@@ -1,7 +1,7 @@
 """Takes every right away from its scratch folder."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 6"
+#: detail = "exited with code 6 before answering"
 
 greet()
 put('NW')

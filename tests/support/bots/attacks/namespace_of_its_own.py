@@ -1,7 +1,7 @@
 """Tries to become root somewhere, and to mount over what we read."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 6"
+#: detail = "exited with code 6 before answering"
 
 import ctypes
 greet()

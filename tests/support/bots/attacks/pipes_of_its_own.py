@@ -1,7 +1,7 @@
 """Sets its pipes to not block, and makes them small."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 6"
+#: detail = "exited with code 6 before answering"
 
 import fcntl
 import select

@@ -1,7 +1,7 @@
 """Kills its whole group of processes."""
 
 #: kind = "crash"
-#: detail = "ended by itself, signal SIGKILL"
+#: detail = "was killed by signal SIGKILL"
 
 greet()
 put('NW')

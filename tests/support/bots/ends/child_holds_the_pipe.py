@@ -1,7 +1,7 @@
 """Ends, while a child of it holds its output open."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 4"
+#: detail = "exited with code 4 before answering"
 
 greet()
 put('NW')

@@ -1,7 +1,7 @@
 """Dies before it has read anything."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 3"
+#: detail = "exited with code 3 before answering"
 #: method = "initialize"
 
 sys.exit(3)

@@ -1,7 +1,7 @@
 """Dies in its first call, with a word."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 1"
+#: detail = "exited with code 1 before answering"
 #: last_words = "no idea what to do"
 
 greet()

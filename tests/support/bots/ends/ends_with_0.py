@@ -1,7 +1,7 @@
 """Ends as if all were well, while the match goes on."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 0"
+#: detail = "exited with code 0 before answering"
 
 greet()
 put('NW')

@@ -1,7 +1,7 @@
 """Is killed by the system."""
 
 #: kind = "crash"
-#: detail = "ended by itself, signal SIGSEGV"
+#: detail = "was killed by signal SIGSEGV"
 
 greet()
 put('NW')

@@ -1,7 +1,7 @@
 """Fills its standard error."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 5"
+#: detail = "exited with code 5 before answering"
 #: last_words = "the last word"
 #: [limits]
 #: stderr_bytes = 100000

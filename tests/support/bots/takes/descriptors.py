@@ -1,7 +1,7 @@
 """Opens files until it may no more."""
 
 #: kind = "crash"
-#: detail = "ended by itself, exit code 24"
+#: detail = "exited with code 24 before answering"
 
 greet()
 call()

@@ -68,14 +68,14 @@ public abstract class AIArena21Bot extends Bot {
     /**
      * The grid.
      *
-     * @param rows how many
-     * @param cols how many
+     * @param rows number of rows
+     * @param cols number of columns
      * @param cells one text a row: . free, # blocked, S spawn (free too)
      */
     public record Map(int rows, int cols, List<String> cells) {}
 
     /**
-     * What is known of a player: everything but its bids.
+     * A player, without its bids.
      *
      * @param name as on the command line
      * @param score points
@@ -89,7 +89,7 @@ public abstract class AIArena21Bot extends Bot {
      * nothing. Player 1 sees what player 0 has bought.
      *
      * @param items the points that lie on each cell
-     * @param new_items what was put down at the start of this very turn
+     * @param new_items fruit put down at the start of this turn
      * @param heatmap how near the fruit of the next deployment is
      * @param remaining_turns this turn included: 1 in the last
      */
@@ -101,7 +101,7 @@ public abstract class AIArena21Bot extends Bot {
      * Where to go: "row,col" in digits, nothing else. Staying is allowed.
      *
      * @param items the points that lie on each cell
-     * @param new_items what was put down at the start of this very turn
+     * @param new_items fruit put down at the start of this turn
      * @param heatmap how near the fruit of the next deployment is
      * @param remaining_turns this turn included: 1 in the last
      */
@@ -113,7 +113,7 @@ public abstract class AIArena21Bot extends Bot {
      * Your bid, 0 up to your score.
      *
      * @param items the points that lie on each cell
-     * @param new_items what was put down at the start of this very turn
+     * @param new_items fruit put down at the start of this turn
      * @param heatmap how near the fruit of the next deployment is
      * @param remaining_turns this turn included: 1 in the last
      */
@@ -125,7 +125,7 @@ public abstract class AIArena21Bot extends Bot {
      * You won the auction: the free cell for your opponent, "row,col".
      *
      * @param items the points that lie on each cell
-     * @param new_items what was put down at the start of this very turn
+     * @param new_items fruit put down at the start of this turn
      * @param heatmap how near the fruit of the next deployment is
      * @param remaining_turns this turn included: 1 in the last
      */

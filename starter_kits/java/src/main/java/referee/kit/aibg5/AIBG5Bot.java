@@ -39,9 +39,9 @@ public abstract class AIBG5Bot extends Bot {
     }
 
     /**
-     * What a tile holds that the boss has attacked: never the boss.
+     * The content of a tile that the boss has attacked: never the boss.
      *
-     * @param type what it is
+     * @param type its kind
      * @param id of a WORMHOLE: the pair; may be null
      * @param health of an ASTEROID; may be null
      */
@@ -57,9 +57,9 @@ public abstract class AIBG5Bot extends Bot {
     public record AttackedTile(int q, int r, Terrain entity, TileType tileType) {}
 
     /**
-     * What a tile holds. Players are not part of the map.
+     * The content of a tile. Players are not part of the map.
      *
-     * @param type what it is
+     * @param type its kind
      * @param id of a WORMHOLE: the pair; may be null
      * @param health of an ASTEROID; may be null
      * @param bossAction of a BOSS: see Boss; may be null
@@ -86,7 +86,7 @@ public abstract class AIBG5Bot extends Bot {
     public record Map(int size, List<List<Tile>> tiles) {}
 
     /**
-     * What is shown of a player: everything but the experience points.
+     * A player, without its experience points.
      *
      * @param type always that
      * @param r row: the second axial coordinate
@@ -94,13 +94,13 @@ public abstract class AIBG5Bot extends Bot {
      * @param playerIdx the player's number: its seat + 1
      * @param name as on the command line
      * @param health health left
-     * @param power what an attack takes away
-     * @param level power and maximum health follow from it
+     * @param power the health that its attack takes
+     * @param level decides power and maximum health
      * @param kills players killed
-     * @param deaths how often it died
+     * @param deaths times it died
      * @param score points
      * @param trapped sits in a black hole
-     * @param trapDuration turns still to be lost
+     * @param trapDuration turns that it still loses
      * @param kd kills / deaths; kills, if there are no deaths
      */
     public record Player(
@@ -108,10 +108,10 @@ public abstract class AIBG5Bot extends Bot {
             int deaths, int score, boolean trapped, int trapDuration, double kd) {}
 
     /**
-     * The boss; its seven tiles hold the same.
+     * The boss. Its seven tiles repeat this.
      *
      * @param type always that
-     * @param bossAction it acted since the last player did
+     * @param bossAction whether it has acted since the last player
      * @param bossAttackedTiles of its last turn: direct hits, the pattern
      */
     public record Boss(String type, boolean bossAction, List<AttackedTile> bossAttackedTiles) {}
@@ -152,14 +152,14 @@ public abstract class AIBG5Bot extends Bot {
     public record GameOver(String reason, List<Player> players) {}
 
     /**
-     * The game begins: this is where everybody stands. Asked of all four at once; what is answered does not matter.
+     * The game begins. All four players are asked at once, and the answer does not matter.
      *
      * @param playerIdx which player you are
      */
     public void joinGame(int playerIdx, GameState gameState) throws Exception {}
 
     /**
-     * Your turn: move to a cell beside yours, or attack a player, an asteroid or the boss at most 3 cells away.
+     * Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.
      *
      * @param playerIdx which player you are
      * @param message what was wrong with your last action: a code, a colon, words; may be null

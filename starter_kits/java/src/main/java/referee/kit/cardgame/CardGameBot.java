@@ -72,9 +72,9 @@ public abstract class CardGameBot extends Bot {
     public sealed interface Target permits Hero, Minion {}
 
     /**
-     * One thing that strengthens a minion now.
+     * An effect that strengthens a minion now.
      *
-     * @param id the card that it comes from
+     * @param id the card that causes it
      * @param atk attack that it adds
      * @param health maximum health that it adds
      * @param charge it lets the minion attack in the turn in which it arrives
@@ -125,13 +125,13 @@ public abstract class CardGameBot extends Bot {
             String type, String id, int health, boolean damaged, boolean dead, int zone_position) implements Target {}
 
     /**
-     * The state as the player who is asked may see it.
+     * The state as the player to move may see it.
      *
-     * @param player_hand the own hand, left to right
-     * @param player_target the own hero, then the own minions, left to right
+     * @param player_hand your hand, left to right
+     * @param player_target your hero, then your minions, left to right
      * @param opponent_target the enemy hero, then the enemy minions, left to right
-     * @param hero_health of the own hero
-     * @param player_health of the own hero, once more
+     * @param hero_health of your hero
+     * @param player_health of your hero, again
      * @param opponent_health of the enemy hero
      * @param player_mana mana left in this turn
      * @param opponent_mana mana that the opponent had left after its turn
@@ -156,7 +156,7 @@ public abstract class CardGameBot extends Bot {
         }
     }
 
-    /** The game begins: set up what you need. The answer is null; whoever fails here loses. */
+    /** The game begins: set up what you need. The answer is null; a player who fails here loses. */
     public void start() throws Exception {}
 
     /** One action of your turn. Asked again until you end the turn; an action that is not valid ends it too. */

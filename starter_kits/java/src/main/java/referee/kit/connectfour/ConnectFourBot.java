@@ -87,11 +87,11 @@ public abstract class ConnectFourBot extends Bot {
     }
 
     /**
-     * Who you are; what `player` did; who won. Look at `player` first: beside it anything may stand, just as sent.
+     * Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
      *
      * @param youAre your token; the first event; may be null
-     * @param id the battle's id, beside youAre; may be null
-     * @param player who answered; may be null
+     * @param id the battle's id, with youAre; may be null
+     * @param player the side that answered; may be null
      * @param action putToken, the flip, or whatever was sent; may be null
      * @param column the column, or whatever was sent; may be null
      * @param winner the last event; may be null

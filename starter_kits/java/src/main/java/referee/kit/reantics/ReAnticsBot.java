@@ -75,8 +75,8 @@ public abstract class ReAnticsBot extends Bot {
      * @param type 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
      * @param player the owner
      * @param health health left
-     * @param carrying holds a unit of food
-     * @param hasMoved has moved, or was built, in this turn
+     * @param carrying carries a unit of food
+     * @param hasMoved has moved or was built in this turn
      */
     public record Ant(int id, Coord coords, AntType type, int player, int health, boolean carrying, boolean hasMoved) {}
 
@@ -92,7 +92,7 @@ public abstract class ReAnticsBot extends Bot {
             Coord coords, ConstructionType type, int movementCost, Integer player, Integer captureHealth) {}
 
     /**
-     * What a player has; the third inventory is the neutral one.
+     * A player's ants, buildings and food; the third inventory is neutral.
      *
      * @param player 0 player one, 1 player two, 2 neutral
      * @param foodCount units of food stored
@@ -110,10 +110,10 @@ public abstract class ReAnticsBot extends Bot {
     public record Cell(Integer ant, ConstructionType constr) {}
 
     /**
-     * The state in the frame of the player who is asked: its own side is y 0-3, the enemy's y 6-9.
+     * The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
      *
      * @param phase 1 anthill, tunnel and grass; 2 food; 3 play
-     * @param whoseTurn the seat of the player who is asked
+     * @param whoseTurn the seat of the player to move
      * @param inventories player one, player two, neutral
      * @param board board[x][y], null = empty; left out by the option board=false; may be null
      */
@@ -149,7 +149,7 @@ public abstract class ReAnticsBot extends Bot {
      * The ant that has just moved must attack: name one of `enemyLocations`.
      *
      * @param attackingAnt the ant that has just moved, on its final tile
-     * @param enemyLocations the tiles that may be named, oldest ant first
+     * @param enemyLocations the tiles to choose from, oldest ant first
      */
     public abstract Coord getAttack(
             GameState currentState, Ant attackingAnt, List<Coord> enemyLocations) throws Exception;

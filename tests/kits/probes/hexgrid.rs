@@ -1,4 +1,4 @@
-//! Answers every position with what the kit's functions for AIBG 5 make of it: as hexes.py.
+//! Answers each position with the results of the kit's functions for AIBG 5, like hexgrid.py.
 
 use referee_kit::aibg5::*;
 use referee_kit::hexgrid::*;

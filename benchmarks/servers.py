@@ -1,13 +1,14 @@
-"""The fronts under load: many battles of the Arena and many games of AIBG at once, with clients that think.
+"""The Arena and AIBG servers under load: many battles and games at once, with clients that think.
 
-`python -m referee.benchmarks.fronts [--battles N] [--game GAME] [--workers N] [--games N] [--seconds S] [--think S]
-[--cores LIST]`. The server is a process of its own, on those cores where any are named, or several; the clients are
-another, on plain sockets. A move's way through the front is the time from before a client writes its POST to when its
-own move is on its stream (Arena), or to when the next player has its reply (AIBG). What a client is charged beyond its
-own thought is told too: both its own delays and ours are in that.
+`python -m referee.benchmarks.servers [--battles N] [--game GAME] [--games N] [--seconds S] [--think S] [--cores LIST]`.
+The server is one process, on the listed cores if any; the clients are another process, on plain sockets. The latency of
+a move is the time from before a client writes its POST to when its own move is on its stream (Arena), or to when the
+next player has its reply (AIBG). The time charged beyond a client's thinking time is reported too: it holds the
+client's delays and the server's.
 
 A client has 40 moves in a battle of Quoridor, in which it does not walk to its goal, 21 in one of Connect Four, and
-some three in one of tic-tac-toe: there most of the work is that of orders. It is counted once all battles go on.
+about three in one of tic-tac-toe, where most of the work is that of orders. Measurement starts once all battles are
+running.
 """
 
 import argparse
@@ -31,7 +32,7 @@ from referee.games.arena import Battle
 from referee.games.connectfour import ConnectFour
 from referee.games.contract import Player, Setup
 from referee.games.quoridor import Quoridor
-from referee.harness.match.judge import COURSES
+from referee.harness.match.judge import JUDGE_PLANS
 from referee.harness.servers.arena.runs import path_of
 
 SERVE = [sys.executable, "-m", "referee.harness.cli.main", "serve"]
@@ -40,7 +41,7 @@ CASES = {
     "connectfour": ("BASE_AI_R", "BASE_AI_Y"),
     "quoridor": ("BASE_AI_FIRST", "BASE_AI_SECOND"),
 }
-"""Opponents that cost next to nothing, one a side."""
+"""Opponents that cost almost nothing, one for each side."""
 PASSWORD = "a password for all of them"
 GAMES_RUN_IN_S = 0.5
 DICE = random.Random(1)
@@ -48,7 +49,7 @@ QUANTILES = 0.5, 0.99, 1.0
 
 
 class Connection:
-    """HTTP on one connection, as little of it as will do."""
+    """A minimal HTTP client on one connection."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self.stream = stream
@@ -66,7 +67,7 @@ class Connection:
         await self.stream.send_all(f"{head}{auth}Content-Length: {len(body)}\r\n\r\n".encode() + body)
 
     async def until(self, mark: bytes) -> bytes:
-        """What comes up to that mark, which is left out."""
+        """Reads up to that mark and returns the text before it."""
         while (found := self.rest.find(mark)) < 0:
             data = await self.stream.receive_some(1 << 16)
             if not data:
@@ -77,7 +78,7 @@ class Connection:
         return taken
 
     async def answer(self) -> tuple[int, bytes]:
-        """Status and body."""
+        """Reads a response, and returns status and body."""
         head = (await self.until(b"\r\n\r\n")).lower()
         length = int(head.partition(b"content-length:")[2].partition(b"\r\n")[0])
         while len(self.rest) < length:
@@ -87,13 +88,13 @@ class Connection:
         return int(head.split(b" ", 2)[1]), body
 
     async def ask(self, method: str, path: str, value: Any = None, token: str = "") -> tuple[int, Any]:
-        """A request and its answer."""
+        """Sends a request, and returns status and decoded body."""
         await self.send(method, path, value, token)
         status, body = await self.answer()
         return status, json.loads(body) if body else None
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
-        """The events of a stream that was asked for."""
+        """Yields the events of a requested stream."""
         await self.until(b"\r\n\r\n")
         while True:
             try:
@@ -103,19 +104,19 @@ class Connection:
 
 
 class Figures:
-    """What was measured, in milliseconds."""
+    """The measurements, in milliseconds."""
 
     def __init__(self) -> None:
         self.ways: list[float] = []
         self.beyond: list[float] = []
-        """What was charged beyond the client's own thought."""
+        """The time charged beyond the client's thinking time."""
         self.lengths: list[int] = []
-        """Of battles and games that are over: the moves of a client."""
+        """Moves of a client in each finished battle or game."""
         self.timeouts = 0
         self.begin()
 
     def begin(self) -> None:
-        """From now on it counts."""
+        """Starts the measurement."""
         self.started = time.perf_counter()
         self.ways.clear()
         self.beyond.clear()
@@ -123,16 +124,17 @@ class Figures:
 
 
 def thought_s(think_s: float) -> float:
-    """Half of that to one and a half: clients that all think for the same time would march in step, and meet."""
+    """Returns half to one and a half of `think_s`, so that clients do not run in step."""
     return think_s * DICE.uniform(0.5, 1.5)
 
 
 def dull_answer(position: Battle, me: Player) -> dict[str, Any]:
-    """A legal one, by which the battle lasts."""
+    """Returns a legal answer that prolongs the battle."""
     if isinstance(position, Quoridor):
         goal = "91"[me]
         steps = takewhile(lambda answer: answer["action"] == "move", position.legal(me))
         return max(steps, key=lambda answer: abs(int(answer["position"][1]) - int(goal)))
+    answer: dict[str, Any]
     for answer in position.legal(me) if isinstance(position, ConnectFour) else ():
         trial = position.copy()
         trial.apply({me: answer})
@@ -144,9 +146,9 @@ def dull_answer(position: Battle, me: Player) -> dict[str, Any]:
 
 
 async def battle(port: int, name: str, ident: str, think_s: float, figures: Figures) -> None:
-    """One battle, in which each move follows some thought."""
+    """Plays one battle, and thinks before each move."""
     game = registry.game(name)
-    position = game.new(Setup(0, ("", ""), game.options(**COURSES[name].options)))
+    position = game.new(Setup(0, ("", ""), game.options(**JUDGE_PLANS[name].options)))
     assert isinstance(position, Battle)
     clock, increment = (game.time.initial_s or 0) * 1000, game.time.increment_s * 1000
     stream, posts = await Connection.open(port), await Connection.open(port)
@@ -176,7 +178,7 @@ async def battle(port: int, name: str, ident: str, think_s: float, figures: Figu
 
 
 async def arena(port: int, name: str, battles: int, seconds: float, think_s: float) -> Figures:
-    """So many battles at any time."""
+    """Keeps that many battles running."""
     figures = Figures()
     waiting_send, waiting = trio.open_memory_channel[str](10_000)
 
@@ -222,7 +224,7 @@ async def arena(port: int, name: str, battles: int, seconds: float, think_s: flo
 async def game(
     port: int, number: int, tokens: dict[str, str], seconds: float, think_s: float, figures: Figures
 ) -> None:
-    """One game of four, who act in turn."""
+    """Plays one game of four, who act in turn."""
     names = [f"user{number * 4 + seat}" for seat in range(4)]
     admin = await Connection.open(port)
     request = {"playerUsernames": names, "time": (seconds + GAMES_RUN_IN_S) / 60, "mapName": "practice1.txt"}
@@ -258,7 +260,7 @@ async def game(
 
 
 async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures:
-    """So many games at once."""
+    """Plays that many games at once."""
     figures, tokens = Figures(), {}
     connection = await Connection.open(port)
     for name in ["chief", *(f"user{number}" for number in range(games * 4))]:
@@ -273,7 +275,7 @@ async def aibg(port: int, games: int, seconds: float, think_s: float) -> Figures
 
 
 def write_users(path: Path, count: int) -> None:
-    """All with one password, which is hashed once."""
+    """Writes a file of users with one password, which is hashed once."""
     from referee.harness.servers.users import add_user
 
     add_user(path, "chief", "admin", PASSWORD)
@@ -283,7 +285,7 @@ def write_users(path: Path, count: int) -> None:
 
 
 def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figures]]) -> dict[str, Any]:
-    """Starts the server, puts the load on it, and looks at its memory and CPU time."""
+    """Starts the server, runs the load, and measures memory and CPU time."""
     pinned = ["taskset", "-c", cores] if cores else []
     server = subprocess.Popen(
         [*pinned, *SERVE, *argv, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True
@@ -291,18 +293,16 @@ def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figure
     assert server.stdout is not None
     try:
         port = int(server.stdout.readline().split()[1].rpartition(":")[2])
-        first = psutil.Process(server.pid)
-        workers = [first, *(child for child in first.children() if child.cmdline() == first.cmdline())]
+        process = psutil.Process(server.pid)
         seen: list[tuple[float, int, float]] = []
-        """Moment, memory of the largest process, and CPU time of all."""
+        """Moment, memory and CPU time."""
 
         async def run() -> Figures:
             async with trio.open_nursery() as nursery:
 
                 async def look() -> None:
                     while True:
-                        rss = max(worker.memory_info().rss for worker in workers)
-                        seen.append((time.perf_counter(), rss, sum(sum(worker.cpu_times()[:2]) for worker in workers)))
+                        seen.append((time.perf_counter(), process.memory_info().rss, sum(process.cpu_times()[:2])))
                         await trio.sleep(0.25)
 
                 nursery.start_soon(look)
@@ -344,7 +344,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--battles", type=int, default=200)
     parser.add_argument("--game", choices=CASES, default="quoridor", help="what is played at the Arena")
-    parser.add_argument("--workers", type=int, default=1, help="the Arena's processes")
     parser.add_argument("--cores", default="", help="the server's, as for taskset; default: any")
     parser.add_argument("--games", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=20.0)
@@ -354,7 +353,7 @@ def main() -> None:
     figures = {}
     if battles:
         figures[f"{battles} battles"] = measured(
-            ["arena", "--workers", str(options.workers)],
+            ["arena"],
             options.cores,
             lambda port: arena(port, options.game, battles, seconds, think_s),
         )

@@ -1,6 +1,6 @@
-"""Answers every position with what the kit's functions for AIBG 5 make of it.
+"""Answers each position with the results of the kit's functions for AIBG 5.
 
-Player 1 stands on the shooter's cell; its kills and deaths are the target's q and r, its level is a radius.
+Player 1 is the shooter; its kills and deaths are the target's q and r, its level is a radius.
 """
 
 from referee_kit.aibg5 import *
