@@ -193,7 +193,7 @@ async def test_a_replay_that_a_bot_removes_is_noticed(arena: Arena) -> None:
         f"greet(); os.unlink({str(arena.folder / 'match.jsonl')!r}); put('NW'); put('W'); put('SW'); call()"
     )
     rival = arena.bot("greet(); put('C'); put('E'); call()", name="rival")
-    with pytest.raises(RunError, match="was changed by somebody else while the match was played"):
+    with pytest.raises(RunError, match="another program changed the replay"):
         await arena.play(arena.match(bot, rival))
 
 

@@ -135,7 +135,7 @@ def test_without_the_kernels_lists_of_children_the_same_processes_are_found(monk
         monkeypatch.setattr(supervisor, "CHILDREN_FILES", False)
         assert sorted(supervisor.descendants(pid)) == sorted(parents_first)
         assert len(parents_first) == 3
-        assert not set(parents_first[:1]) & set(supervisor.descendants(pid, spared=parents_first[:1]))
+        assert not set(parents_first[:1]) & set(supervisor.descendants(pid, survivors=parents_first[:1]))
 
 
 @pytest.mark.trio
@@ -150,6 +150,6 @@ def test_a_control_socket_that_was_closed_with_unread_data_is_no_error() -> None
     """The kernel reports that by an error instead of the end of the stream."""
     ours, theirs = socket.socketpair()
     with ours:
-        supervisor.say(ours.fileno(), {"rests": True})
+        supervisor.send(ours.fileno(), {"rests": True})
         theirs.close()
         assert supervisor.receive(ours) == (None, [])
