@@ -164,7 +164,7 @@ async def test_a_fault_report_that_cannot_be_written_does_not_replace_what_ended
 ) -> None:
     """Neither a cancellation nor an interrupt. A match that is played to its end still says what failed."""
     stubborn, thrower = (arena.bot(f"greet()\nwhile True: throw('{throw}')", name=throw) for throw in ("stone", "rock"))
-    match = arena.match(stubborn, thrower, game="rounds", rounds=4)
+    match = arena.match(stubborn, thrower, game="rounds", rounds=400)  # long enough to notice
     match = msgspec.structs.replace(match, bundles=True)
     (arena.folder / "match.seat0.fault1").mkdir()
     turns = 0
