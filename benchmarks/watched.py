@@ -30,7 +30,7 @@ from referee.benchmarks.calls import compiled
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match, play
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.writer import ReplayWriter
@@ -109,7 +109,7 @@ class Watched:
         return await self._round(None)
 
     async def gate(self) -> float:
-        return await self._round(Pace(), as_ever=True)
+        return await self._round(PauseControl(), as_ever=True)
 
     async def no_page(self) -> float:
         return await self._round(self.end.pace, shown=True)
@@ -120,7 +120,9 @@ class Watched:
     async def never_reads(self) -> float:
         return await self._round(self.end.pace, shown=True, kind=NEVER)
 
-    async def _round(self, pace: Pace | None, as_ever: bool = False, shown: bool = False, kind: str = "") -> float:
+    async def _round(
+        self, pace: PauseControl | None, as_ever: bool = False, shown: bool = False, kind: str = ""
+    ) -> float:
         self.played += 1
         path = self.folder / f"{self.played}.jsonl"
         if shown:

@@ -161,7 +161,7 @@ class Battle(TurnGame):
 
     # Answers out of turn (B2, C3).
 
-    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], offence: str = NOT_YOUR_TURN) -> list[Event]:
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], reason: str = NOT_YOUR_TURN) -> list[Event]:
         """Plays `answers` of `player` one after the other, regardless of whose turn it is.
 
         For cheats (B2), and for clients that post without being asked (C3). An answer in turn and legal is an ordinary
@@ -180,14 +180,14 @@ class Battle(TurnGame):
                 events.append(self._show(player, answer))
                 continue
             in_turn = player in self.awaited
-            detail = self.refusal(player, answer, False) if in_turn else self._out_of_turn(player, answer, offence)
+            detail = self.refusal(player, answer, False) if in_turn else self._out_of_turn(player, answer, reason)
             events += self.step({player: Fault(FaultKind.ILLEGAL, detail, answer) if detail else answer})
         return events
 
-    def _out_of_turn(self, player: Player, answer: Mapping[str, Any], offence: str) -> str:
+    def _out_of_turn(self, player: Player, answer: Mapping[str, Any], reason: str) -> str:
         """All reasons against an answer of the player who is not to move, in the order of A4 and joined as there."""
-        reasons = [self.refusal(player, answer, False), offence]  # no cheat of ours sends the alias, no client may
-        if offence != NOT_YOUR_TURN:  # A4 checks the turn last, and a double send before the move itself
+        reasons = [self.refusal(player, answer, False), reason]  # no cheat of ours sends the alias, no client may
+        if reason != NOT_YOUR_TURN:  # A4 checks the turn last, and a double send before the move itself
             reasons.reverse()
         return "\n".join(filter(None, reasons))
 

@@ -311,8 +311,8 @@ class State(ABC):
         self.result, self.awaited = draw(reason, len(self.setup.names)), {}
         return []
 
-    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], offence: str = NOT_YOUR_TURN) -> list[Event]:
-        """Plays what a seat does out of turn, in games that have rules for it. `offence` describes the fault.
+    def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], reason: str = NOT_YOUR_TURN) -> list[Event]:
+        """Plays what a seat does out of turn, in games that have rules for it. `reason` describes the fault.
 
         ValueError if nobody can act out of turn in this game, or not now.
         """

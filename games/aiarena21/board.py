@@ -171,7 +171,7 @@ class Ground:
         """Returns the cells within that many steps, `start` included, in row-major order."""
         reached, edge = {start}, [start]
         for _ in range(steps):
-            edge = sorted({beside for cell in edge for beside in self.neighbours[cell]} - reached)
+            edge = sorted({adjacent for cell in edge for adjacent in self.neighbours[cell]} - reached)
             reached.update(edge)
         return sorted(reached)
 
@@ -185,8 +185,8 @@ class Ground:
 
     def _neighbours(self, cell: Cell) -> tuple[Cell, ...]:
         row, col = self.location[cell]
-        beside = ((row - 1, col), (row, col - 1), (row, col + 1), (row + 1, col))
-        cells = [r * self.cols + c for r, c in beside if 0 <= r < self.rows and 0 <= c < self.cols]
+        adjacent = ((row - 1, col), (row, col - 1), (row, col + 1), (row + 1, col))
+        cells = [r * self.cols + c for r, c in adjacent if 0 <= r < self.rows and 0 <= c < self.cols]
         return tuple([cell for cell in cells if self.is_free[cell]])
 
     def _ring(self, distance: int) -> list[int]:

@@ -499,11 +499,11 @@ class AIBG5(State):
                 return cell
         reached = [start]
         for cell in reached:
-            for beside in NEIGHBOURS[cell]:
-                if beside != NOWHERE and beside not in reached:
-                    if self.is_free(player, beside, (EMPTY,)):
-                        return beside
-                    reached.append(beside)
+            for adjacent in NEIGHBOURS[cell]:
+                if adjacent != NOWHERE and adjacent not in reached:
+                    if self.is_free(player, adjacent, (EMPTY,)):
+                        return adjacent
+                    reached.append(adjacent)
         return self.ships[player].cell
 
     def is_free(self, player: Seat, cell: Cell, kinds: Sequence[int]) -> bool:

@@ -47,8 +47,8 @@ LIGHT = bytes([1] * 100)  # the cost of entering each tile for a unit that ignor
 def _neighbours(frame: Player, tile: int) -> tuple[int, ...]:
     """Returns the neighbours of `tile` in the order x-1, x+1, y-1, y+1 of the frame."""
     x, y = COORDS[frame][tile]
-    beside = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
-    return tuple(tile_at(frame, x, y) for x, y in beside if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH)
+    adjacent = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+    return tuple(tile_at(frame, x, y) for x, y in adjacent if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH)
 
 
 def tile_at(frame: Player, x: int, y: int) -> int:

@@ -440,10 +440,10 @@ class ReAntics(State):
         while paths:
             path, tile, left = paths.pop()
             yield path
-            for beside in reversed(neighbours[tile]):
-                blocked = beside in at or (ant.type == QUEEN and beside % 10 in QUEENLESS_ROWS)
-                if not blocked and costs[beside] <= left:
-                    paths.append(((*path, coords[beside]), beside, left - costs[beside]))
+            for adjacent in reversed(neighbours[tile]):
+                blocked = adjacent in at or (ant.type == QUEEN and adjacent % 10 in QUEENLESS_ROWS)
+                if not blocked and costs[adjacent] <= left:
+                    paths.append(((*path, coords[adjacent]), adjacent, left - costs[adjacent]))
 
     def _pieces(self, ground: Ground, frame: Player) -> tuple[tuple[Inventory, Inventory, Inventory], Any]:
         """Returns the inventories, and the board if the options ask for it."""

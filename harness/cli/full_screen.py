@@ -42,7 +42,7 @@ KEYS = (
     ("plus,equals_sign", "faster(1)", "faster"),
     ("minus", "faster(-1)", "slower"),
     ("s", "next_seat", "everything, or what one seat sees"),
-    ("b", "beside", "what all seats see, side by side"),
+    ("b", "side_by_side", "what all seats see, side by side"),
     ("g", "go_to", "go to a turn"),
     ("question_mark", "explain", "this help"),
     ("q,ctrl+c", "quit", "leave"),
@@ -249,7 +249,7 @@ class Viewer(App[None]):
         self.all_seats = False
         self._show()
 
-    def action_beside(self) -> None:
+    def action_side_by_side(self) -> None:
         self.all_seats = not self.all_seats
         self._show()
 

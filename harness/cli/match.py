@@ -45,7 +45,7 @@ from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")
 SERIES = Parameter(group="Several games")
-RECORD = Parameter(group="Record", negative=())
+REPLAY = Parameter(group="Replay", negative=())
 OUTPUT = Parameter(group="Output")
 
 
@@ -62,9 +62,9 @@ def match(
     limit_options: LimitOptions = LimitOptions(),
     encoding: Annotated[Encoding | None, MATCH] = None,
     chaos: Annotated[Flag, MATCH] = False,
-    replay: Annotated[Path | None, RECORD] = None,
-    no_replay: Annotated[Flag, RECORD] = False,
-    export: Annotated[tuple[str, Path] | None, RECORD] = None,
+    replay: Annotated[Path | None, REPLAY] = None,
+    no_replay: Annotated[Flag, REPLAY] = False,
+    export: Annotated[tuple[str, Path] | None, REPLAY] = None,
     json: Annotated[Flag, OUTPUT] = False,
     strict: Annotated[Flag, OUTPUT] = False,
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=(), group="Output")] = False,

@@ -283,7 +283,7 @@ class Spawner:
         The end of the process removes the control group of the sandbox, and so does a failed start.
         """
         try:
-            process = await self._start(make_request(argv, cwd, env, sandbox, rlimits, again=True))
+            process = await self._start(make_request(argv, cwd, env, sandbox, rlimits, reusable=True))
         except BaseException:
             sandbox.remove()
             raise

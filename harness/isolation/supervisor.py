@@ -9,7 +9,7 @@ end of a control socket. The spawner forks. The child is the supervisor of the p
   started, and `{"exit": code, "peak_bytes", "room_bytes"}` when the program has exited;
 - ends everything when the control socket brings `KILL` or its end of file, which also means that the referee is gone;
   then writes `{"cpu_s", "peak_bytes"}`, the usage of the whole process tree, and exits;
-- or, if the request says `again` and no process is left below it, adds `"idle"` to that message and waits on the
+- or, if the request says `reusable` and no process is left below it, adds `"idle"` to that message and waits on the
   control socket for another request, which brings the three standard streams of a program.
 
 A bot of the same account can kill its supervisor: then the spawner adopts and ends its processes. If a bot kills the
@@ -77,11 +77,11 @@ class Request(TypedDict):
     """The sandbox launcher with its steps, which becomes the bot; `argv` are its last arguments. [] = none."""
     groups: list[str]
     """Folders of the bot's control groups, `…/NAME-1`. Other bots of the same referee have other numbers."""
-    again: bool
+    reusable: bool
     """Whether the supervisor may run another program with the same `rlimits` later."""
 
 
-FAREWELL = Request(argv=[], cwd="", env={}, rlimits={}, launcher=[], groups=[], again=False)
+FAREWELL = Request(argv=[], cwd="", env={}, rlimits={}, launcher=[], groups=[], reusable=False)
 """The last request of a referee that exits normally."""
 
 
@@ -254,7 +254,7 @@ def run_program(control: int, wakeup: int, request: Request, streams: list[int])
         os._exit(1)  # the bot took away our descriptors or memory: the spawner ends its processes
     if program.status is not None:
         program.status.close()
-    idle = request["again"] and not has_children()
+    idle = request["reusable"] and not has_children()
     send(control, {"cpu_s": children_cpu_s() - earlier_s, "peak_bytes": peak_bytes, "idle": idle})
     return idle
 

@@ -64,7 +64,7 @@ def make_request(
     env: Mapping[str, str],
     sandbox: Sandbox,
     rlimits: Mapping[str, int] = NO_RLIMITS,
-    again: bool = False,
+    reusable: bool = False,
 ) -> Request:
     groups = [] if sandbox.group is None else sandbox.group.paths()
     return Request(
@@ -74,7 +74,7 @@ def make_request(
         rlimits={**rlimits},
         launcher=[*sandbox.launcher],
         groups=groups,
-        again=again,
+        reusable=reusable,
     )
 
 

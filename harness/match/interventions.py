@@ -8,7 +8,7 @@ from referee.games.contract import Call, Fault, Method, Player
 from referee.harness.errors import RunError
 from referee.harness.match.clock import milliseconds
 from referee.harness.match.listener import Intervention
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.match.turn import Driver
 from referee.harness.seats.seat import OutOfTurn, OutOfTurnSeat, Withdrawn
 from referee.protocol import messages
@@ -21,7 +21,9 @@ INJECT = Method("inject", dict, list[dict[str, Any]], "What a cheat does out of 
 class MatchInterventions(Intervention):
     """Everything that may intervene in a match."""
 
-    def __init__(self, driver: Driver, *, cheats: list[Player], pace: Pace | None, match_s: float | None) -> None:
+    def __init__(
+        self, driver: Driver, *, cheats: list[Player], pace: PauseControl | None, match_s: float | None
+    ) -> None:
         """`cheats`: built-in opponents that act out of turn once. `match_s`: limit of the whole match."""
         self.driver = driver
         self.cheats = cheats
@@ -61,7 +63,7 @@ class MatchInterventions(Intervention):
             return False
         return any(client.spoke for _, client in self._clients)  # judged before its rival's move, and shown so
 
-    async def _held(self, pace: Pace) -> bool:
+    async def _held(self, pace: PauseControl) -> bool:
         """Waits for the viewer, with the time of the match stopped. Returns whether the viewer has ended the match."""
         waited_s = await pace.hold()
         self.paused_s += waited_s

@@ -20,7 +20,7 @@ from referee.harness.match.clock import Clock
 from referee.harness.match.fault_reports import FaultReports
 from referee.harness.match.interventions import MatchInterventions
 from referee.harness.match.listener import Listener
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.match.replay_prefix import ReplayPrefix, play_prefix
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import Verdict
@@ -90,7 +90,7 @@ async def play(
     match: Match,
     roster: Roster,
     watcher: Watcher | None = None,
-    pace: Pace | None = None,
+    pace: PauseControl | None = None,
     recorder: ReplayWriter | None = None,
 ) -> Verdict:
     """Plays a match. RunError if a program cannot be started, or the replay cannot be written.
@@ -219,7 +219,7 @@ class _Referee:
         record: ReplayWriter,
         *,
         watcher: Watcher | None,
-        pace: Pace | None,
+        pace: PauseControl | None,
         evidence: list[Evidence],
     ) -> None:
         self.match = match

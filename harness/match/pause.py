@@ -5,7 +5,7 @@ import time
 from referee.harness.bell import Bell
 
 
-class Pace:
+class PauseControl:
     """The state of the controls. The driver looks at `held` before each turn."""
 
     def __init__(self, paused: bool = False) -> None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 from referee.games.dice import derive_seed
 from referee.harness.errors import RunError
 from referee.harness.match.match import Match, Watcher, play
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.match.verdict import NoiseReport, Standing, Verdict, noise_report, standings
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.pipes import Pipes
@@ -52,7 +52,7 @@ class People:
 
     person: Callable[[Entrant], Seat]
     """Returns the seat of a person."""
-    pace: Pace | None = None
+    pace: PauseControl | None = None
     """Lets a viewer pause the match."""
     begin: Callable[[Match, tuple[int, ...]], Awaitable[None]] | None = None
     """Called before every match, with the entrants at its seats."""
@@ -154,7 +154,7 @@ async def attempts(
     match: Match,
     roster: Roster,
     watcher: Watcher | None = None,
-    pace: Pace | None = None,
+    pace: PauseControl | None = None,
     recorder: Callable[[], ReplayWriter | None] = lambda: None,
 ) -> list[Verdict]:
     """Plays a match; everything that plays one calls this. `recorder` is called once per attempt.

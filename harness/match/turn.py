@@ -131,8 +131,8 @@ class Driver:
 
     def inject(self, player: Player, act: OutOfTurn, method: str) -> None:
         """Judges what a seat did although it was not asked."""
-        events = self.state.inject(player, act.answers, act.offence)
-        self._interrupted(Injection(player, act.answers, list(events), state_hash(self.state), act.offence))
+        events = self.state.inject(player, act.answers, act.reason)
+        self._interrupted(Injection(player, act.answers, list(events), state_hash(self.state), act.reason))
         for event in events:
             if type(event) is Ruling:
                 self._judged(event, method)

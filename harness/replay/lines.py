@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, field
 
 from referee.games.contract import NOT_YOUR_TURN, Event, Fault, FaultKind, Player, Result, Setup, State
 from referee.games.game import TimeControl
@@ -93,7 +93,7 @@ class Injection(Struct, frozen=True, omit_defaults=True):
     answers: list[dict[str, Any]]
     events: list[Any]
     hash: str
-    offence: str = NOT_YOUR_TURN
+    reason: str = field(name="offence", default=NOT_YOUR_TURN)
     """The name of the fault."""
 
 
@@ -234,7 +234,7 @@ def apply_step(state: State, step: Step) -> list[Event]:
             return state.stop(step.stop)
     if step.inject not in range(len(state.setup.names)):
         raise ValueError(f"there is no seat {step.inject}")
-    return state.inject(step.inject, step.answers, step.offence)
+    return state.inject(step.inject, step.answers, step.reason)
 
 
 def state_hash(state: State) -> str:

@@ -78,7 +78,7 @@ class OutOfTurn(Struct, frozen=True):
     """An act of a seat that was not asked, for `State.inject`."""
 
     answers: list[dict[str, Any]]
-    offence: str = NOT_YOUR_TURN
+    reason: str = NOT_YOUR_TURN
 
 
 class Withdrawn(Struct, frozen=True):

@@ -18,7 +18,7 @@ import trio
 from referee.games.contract import Fault, FaultKind, Player, State
 from referee.harness.bell import Bell
 from referee.harness.errors import RunError
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.programs.spec import Entrant
 from referee.harness.replay.lines import state_hash
 from referee.harness.seats.person import Person
@@ -36,7 +36,7 @@ class ViewerLink:
     """The connection to the viewer's process."""
 
     def __init__(self, messages: JsonLines) -> None:
-        self.pace = Pace()
+        self.pace = PauseControl()
         self.links: dict[str, str] = {}
         """Addresses: `watch` shows everything; `people`, `human 1`, … are for people who play."""
         self._messages = messages

@@ -15,7 +15,7 @@ from referee.games.game import TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
 from referee.harness.match.match import Match
-from referee.harness.match.pause import Pace
+from referee.harness.match.pause import PauseControl
 from referee.harness.match.series import People, Series, play_series
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
@@ -53,7 +53,7 @@ class Hand:
         return next(self.answers)
 
 
-async def played(match: Match, hand: Hand | None, pace: Pace | None = None) -> Verdict:
+async def played(match: Match, hand: Hand | None, pace: PauseControl | None = None) -> Verdict:
     outcome = await play_series(Series(match), Limits(isolation=OFF), people=People(hand or Hand([]), pace))
     assert match.replay is not None
     assert not is_being_written(match.replay)
@@ -111,7 +111,7 @@ async def test_a_match_waits_between_two_turns_and_its_clocks_wait_with_it(arena
     first = arena.bot("greet(); put('NW'); put('N'); put('NE'); call()", name="first")
     second = arena.bot("greet(); put('C'); put('S'); call()", name="second")
     match = arena.match(first, second, time=TimeControl(per_call_s=5.0, match_s=1.0))
-    pace = Pace(paused=True)
+    pace = PauseControl(paused=True)
     turns: list[int] = []
 
     async def watch() -> None:
@@ -145,7 +145,7 @@ def count(replay: Path) -> int:
 @pytest.mark.trio
 async def test_a_match_is_stopped_between_two_turns_and_ranked_by_its_rules(arena: Arena) -> None:
     match = arena.match(*(arena.bot("greet(); put('NW')", name=name) for name in "ab"))
-    pace = Pace(paused=True)
+    pace = PauseControl(paused=True)
     pace.stop()
     verdict = await played(match, None, pace)
     assert verdict.turns == 0
