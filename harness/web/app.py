@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from referee.games import registry
 from referee.harness.bell import Bell
 from referee.harness.web.growing_replay import FollowedReplay
 from referee.harness.web.guard import bearer
-from referee.harness.web.page import STATIC, is_there
+from referee.harness.web.page import STATIC, is_there, painters
 from referee.harness.web.replay_list import ReplayList
 from referee.harness.web.viewer_frames import Eyes
 
@@ -28,11 +29,12 @@ _PAGE = """<!doctype html>
 <title>referee</title>
 <link rel="stylesheet" href="/viewer.css">
 <div id="app"{mode}></div>
+<script src="/painters.js"></script>
 <script src="/viewer.js"></script>
 </html>
 """
 
-FILES = ("/viewer.js", "/viewer.css")
+FILES = ("/painters.js", "/viewer.js", "/viewer.css")
 """The files that the page loads. `file` serves them."""
 LINES = "application/jsonl; charset=utf-8"
 
@@ -48,6 +50,9 @@ async def file(request: Request) -> Response:
     if not is_there():
         raise HTTPException(404, "this installation has no viewer\n")
     kind = "text/javascript" if name.endswith(".js") else "text/css"
+    if name == "painters.js":
+        brought = sorted({*registry.names()} - {*registry.own_names()})
+        return Response(painters(map(registry.game, brought)), media_type=kind)
     return Response((STATIC / name).read_bytes(), media_type=kind)
 
 

@@ -5,15 +5,16 @@ import gzip
 import hashlib
 import html
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from referee.games.contract import Player, State
+from referee.games.game import Game
 from referee.harness.errors import RunError
-from referee.harness.paths import HOME
+from referee.harness.paths import HOME, game_file
 from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference
@@ -73,8 +74,8 @@ const inflated = async (part) => {
   return new Response(inflating.readable).text();
 };
 const first = inflated("first");
-Promise.all(["style", "script"].map(inflated)).then((texts) => {
-  for (const [index, kind] of ["style", "script"].entries()) {
+Promise.all(["style", "painter", "script"].map(inflated)).then((texts) => {
+  for (const [index, kind] of ["style", "script", "script"].entries()) {
     const element = document.createElement(kind);
     element.textContent = texts[index];
     document.head.append(element);
@@ -86,12 +87,13 @@ Promise.all(["style", "script"].map(inflated)).then((texts) => {
 
 def page(replay: Replay | Original) -> bytes:
     """Returns the HTML file, with the views of all seats. Raises RunError if this installation has no viewer."""
-    script, style = _built("viewer.js"), _built("viewer.css")
-    scripts = f"{_hash(UNPACK)} {_hash(script)}"
+    script, style, painter = _built("viewer.js"), _built("viewer.css"), painters([replay.game])
+    scripts = " ".join(map(_hash, (UNPACK, painter, script)))
     policy = f"default-src 'none'; script-src {scripts}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
     data = list(lines(replay, _stderr(replay)))
     first, rest = b"".join(data[:FIRST_LINES]), b"".join(data[FIRST_LINES:])
-    parts = {"style": style.encode(), "script": script.encode(), "first": first, "data": rest}
+    texts = {"style": style, "painter": painter, "script": script}
+    parts = {name: text.encode() for name, text in texts.items()} | {"first": first, "data": rest}
     packed = "".join(
         f'<script type="application/gzip" id="{name}">{_packed(part)}</script>\n' for name, part in parts.items()
     )
@@ -125,6 +127,12 @@ def is_painted(game: str) -> bool:
         return game in msgspec.json.decode((STATIC / "painters.json").read_bytes(), type=list[str])
     except FileNotFoundError:
         return False
+
+
+def painters(games: Iterable[Game]) -> str:
+    """Returns the painters that the packages of games bring, as one script."""
+    texts = [game_file(game, game.painter).read_text("utf-8") for game in games if game.painter]
+    return "globalThis.refereePainters = {};\n" + "".join(f"(() => {{\n{text}\n}})();\n" for text in texts)
 
 
 def check_there() -> None:

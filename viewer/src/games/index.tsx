@@ -5,6 +5,7 @@ import type { Match, Step } from "../match";
 import type { Json } from "../patch";
 import * as aiarena21 from "./aiarena21";
 import * as aibg5 from "./aibg5";
+import { brought } from "./brought";
 import * as cardgame from "./cardgame";
 import * as connectfour from "./connectfour";
 import type { Key, Pick } from "./pick";
@@ -52,7 +53,7 @@ export interface Painter {
 
 const PAINTERS: Record<string, Painter> = { aiarena21, aibg5, cardgame, connectfour, quoridor, reantics, tictactoe };
 
-/** Returns a game's painter. Games without one show their text drawing. */
+/** Returns a game's painter: ours, or that of its package. Games without one show their text drawing. */
 export function painter(game: string): Painter {
-  return PAINTERS[game] ?? plain;
+  return PAINTERS[game] ?? brought(game) ?? plain;
 }
