@@ -20,7 +20,7 @@ from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.spec import Entrant, entrant
 from referee.harness.tournament.store.bot_archives import finding
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")]
 
 AGENT = """
 import os

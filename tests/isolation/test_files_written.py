@@ -13,6 +13,8 @@ from referee.harness.isolation.plan import OFF, Isolation
 from referee.harness.process import scratch
 from referee.harness.process.limits import Limits
 
+pytestmark = pytest.mark.slow
+
 LIMITS = Limits(scratch_bytes=8 << 20)
 WRITES = """
 greet(); put('NW'); call()

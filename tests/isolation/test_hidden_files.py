@@ -29,6 +29,8 @@ from referee.harness.replay.reader import HEADER
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.roster import open_roster
 
+pytestmark = pytest.mark.slow
+
 SEED, OLDER = "9182736450192837465", "older-secret"
 """The secrets that the spy searches for: the seed of its match, and a word in the files of older matches."""
 SETS = ["", "compiler,landlock", "namespaces", "namespaces,account,compiler", "account", "namespaces,landlock"]

@@ -32,16 +32,16 @@ def call_params(ground: Ground, me: Player, opponent: Player) -> dict[str, Any]:
     return plain
 
 
-def test_picker_wins_20_of_20_matches_against_random_play(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
-    """`play` asserts that every answer of the bot is legal."""
-    with Bot(example(kit, "aiarena21"), kit_encoding, tmp_path / "log") as bot:
+def test_picker_wins_20_of_20_matches_against_random_play(tmp_path: Path) -> None:
+    """Tests one language, like the next test. `play` asserts that every answer of the bot is legal."""
+    with Bot(example("python", "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot:
         states = [play(GAME, seated(seed % 2, bot, Rival()), seed, SMALLEST) for seed in range(20)]
         assert bot.stderr() == ""
     assert [rank(state, seed % 2) for seed, state in enumerate(states)] == [1] * 20
 
 
 def test_picker_buys_bikes_and_they_do_not_ruin_it(tmp_path: Path) -> None:
-    """Tests one language: the next test compares the others with it."""
+    """`test_picker_thinks_alike_in_every_language` compares the other languages with it."""
     with Bot(example("python", "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot:
         bought, score = compare(bot, bot)
     assert bought["play_powerup", "bike"] > 0

@@ -49,7 +49,7 @@ def test_a_new_bot_passes_the_check_and_those_of_other_games_compile(
     for game in new.games(lang, new.kits()[lang]):
         if game != FIRST:
             new.write(registry.game(game), lang, tmp_path / game)
-            COMPILE[lang](tmp_path / game, built)
+            COMPILE[lang](tmp_path / game, folder if lang == "rust" else built)
 
 
 # For each language, the quickest way to compile a bot, with what was fetched and built for the first one.
@@ -82,10 +82,9 @@ def _go(bot: Path, first: Path) -> None:
 
 
 def _rust(bot: Path, first: Path) -> None:
-    """Compiles all bots in one folder, so that the kit's crate is compiled once."""
-    place = bot.parent / "rust_place"
-    shutil.copytree(bot, place, dirs_exist_ok=True)
-    run("cargo check --quiet", place)
+    """Compiles all bots where the tests of the first one ran, so that the packages they need are compiled once."""
+    shutil.copytree(bot, first, dirs_exist_ok=True)
+    run("cargo build --quiet", first)
 
 
 COMPILE = {

@@ -46,7 +46,8 @@ def pieces(draw: st.DrawFn) -> list[bytes]:
     return [draw(st.sampled_from([b"", b"", draw(st.binary(max_size=20))])), *found]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(written=pieces())
 def test_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:
     """`Arena.play` checks the time, leftover processes and the replay."""
@@ -63,10 +64,3 @@ def test_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: lis
         assert all(sign.isprintable() or sign == "\n" for sign in text)
 
     trio.run(play)
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(written=pieces())
-def test_long_arbitrary_output_of_a_bot_harms_only_the_bot(arena: Arena, written: list[bytes]) -> None:
-    test_arbitrary_output_of_a_bot_harms_only_the_bot.hypothesis.inner_test(arena, written)  # type: ignore[attr-defined]

@@ -174,7 +174,8 @@ def test_new_workers_play_the_games_of_lost_ones(cluster: Cluster, tmp_path: Pat
             wait_for_lines(there, 4, driver)
         else:
             deadline = time.monotonic() + 60
-            while not list(tmp_path.glob("first/cache/referee/builds/*/tree/began")) and time.monotonic() < deadline:
+            while not list(tmp_path.glob("first/cache/referee/builds/*/work/began")):
+                assert time.monotonic() < deadline, "the first worker has not begun to build"
                 time.sleep(0.05)
         first.kill()
         cluster.worker("second")

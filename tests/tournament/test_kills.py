@@ -118,11 +118,6 @@ def check(tmp_path: Path, games_each: int, kills: int) -> int:
     return done
 
 
-def test_a_tournament_with_kills_ends_like_one_without(tmp_path: Path) -> None:
-    assert check(tmp_path, games_each=200, kills=20) == 20
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1200)
-def test_two_hundred_kills_change_nothing(tmp_path: Path) -> None:
-    assert check(tmp_path, games_each=700, kills=200) == 200
+@pytest.mark.timeout(600)
+def test_a_tournament_with_60_kills_ends_like_one_without(tmp_path: Path) -> None:
+    assert check(tmp_path, games_each=300, kills=60) == 60
