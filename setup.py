@@ -1,5 +1,7 @@
-"""What pyproject.toml cannot say: starter kits, maps and pages go into the installed package, for `referee new`, bots
-of a single source file, `--map` and whoever reads. What was built or fetched in them stays behind."""
+"""Copies starter kits, maps and pages into the installed package, which `pyproject.toml` cannot do.
+
+`referee new`, bots of one source file and `--map` need them. Built and fetched files are left out.
+"""
 
 import os
 import shutil
@@ -12,13 +14,13 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 DATA = ("starter_kits", "maps", "docs")
-"""Folders that lie beside the packages in a checkout, and inside of `referee` when it is installed."""
+"""Folders that are next to the packages in a checkout, and inside `referee` in an installation."""
 MADE = {"__pycache__", "build", "dist", "node_modules", "target", ".mypy_cache", ".pytest_cache", ".ruff_cache"}
-"""Folders that the tools of the languages make, as in .gitignore."""
+"""Folders that build tools create, as in .gitignore."""
 
 
 def data_files(tops: Iterable[str] = DATA) -> Iterator[Path]:
-    """Every file of those folders. Links are not followed: packages of other languages hold some to themselves."""
+    """Yields every file of the folders. Skips links: packages of other languages contain links to themselves."""
     for top in tops:
         for folder, folders, files in os.walk(top):
             folders[:] = sorted(set(folders) - MADE)
@@ -26,15 +28,15 @@ def data_files(tops: Iterable[str] = DATA) -> Iterator[Path]:
 
 
 def build_viewer() -> None:
-    """The page's script, if it is not there and npm is. Without it `referee replay html` says what is missing."""
+    """Builds the viewer if npm is installed. Without the viewer, `referee replay html` says what is missing."""
     if Path("harness/web/static/viewer.js").exists() or not Path("viewer").is_dir():
         return
     if not shutil.which("npm"):
-        print("the page that shows matches is left out: npm is not there to build it")
+        print("the viewer is left out: npm is not installed")
         return
     for step in (["ci", "--ignore-scripts"], ["run", "build"]):
         if subprocess.run(["npm", "--silent", *step], cwd="viewer").returncode != 0:
-            print("the page that shows matches is left out: npm cannot build it")
+            print("the viewer is left out: npm could not build it")
             return
 
 
@@ -46,19 +48,19 @@ class BuildWithData(build_py):
             build_viewer()
         super().run()
         if self.editable_mode:
-            return  # they are where they are
+            return  # an editable installation uses the files in place
         for file in data_files():
             target = Path(self.build_lib, "referee", file)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)
 
     def get_source_files(self) -> list[str]:
-        """For a source distribution: the viewer's sources too, for whoever has npm where it was built without."""
+        """Adds the viewer's sources to a source distribution, so that npm can build it later."""
         return [*super().get_source_files(), *map(str, data_files([*DATA, "viewer"]))]
 
 
 class SourceWithViewer(sdist):
-    """Holds the built page, which whoever installs it needs no npm for."""
+    """Includes the built viewer, so that an installation needs no npm."""
 
     def run(self) -> None:
         build_viewer()

@@ -1,5 +1,8 @@
-"""`python -m referee.benchmarks`: what a call costs pinned to one core and free, what it costs in each starter kit, how
-fast the engines are, and the time from an edit to a match, as Markdown."""
+"""Prints all benchmarks as Markdown: `python -m referee.benchmarks`.
+
+They measure the cost of a call, pinned to one core and free, its cost in each starter kit, the speed of the engines,
+and the time from an edit to a match.
+"""
 
 import json
 import os

@@ -1,11 +1,11 @@
-"""Microseconds per call: bare pipes, bare trio streams, and the whole referee with instant bots and with bots that
-think, in one run.
+"""Measures microseconds per call, in one run: bare pipes, bare trio streams, and the whole referee.
 
-A call is a request written and an answer read; with the referee also checked, applied and recorded, with the notices
-that it leads to: all that a match does, the greetings included, divided by its requests. Bots are started before the
-clock and used again. The variants take turns, round by round, and a ratio is the median of the rounds' ratios, so that
-a machine that changes its speed changes no ratio. The CPU time of this process, which is the referee's own, stands
-apart: instant bots hide what a real wait costs, and to bots that think the wall time is their own.
+The referee plays with instant bots and with bots that think. A call is a request written and an answer read; with the
+referee also checked, applied and recorded, with the notices that it leads to: all that a match does, the greetings
+included, divided by its requests. Bots are started before the clock and used again. The variants take turns, round by
+round, and a ratio is the median of the rounds' ratios, so that a machine that changes its speed changes no ratio. The
+CPU time of this process, which is the referee's own, stands apart: instant bots hide what a real wait costs, and to
+bots that think the wall time is their own.
 
 `python -m referee.benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
 """

@@ -1,5 +1,7 @@
-"""How fast the engines are: calls per second of `apply`, `check`, `copy`, `view`, `calls` and `legal`, and whole
-matches per second with the parameters of every call, game by game.
+"""Measures how fast the engines are, game by game.
+
+It counts calls per second of `apply`, `check`, `copy`, `view`, `calls` and `legal`, and whole matches per second with
+the parameters of every call.
 
     python benchmarks/engines.py [--json] [GAME …]
 

@@ -1,5 +1,7 @@
-"""Milliseconds from the navigation to the first board that can be seen: the page of 600 turns of AIBG 5 from disk, and,
-as a yardstick, a page that is nothing but a board. They take turns, in a browser that has been used before.
+"""Measures milliseconds from the navigation to the first visible board.
+
+It opens a page of 600 turns of AIBG 5 from disk and, for comparison, a page with nothing but a board. They take turns,
+in a browser that has been used before.
 
 `python -m referee.benchmarks.first_board` needs chromium and playwright. As many lines of JSON as there are pages.
 """

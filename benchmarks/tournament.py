@@ -1,5 +1,7 @@
-"""Games a second of whole tournaments on this machine's workers, records in packs included; what the driver spends on a
-game, from the first to the last of many; and how long a large ledger takes to read.
+"""Measures tournaments on the workers of this machine.
+
+It prints games per second with their replays in packs, the driver's CPU time per game from the first game to the last,
+and the time to read a large ledger.
 
 `python -m referee.benchmarks.tournament [--seconds S] [--lines N]`. A rate counts from the first game that came back to
 the last one, so that starting workers does not count; a run plays for so many seconds.
@@ -154,7 +156,7 @@ class Simulated(WorkerPool):
 
 
 def driven(folder: Path, games: int) -> list[float]:
-    """What the driver spends on a game, in microseconds of CPU time, in each part of a tournament of so many."""
+    """Returns the driver's CPU time per game in each part of a tournament of that many games, in microseconds."""
     plan = plan_of_twenty(games)
     opened = Ledger(folder, {})
     run = TournamentGames(plan, opened, Book())

@@ -1,7 +1,7 @@
 """The cost of watching a match: CPU time of the referee's own process per call, by paired rounds.
 
 `python -m referee.benchmarks.watched [--rounds N] [--draw-after N] [--nobody]` plays ReAntics between instant C++ bots:
-as ever; with the gate at which a page may hold the match, and nothing else (nobody looks); under `--watch` without a
+unwatched; with the gate at which a page may pause the match, and nothing else (nobody looks); under `--watch` without a
 page, with a page that reads everything as it comes, with a page that asked for everything and never reads. The variants
 take turns, and a ratio is the median of the rounds' ratios. The pages are plain sockets in a process of their own.
 JSON, with what the viewer's process holds in memory after each quarter of the rounds.
@@ -40,10 +40,10 @@ from referee.harness.web.watch import ViewerLink, open_viewer
 ROUNDS = 20
 DRAW_AFTER = 10_000
 """Turns of a match in which nothing happens: long enough that a page comes while it is played."""
-ALONE = "as ever"
+ALONE = "unwatched"
 READS, NEVER = "reads", "never"
 Round = Callable[[], Awaitable[float]]
-"""Plays, and gives microseconds of CPU time per call."""
+"""Plays, and returns microseconds of CPU time per call."""
 
 
 class Pages:
@@ -68,8 +68,10 @@ class Pages:
 
 
 def page(link: str) -> None:
-    """Runs one client after the other, as the lines of standard input say: the way to read, the number of the match and
-    the path of its replay. A client connects once the replay exists, and ends after reading all or at an empty line."""
+    """Runs one client for each line of standard input: the way to read, the match's number and the path of its replay.
+
+    A client connects once the replay exists, and ends after reading all of it or at an empty line.
+    """
     parts = urlsplit(link)
     token = parts.fragment.removeprefix("token=")
     for line in sys.stdin:
@@ -96,7 +98,7 @@ class Watched:
         self.played = self.shown = 0
 
     def unwatched(self) -> dict[str, Round]:
-        return {ALONE: self.alone, "as ever, once more": self.alone, "nobody looks: the gate": self.gate}
+        return {ALONE: self.alone, "unwatched, once more": self.alone, "nobody looks: the gate": self.gate}
 
     def shown_to_pages(self) -> dict[str, Round]:
         return {

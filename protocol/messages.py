@@ -29,7 +29,7 @@ NEED_DATA: Final = NeedData.NEED_DATA
 
 
 class Limits(Struct, frozen=True):
-    """What a bot may use; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
+    """A bot's limits; null = no such limit. Milliseconds of wall time, unless it says otherwise."""
 
     startup_ms: Annotated[int, Meta(description="from the start of the process to the answer to initialize")]
     call_ms: Annotated[int | None, Meta(description="for one call")] = None
@@ -73,7 +73,7 @@ class Hello(Struct, frozen=True):
 class Clock(Struct, frozen=True):
     """The member `clock`, added to the parameters of every call. Milliseconds of wall time."""
 
-    call_ms: Annotated[int | None, Meta(description="the limit of this call; null = none of its own")]
+    call_ms: Annotated[int | None, Meta(description="the limit of this call; null = no such limit")]
     remaining_ms: Annotated[int | None, Meta(description="the bank that is left; null = no bank")]
     last_ms: Annotated[int | None, Meta(description="what the bot's previous call was charged; null = no call yet")]
 

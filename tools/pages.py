@@ -47,8 +47,8 @@ def page(game: Game) -> Iterator[str]:
     yield f"`referee --game {game.name}`, {_seats(game)} Time: {time_in_words(game) or 'no limit'}. {protocol}"
     for title, kind, intro in (
         ("Functions", "call", "Every one is a call that awaits an answer."),
-        ("Events", "event", "Told, not answered."),
-        ("For viewers", "viewer", "In the replay only; no bot hears of it."),
+        ("Events", "event", "Notices: bots do not answer."),
+        ("For viewers", "viewer", "In the replay only; no bot is notified."),
     ):
         methods = {name: method for name, method in schema["methods"].items() if method["kind"] == kind}
         if methods:

@@ -42,7 +42,7 @@ def module(game: Game) -> Iterator[str]:
     yield "/** What a seat may see. */"
     yield f"export type Seen = {_type(seat_view)};"
     yield ""
-    yield "/** What bots and viewers are told, by the event's name. */"
+    yield "/** The parameters of each event, by its name. */"
     yield "export interface Events {"
     for name, params in zip(events, params_types, strict=True):
         yield f"  {name}: {_type(params)};"

@@ -1,5 +1,5 @@
 // AIBG 5 with the C++ kit: reads the whole state into its types, as every bot of the kit does, and steps to the first
-// free cell beside it without a thought.
+// free neighbouring cell.
 
 #include <referee/hexgrid.hpp>
 

@@ -26,7 +26,7 @@ class FirstFree {
 
     void start() { taken_ = 0; }
 
-    // The cell stands behind `"position":"` or, in MessagePack, behind `position` and a byte that tells its length.
+    // The cell follows `"position":"` or, in MessagePack, `position` and a byte with its length.
     void notice(const instant::Frame& frame) {
         const auto key = frame.rest.find("position"sv);
         if (key == std::string_view::npos) return;

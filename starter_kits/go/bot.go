@@ -1,5 +1,5 @@
 // Package referee lets a Go program play under the referee, and hides the wire: JSON-RPC 2.0 on standard input and
-// output, as JSON lines or as MessagePack. A bot imports the package of its game, which stands on this one, and calls
+// output, as JSON lines or as MessagePack. A bot imports the package of its game, which uses this one, and calls
 // that package's Run.
 //
 // Run turns standard output to standard error, empties standard input, and keeps the pipes for itself; where the referee
@@ -13,7 +13,7 @@ import (
 	"referee.internal/referee/wire"
 )
 
-// Match is what a bot is told about its match. A nil limit is no limit.
+// Match is what a bot knows about its match. A nil limit is no limit.
 type Match struct {
 	Game    string
 	Options map[string]any

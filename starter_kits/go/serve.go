@@ -144,7 +144,7 @@ func writeError(w *wire.Writer, method string, err error) {
 	w.EndObject()
 }
 
-// attempt does work; what goes wrong, panics included, is told on standard error too. A panic tells where it was.
+// attempt does work; what goes wrong, panics included, goes to standard error too. A panic tells where it was.
 func attempt(method string, work func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -205,7 +205,7 @@ async def test_an_agent_that_plays_itself_has_two_processes_even_with_swapped_se
 @pytest.mark.skipif(sys.platform != "linux", reason="isolation is Linux's")
 @pytest.mark.parametrize("layers_without", ["", "namespaces,bwrap"], indirect=True)
 async def test_an_agent_can_write_files_under_isolation(arena: Arena, layers_without: None) -> None:
-    """It works in a copy of its folder, which lasts for a series. At the end it is told which files are lost."""
+    """It works in a copy of its folder, which lasts for a series. A message at the end names the lost files."""
     folder = arena.folder / "AI"
     (folder / "data").mkdir(parents=True)
     (folder / "seen.txt").write_text("1")

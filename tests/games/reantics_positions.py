@@ -61,7 +61,7 @@ def drawn(
     """A position of the play phase. Rows are numbered, two letters a tile, as `str(state)` draws them.
 
     Ants Q W D S R, player two's in small letters; ^ anthill, @ tunnel, ; grass, % food. Rows and the ends of rows may
-    be left out. A missing hill, tunnel or queen stands in its corner (HILLS, TUNNELS; queens on their hills). Queens
+    be left out. A missing hill, tunnel or queen is in its corner (HILLS, TUNNELS; queens on their hills). Queens
     have ids 0 and 1, the others 2, 3 … in the order of reading.
     """
     pieces = _read(text)

@@ -1,5 +1,5 @@
 """Files of the original competitions: AI Arena 21's `replay.txt` (section 10 of its rules) is shown as it was recorded,
-and what is wrong with one is told in a line."""
+and one line says what is wrong with a file."""
 
 import json
 from collections.abc import Callable

@@ -27,7 +27,7 @@ values = st.recursive(
 
 
 def text(value: Any) -> str:
-    """Told apart as JSON does it: False is not 0."""
+    """Compares as JSON does: False is not 0."""
     return json.dumps(value, sort_keys=True)
 
 

@@ -1,5 +1,7 @@
-"""`python -m referee.tools.kits [--check]`: writes the starter kits' typed bindings for every game, or says which are
-stale."""
+"""Writes the starter kits' typed bindings for every game: `python -m referee.tools.kits [--check]`.
+
+`--check` says which are stale instead.
+"""
 
 import sys
 from pathlib import Path

@@ -286,7 +286,7 @@ def _write_record(record: Record, tag: str, names: _Names) -> Iterator[str]:
 
 def _union(union: OneOf, names: _Names) -> Iterator[str]:
     kinds = [_kind(union, name, names) for _, name in union.choices]
-    yield f"// One of these, told apart by `{union.tag}` on the wire."
+    yield f"// One of these; `{union.tag}` on the wire says which."
     yield "typedef struct {"
     yield from filled("    enum { ", kinds, " } is;")
     yield "    union {"

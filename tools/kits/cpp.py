@@ -108,7 +108,7 @@ def _enum(choice: Choice) -> Iterator[str]:
         yield from filled(f"    constexpr const char* texts[{count}] = {{", texts, "};")
         yield "    return texts[static_cast<int>(option)];"
         yield "}"
-        yield "// False: it is none of them."
+        yield "// False if the text is not an option."
         yield f"constexpr bool from_text(std::string_view text, {name}& option) {{"
         yield f"    for (int i = 0; i < {count}; ++i) {{"
         yield f"        if (text == to_text(static_cast<{name}>(i))) return option = static_cast<{name}>(i), true;"

@@ -122,7 +122,7 @@ def _member(name: str, shape: Type) -> str:
 
 
 def _value(value: str, shape: Type, depth: int = 0) -> str:
-    """The expression that reads `value`, itself an expression; the loops inside run over `a`, `b`, …"""
+    """Returns the expression that reads `value`, itself an expression. The loops inside run over `a`, `b`, …."""
     match shape:
         case Scalar():
             return value

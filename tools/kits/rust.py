@@ -219,7 +219,7 @@ def _enum(union: OneOf, sent: bool) -> Iterator[str]:
 def _bot(game: Binding) -> Iterator[str]:
     yield f"/// A bot for one match of {game.title}; each match gets a new one."
     yield f"pub trait {game.name}Bot {{"
-    yield "    /// What the referee is told beside the name."
+    yield "    /// The version that the referee shows with the name."
     yield '    const VERSION: &\'static str = "1";'
     yield ""
     yield "    /// Begins a match."

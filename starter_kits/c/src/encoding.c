@@ -248,8 +248,8 @@ static size_t characterAt(const char* text) {
     return overlong || surrogate || character > 0x10ffff ? 0 : length;
 }
 
-// The text with U+FFFD in the place of each byte that is no UTF-8; the text itself when there is none.
-static referee_value mended(referee_arena* arena, referee_value text) {
+// The text with U+FFFD for each byte that is no UTF-8; the text itself when there is none.
+static referee_value replaced(referee_arena* arena, referee_value text) {
     size_t at = 0, wrong = 0;
     for (size_t length; at < text.count; at += length ? length : 1) {
         length = characterAt(text.text + at);
@@ -280,7 +280,7 @@ static json_object* toJson(const referee_value* value, referee_arena* arena) {
         case REFEREE_VALUE_FLOAT:
             return isfinite(value->number) ? json_object_new_double(value->number) : NULL;
         case REFEREE_VALUE_TEXT: {
-            const referee_value text = mended(arena, *value);
+            const referee_value text = replaced(arena, *value);
             return json_object_new_string_len(text.text, (int)text.count);
         }
         case REFEREE_VALUE_LIST:
@@ -292,7 +292,7 @@ static json_object* toJson(const referee_value* value, referee_arena* arena) {
             for (size_t i = 0; i < value->count; ++i) {
                 const char* name = value->members[i].name;
                 const referee_value key =
-                    mended(arena, (referee_value){REFEREE_VALUE_TEXT, strlen(name), {.text = name}});
+                    replaced(arena, (referee_value){REFEREE_VALUE_TEXT, strlen(name), {.text = name}});
                 json_object_object_add(json, key.text, toJson(&value->members[i].value, arena));
             }
             return json;
@@ -318,7 +318,7 @@ static void pack(const referee_value* value, referee_arena* arena, msgpack_packe
             isfinite(value->number) ? msgpack_pack_double(packer, value->number) : msgpack_pack_nil(packer);
             break;
         case REFEREE_VALUE_TEXT: {
-            const referee_value text = mended(arena, *value);
+            const referee_value text = replaced(arena, *value);
             msgpack_pack_str_with_body(packer, text.text, text.count);
             break;
         }

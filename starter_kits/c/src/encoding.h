@@ -22,7 +22,7 @@ const referee_value* referee_copied(referee_arena* arena, const referee_value* v
 
 typedef enum { REFEREE_JSON, REFEREE_MSGPACK } referee_encoding;
 
-// Puts the bytes of a frame at the end of `bytes`. Text that is no UTF-8 is mended, and a number that is none (NaN)
+// Puts the bytes of a frame at the end of `bytes`. Invalid UTF-8 is replaced, and a number that is none (NaN)
 // becomes null.
 void referee_encode(const referee_value* frame, referee_encoding encoding, referee_arena* arena,
                     msgpack_sbuffer* bytes);

@@ -81,7 +81,7 @@ class Reader {
     MessagePackCutter cutter_;
 };
 
-// The bytes of a frame. Text that is no UTF-8 is mended, and a number that is none (NaN) becomes null, in both
+// The bytes of a frame. Invalid UTF-8 is replaced, and a number that is none (NaN) becomes null, in both
 // encodings.
 std::string encode(const Json& frame, Encoding encoding);
 

@@ -52,7 +52,7 @@ func Within(middle Cell, steps int) (cells []Cell) {
 	return cells
 }
 
-// Neighbours are the cells of the board beside this one, in the order of Directions.
+// Neighbours are the neighbouring cells on the board, in the order of Directions.
 func Neighbours(cell Cell) (beside []Cell) {
 	for _, way := range Directions {
 		if next := cell.Plus(way); IsOnBoard(next) {
@@ -86,7 +86,7 @@ func LineOfFire(shooter, target Cell) (line []Cell) {
 	return line
 }
 
-// rounded is the cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
+// rounded is the cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected.
 func rounded(q, r, steps int) Cell {
 	nearQ, nearR, nearS := quotient(q, steps), quotient(r, steps), quotient(-q-r, steps)
 	errorQ, errorR, errorS := abs(nearQ*steps-q), abs(nearR*steps-r), abs(nearS*steps+q+r)
@@ -145,7 +145,7 @@ func (b *Board) Player(playerIdx int) *aibg5.Player {
 	return nil
 }
 
-// PlayerOn stands there; nil: nobody does.
+// PlayerOn is the player on this cell, or nil.
 func (b *Board) PlayerOn(cell Cell) *aibg5.Player {
 	for _, player := range b.Players {
 		if CellOf(player) == cell {

@@ -339,7 +339,7 @@ func ListAllMovementMoves(state *GameState) (moves []Move) {
 	return moves
 }
 
-// ListAllBuildMoves gives a BUILD for every ant that the player to move can pay, if nobody stands on its anthill.
+// ListAllBuildMoves gives a BUILD for every ant that the player to move can pay, if its anthill is free.
 func ListAllBuildMoves(state *GameState) (moves []Move) {
 	own := GetCurrPlayerInventory(state)
 	hill := anthillOf(own)

@@ -7,7 +7,7 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// What is made of other values.
+// Values that contain others.
 
 // Members goes through an object: at each member's name the loop must read or skip its value. The name is only good
 // until then.

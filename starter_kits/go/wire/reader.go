@@ -1,5 +1,5 @@
 // Package wire reads and writes the values of a frame, which is JSON or MessagePack, with the same calls for both.
-// The games' packages stand on it; a bot needs it only for a game that has no package.
+// The games' packages use it; a bot needs it only for a game that has no package.
 package wire
 
 import (

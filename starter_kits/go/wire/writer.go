@@ -102,7 +102,7 @@ func (w *Writer) Float(number float64) {
 	w.text.RawStr(text)
 }
 
-// String writes a text; what is no UTF-8 in it is mended.
+// String writes a text; invalid UTF-8 in it is replaced.
 func (w *Writer) String(text string) {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	if w.packed {

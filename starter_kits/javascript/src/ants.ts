@@ -259,7 +259,7 @@ export function listAllMovementMoves(state: GameState): Move[] {
     return moves;
 }
 
-/** A BUILD for every ant that the player to move can pay, if nobody stands on its anthill. */
+/** A BUILD for every ant that the player to move can pay, if its anthill is free. */
 export function listAllBuildMoves(state: GameState): Move[] {
     const own = getCurrPlayerInventory(state);
     const hill = anthillOf(own);

@@ -60,7 +60,7 @@ export function within(middle: Cell, steps: number): Cell[] {
 /** All cells, row by row. */
 export const CELLS: readonly Cell[] = within(CENTRE, RADIUS);
 
-/** The cells of the board beside this one, in the order of DIRECTIONS. */
+/** The neighbouring cells on the board, in the order of DIRECTIONS. */
 export function neighbours(cell: Cell): Cell[] {
     return DIRECTIONS.map((way) => plus(cell, way)).filter(isOnBoard);
 }
@@ -89,7 +89,7 @@ export function lineOfFire(shooter: Cell, target: Cell): Cell[] {
     return line;
 }
 
-/** The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way. */
+/** The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected. */
 function rounded(q: number, r: number, steps: number): Cell {
     const exact = [q, r, -q - r];
     const near = exact.map((part) => Math.floor((2 * part + steps) / (2 * steps)));

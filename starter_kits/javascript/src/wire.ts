@@ -98,7 +98,7 @@ export class Bot {
 
     constructor(readonly match: Match) {}
 
-    /** Answers a call, at once or with a promise. Whatever it throws is told to the referee as this bot's failure. */
+    /** Answers a call, at once or with a promise. The referee gets whatever it throws as this bot's failure. */
     answer(method: string, _params: Members): unknown {
         throw new UnknownMethod(method);
     }
@@ -153,7 +153,7 @@ class Server {
         if (!this.#busy) process.exit(0);
     }
 
-    /** An error that nobody caught, as in a timer, is told as the failure of the open call, if there is one. */
+    /** An uncaught error, as in a timer, is the failure of the open call, if there is one. */
     fail(error: unknown): void {
         if (this.#failOpenCall) this.#failOpenCall(error);
         else console.error(error);

@@ -76,7 +76,7 @@ test("a number too large for the protocol's whole numbers is sent as a double, a
     assert.throws(() => toJson([2n ** 64n]), /18446744073709551616 cannot be sent/);
 });
 
-test("what JSON cannot say is mended", () => {
+test("what JSON cannot say is replaced", () => {
     assert.equal(toJson([Number.NaN, Number.POSITIVE_INFINITY, undefined]), "[null,null,null]");
     assert.equal(toJson(undefined), "null");
     assert.equal(toJson({ "\ud83d": "a\udc00 \\ud83d 😁" }), '{"\ufffd":"a\ufffd \\\\ud83d 😁"}');

@@ -61,7 +61,7 @@ test("a parameter that is missing is an error that names what was wanted", () =>
     assert.throws(() => new Ants(MATCH).answer("getMove", params), /wanted a whole number, got 0.5/);
 });
 
-test("an unknown method is told from a failure", () => {
+test("an unknown method differs from a failure", () => {
     assert.throws(() => new Ants(MATCH).answer("getMoves", {}), UnknownMethod);
     assert.equal(new Ants(MATCH).notice("whatever", {}), undefined);
 });

@@ -1,1 +1,1 @@
-"""What a bot in Python needs. Begin your bot with `from referee_kit.GAME import *`, before other imports."""
+"""Everything for a bot in Python. Begin your bot with `from referee_kit.GAME import *`, before other imports."""

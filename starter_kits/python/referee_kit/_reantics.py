@@ -1,4 +1,4 @@
-"""What a bot asks of a position of ReAntics, under the names that the original gave its agents (reantics.md, 11.3).
+"""Questions about a position of ReAntics, under the names that the original gave its agents (reantics.md, 11.3).
 
 All of it comes with `from referee_kit.reantics import *`. The functions look at the inventories and never at `board`,
 and work on whatever has their members: the kit's state, and the one that agents of the original are shown.
@@ -109,7 +109,7 @@ def getConstrAt(state: GameState, coords: Coord) -> Construction | None:
 
 
 def getCurrPlayerInventory(state: GameState) -> Inventory:
-    """What the player to move has."""
+    """The inventory of the player to move."""
     return state.inventories[state.whoseTurn]
 
 
@@ -125,7 +125,7 @@ def getCurrPlayerFood(self: Any, state: GameState) -> list[Construction]:
 
 
 def getEnemyInv(self: Any, state: GameState) -> Inventory:
-    """What the opponent of the player to move has. The first argument is not used."""
+    """The inventory of the opponent. The first argument is not used."""
     return state.inventories[1 - state.whoseTurn]
 
 
@@ -175,7 +175,7 @@ def listAttackable(coords: Coord, dist: int = 1) -> list[Coord]:
 
 
 class _Ground:
-    """What a walker has to know of a state, gathered once for many questions."""
+    """Facts about a state for walkers, gathered once for many questions."""
 
     def __init__(self, state: GameState) -> None:
         try:
@@ -275,7 +275,7 @@ def findPathRecursive(
 
 
 def createPathToward(state: GameState, src: Coord, dst: Coord, movement: int) -> list[Coord]:
-    """The path of `findPathRecursive` for the ant that stands on `src`."""
+    """The path of `findPathRecursive` for the ant on `src`."""
     ant = getAntAt(state, src)
     ignoresGrass = ant is not None and bool(UNIT_STATS[ant.type][IGNORES_GRASS])
     return findPathRecursive(state, src, dst, movement, ignoresGrass)[0]
@@ -350,7 +350,7 @@ def isPathOkForQueen(path: Sequence[Coord]) -> bool:
 
 
 def listAllBuildMoves(state: GameState) -> list[Move]:
-    """A BUILD for every ant that the player to move can pay, if nobody stands on its anthill."""
+    """A BUILD for every ant that the player to move can pay, if its anthill is free."""
     own = getCurrPlayerInventory(state)
     anthill = next((constr for constr in own.constrs if constr.type == ANTHILL), None)
     if anthill is None or getAntAt(state, anthill.coords) is not None:

@@ -34,7 +34,7 @@ CELLS = within(CENTRE, RADIUS)
 
 
 def neighbours(cell: Cell) -> list[Cell]:
-    """The cells of the board beside this one, in the order of DIRECTIONS."""
+    """The neighbouring cells on the board, in the order of DIRECTIONS."""
     beside = [(cell[0] + dq, cell[1] + dr) for dq, dr in DIRECTIONS]
     return [place for place in beside if is_on_board(place)]
 
@@ -60,7 +60,7 @@ def line_of_fire(shooter: Cell, target: Cell) -> list[Cell]:
 
 
 def _rounded(q: int, r: int, steps: int) -> Cell:
-    """The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way."""
+    """The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected."""
     exact = (q, r, -q - r)
     near = [(2 * part + steps) // (2 * steps) for part in exact]
     errors = [abs(whole * steps - part) for whole, part in zip(near, exact, strict=False)]
@@ -70,7 +70,7 @@ def _rounded(q: int, r: int, steps: int) -> Cell:
 
 
 class Board:
-    """What a call shows."""
+    """The view in a call."""
 
     def __init__(self, state: GameState) -> None:
         shown = (state.player1, state.player2, state.player3, state.player4)

@@ -34,7 +34,7 @@ class Clock:
 
 @dataclass
 class Match:
-    """What was told when the match began."""
+    """The facts about the match."""
 
     game: str = ""
     seat: int = 0  # 0 moves first
@@ -81,7 +81,7 @@ class Bot:
     clock: Clock = Clock()
 
     def call(self, method: str, params: dict[str, Any]) -> Any:
-        """Answers a call. Whatever it raises is told to the referee as this bot's failure."""
+        """Answers a call. The referee gets whatever it raises as this bot's failure."""
         raise UnknownMethod(f"unknown method {method}")
 
     def notice(self, method: str, params: dict[str, Any]) -> None:
@@ -229,7 +229,7 @@ def plain(value: Any) -> Any:
     """A result as the values that JSON knows. ValueError or TypeError for one that has none, such as NaN.
 
     By way of the text, so that both encodings refuse the same values and a lone surrogate becomes a question mark;
-    but for what is that already, as most results are.
+    except for values that are so already, as most results are.
     """
     if is_plain(value):
         return value

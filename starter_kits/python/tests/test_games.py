@@ -1,4 +1,4 @@
-"""What the games' modules make of values from the wire, and of answers: records, pairs, unions, what may be absent."""
+"""How the games' modules read values from the wire, and of answers: records, pairs, unions, what may be absent."""
 
 import json
 from typing import Any

@@ -190,7 +190,7 @@ class Talk:
         )
 
     def ask(self, method: str, id: int = 1, **params: Any) -> Any:
-        """What was answered, without the id, which must be ours."""
+        """The answer without its id, which must be ours."""
         self.tell(method, id, **params)
         answer = self.answers.next()
         assert answer is not None

@@ -274,7 +274,7 @@ pub fn list_all_movement_moves(state: &GameState) -> Vec<Move> {
     moves
 }
 
-/// A `Build` for every ant that the player to move can pay, if nobody stands on its anthill.
+/// A `Build` for every ant that the player to move can pay, if its anthill is free.
 pub fn list_all_build_moves(state: &GameState) -> Vec<Move> {
     let own = get_curr_player_inventory(state);
     let hill = match anthill_of(own) {

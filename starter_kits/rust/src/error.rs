@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Why a call has no result: it is told to the referee in its own words.
+/// Why a call has no result: the referee gets this message.
 ///
 /// `?` makes one of the errors of the standard library's parsers and files, of the two encodings and of texts;
 /// `.map_err(Error::other)?` of any other.

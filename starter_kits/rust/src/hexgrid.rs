@@ -62,7 +62,7 @@ pub fn cells() -> Vec<Cell> {
     within(CENTRE, RADIUS)
 }
 
-/// The cells of the board beside this one, in the order of `DIRECTIONS`.
+/// The neighbouring cells on the board, in the order of `DIRECTIONS`.
 pub fn neighbours(cell: Cell) -> impl Iterator<Item = Cell> {
     DIRECTIONS.into_iter().map(move |way| cell.plus(way)).filter(|&beside| is_on_board(beside))
 }
@@ -90,7 +90,7 @@ pub fn line_of_fire(shooter: Cell, target: Cell) -> Vec<Cell> {
     (1..steps).map(|i| shooter.plus(rounded(dq * i, dr * i, steps))).collect()
 }
 
-/// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
+/// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected.
 fn rounded(q: i64, r: i64, steps: i64) -> Cell {
     let exact = [q, r, -q - r];
     let near = exact.map(|part| (2 * part + steps).div_euclid(2 * steps));

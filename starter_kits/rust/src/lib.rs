@@ -72,7 +72,7 @@ pub struct Clock {
     pub last_ms: Option<u64>,
 }
 
-/// What was told when the match began, and the clock.
+/// The facts about the match, and the clock.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default)]
 pub struct Match {

@@ -1,6 +1,7 @@
 """Rock, paper, scissors over several rounds: both seats are asked at once, and a fault costs a round, not the match.
 
-It is installed beside the referee as anybody's game would be: its folder is on the path, and an entry point names it.
+It is installed next to the referee, like any other package's game:
+its folder is on the path, and an entry point names it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
     padding: int = 0
     """Bytes added to each call."""
     notices: int = 1
-    """How often each seat hears of each round."""
+    """How many notices of each round a seat gets."""
     turns: bool = False
     """The seats are asked one after the other instead of at once."""
 

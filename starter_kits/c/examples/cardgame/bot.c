@@ -3,10 +3,10 @@
 
 #include <referee/cardgame.h>
 
-// Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+// Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 // hand for each mana that it costs are worth.
-enum { STRENGTH = 10, PRESENCE = 5, HERO_HEALTH = 4, MANA = 7 };
-enum { CUB_WORTH = 4 * STRENGTH + PRESENCE, HOUND_WORTH = 2 * STRENGTH + PRESENCE };
+enum { STRENGTH = 10, EXISTENCE = 5, HERO_HEALTH = 4, MANA = 7 };
+enum { CUB_WORTH = 4 * STRENGTH + EXISTENCE, HOUND_WORTH = 2 * STRENGTH + EXISTENCE };
 
 typedef struct {
     bool powerUsed;  // in this turn; the state does not tell
@@ -46,7 +46,7 @@ static Minions minionsOf(cardgame_target_list targets) {
     return found;
 }
 
-static int worth(const cardgame_minion* minion) { return STRENGTH * (minion->atk + minion->health) + PRESENCE; }
+static int worth(const cardgame_minion* minion) { return STRENGTH * (minion->atk + minion->health) + EXISTENCE; }
 
 // What its owner loses when it dies: of a Highmane two cubs are left.
 static int loss(const cardgame_minion* minion) {

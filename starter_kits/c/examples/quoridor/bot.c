@@ -114,7 +114,7 @@ static int wayOf(const Board* board, int player) {
     return ways[board->pawns[player]];
 }
 
-// Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps.
+// Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps.
 static bool fits(const Board* board, Wall wall) {
     const bool open = wall.direction == 'h' ? board->up[wall.square] && board->up[wall.square + RIGHT]
                                             : board->right[wall.square] && board->right[wall.square + UP];

@@ -1,4 +1,4 @@
-// Forager: two workers carry food home by the quickest way, the queen stands beside the anthill, and soldiers are
+// Forager: two workers carry food home by the quickest way, the queen waits next to the anthill, and soldiers are
 // built when enemies come near.
 //
 // It keeps nothing between calls. Each getMove looks at the state afresh and gives one order to one ant that has not
@@ -105,7 +105,7 @@ typedef struct {
 
 static bool isSooner(Arrival a, Arrival b) { return a.turns != b.turns ? a.turns < b.turns : a.spent < b.spent; }
 
-// The quickest ways of one kind of ant from one tile to all others. What an ant stands on now can be entered a turn
+// The quickest ways of one kind of ant from one tile to all others. A tile with an ant on it can be entered a turn
 // later at the earliest, so the part of a way that is walked in this turn is always free.
 typedef struct {
     const Board* board;
@@ -237,7 +237,7 @@ static Rank byLeaving(const void* context, reantics_coord tile) {
     return (Rank){{reantics_equal_coord(tile, ways->from), arrival.turns, arrival.spent}};
 }
 
-// Two workers that could not be given work stand in each other's way: the first steps aside.
+// Two workers that got no work and block each other: the first steps aside.
 static bool stepAside(referee_match* match, const Board* board, reantics_move* move) {
     const reantics_ant_list ants = board->mine->ants;
     const reantics_ant* first = NULL;
@@ -383,7 +383,7 @@ static Rank byNeed(const void* context, reantics_coord tile) {
     return (Rank){{!isQueen(enemy), survives, harmless, enemy->health}};
 }
 
-// The queen, then whom one blow kills, then who stands on an anthill, then the weakest.
+// The queen, then an ant that one blow kills, then one on an anthill, then the weakest.
 static reantics_coord getAttack(referee_match* match, const reantics_game_state* currentState,
                                 const reantics_ant* attackingAnt, reantics_coord_list enemyLocations) {
     (void)match;

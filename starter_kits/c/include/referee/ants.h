@@ -378,7 +378,7 @@ static inline reantics_move_list reantics_list_all_movement_moves(referee_match*
     return moves;
 }
 
-// A REANTICS_BUILD for every ant that the player to move can pay, if nobody stands on its anthill.
+// A REANTICS_BUILD for every ant that the player to move can pay, if its anthill is free.
 static inline reantics_move_list reantics_list_all_build_moves(referee_match* match, const reantics_game_state* state) {
     reantics_move_list moves = {NULL, 0};
     reantics_add_build_moves(match, state, &moves);

@@ -87,7 +87,7 @@ typedef struct {
     int zone_position;  // always 0
 } cardgame_hero;
 
-// One of these, told apart by `type` on the wire.
+// One of these; `type` on the wire says which.
 typedef struct {
     enum { CARDGAME_CARD_MINION, CARDGAME_CARD_SPELL } is;
     union {
@@ -101,7 +101,7 @@ typedef struct {
     size_t count;
 } cardgame_card_list;
 
-// One of these, told apart by `type` on the wire.
+// One of these; `type` on the wire says which.
 typedef struct {
     enum { CARDGAME_TARGET_HERO, CARDGAME_TARGET_MINION } is;
     union {

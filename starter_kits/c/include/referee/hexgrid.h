@@ -62,7 +62,7 @@ static inline aibg5_cell_list aibg5_within(referee_match* match, aibg5_cell midd
     return cells;
 }
 
-// The cells of the board beside this one, in the order of AIBG5_DIRECTIONS.
+// The neighbouring cells on the board, in the order of AIBG5_DIRECTIONS.
 static inline aibg5_cell_list aibg5_neighbours(referee_match* match, aibg5_cell cell) {
     aibg5_cell_list cells = aibg5_new_cells(match, 6);
     for (int i = 0; i < 6; ++i) {
@@ -92,7 +92,7 @@ static inline int aibg5_rounded_part(int part, int steps) {
     return quotient.rem < 0 ? quotient.quot - 1 : quotient.quot;  // division here rounds towards 0
 }
 
-// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
+// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected.
 static inline aibg5_cell aibg5_rounded_cell(int q, int r, int steps) {
     const aibg5_cell near = {aibg5_rounded_part(q, steps), aibg5_rounded_part(r, steps)};
     const int s = aibg5_rounded_part(-q - r, steps);
@@ -133,7 +133,7 @@ static inline const aibg5_player* aibg5_player_of(const aibg5_game_state* state,
     return 1 <= playerIdx && playerIdx <= AIBG5_SEATS ? players[playerIdx - 1] : NULL;
 }
 
-// Who stands there; NULL: nobody.
+// The player on this cell, or NULL.
 static inline const aibg5_player* aibg5_player_on(const aibg5_game_state* state, aibg5_cell cell) {
     for (int playerIdx = 1; playerIdx <= AIBG5_SEATS; ++playerIdx) {
         const aibg5_player* player = aibg5_player_of(state, playerIdx);

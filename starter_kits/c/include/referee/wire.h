@@ -104,7 +104,7 @@ void* referee_allocate_for_match(referee_match* match, size_t size);
 const char* referee_keep_text(referee_match* match, const char* text);
 const referee_value* referee_keep_value(referee_match* match, const referee_value* value);
 
-// Ends the call with an error, which the referee is told in these words (as for printf); it does not return.
+// Ends the call with an error, with this message for the referee (as for printf); it does not return.
 #define referee_fail(match, ...) referee_fail_at(match, __FILE__, __LINE__, __func__, __VA_ARGS__)
 _Noreturn void referee_fail_at(referee_match* match, const char* file, int line, const char* function,
                                const char* words, ...) __attribute__((format(printf, 5, 6)));
@@ -169,7 +169,7 @@ bool referee_read_maybe_bool(referee_match* match, const referee_value* value, r
 bool referee_read_maybe_text(referee_match* match, const referee_value* value, const char** into);
 bool referee_read_maybe_any(referee_match* match, const referee_value* value, const referee_value** into);
 
-// Values, put together. What is absent becomes null. Texts and names are not copied.
+// Values, put together. An absent value becomes null. Texts and names are not copied.
 
 referee_value referee_write_int(referee_match* match, const int* number);
 referee_value referee_write_float(referee_match* match, const double* number);

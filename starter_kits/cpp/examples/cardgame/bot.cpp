@@ -9,13 +9,13 @@ using namespace referee::cardgame;
 
 namespace {
 
-// Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+// Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 // hand for each mana that it costs are worth.
-constexpr int STRENGTH = 10, PRESENCE = 5, HERO_HEALTH = 4, MANA = 7;
-constexpr int CUB_WORTH = 4 * STRENGTH + PRESENCE;
-constexpr int HOUND_WORTH = 2 * STRENGTH + PRESENCE;
+constexpr int STRENGTH = 10, EXISTENCE = 5, HERO_HEALTH = 4, MANA = 7;
+constexpr int CUB_WORTH = 4 * STRENGTH + EXISTENCE;
+constexpr int HOUND_WORTH = 2 * STRENGTH + EXISTENCE;
 
-int worth(const Minion& minion) { return STRENGTH * (minion.atk + minion.health) + PRESENCE; }
+int worth(const Minion& minion) { return STRENGTH * (minion.atk + minion.health) + EXISTENCE; }
 
 // What its owner loses when it dies: of a Highmane two cubs are left.
 int loss(const Minion& minion) { return worth(minion) - (minion.id == CardId::HIGHMANE ? 2 * CUB_WORTH : 0); }

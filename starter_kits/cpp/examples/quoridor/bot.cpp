@@ -89,7 +89,7 @@ class Board {
 
     int way(int player) const { return ways(player)[pawns_[player]]; }
 
-    // Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps.
+    // Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps.
     bool fits(Wall wall) const {
         const bool open = wall.direction == 'h' ? up_[wall.square] && up_[wall.square + RIGHT]
                                                 : right_[wall.square] && right_[wall.square + UP];

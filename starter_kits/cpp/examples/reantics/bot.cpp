@@ -1,4 +1,4 @@
-// Forager: two workers carry food home by the quickest way, the queen stands beside the anthill, and soldiers are
+// Forager: two workers carry food home by the quickest way, the queen waits next to the anthill, and soldiers are
 // built when enemies come near.
 //
 // It keeps nothing between calls. Each getMove looks at the state afresh and gives one order to one ant that has not
@@ -56,7 +56,7 @@ struct Arrival {
 bool operator<(Arrival a, Arrival b) { return a.turns != b.turns ? a.turns < b.turns : a.spent < b.spent; }
 constexpr Arrival NEVER{1000, 0};
 
-// The quickest ways of one kind of ant from one tile to all others. What an ant stands on now can be entered a turn
+// The quickest ways of one kind of ant from one tile to all others. A tile with an ant on it can be entered a turn
 // later at the earliest, so the part of a way that is walked in this turn is always free.
 class Ways {
    public:
@@ -180,7 +180,7 @@ std::optional<Move> work(const Board& board, const Ant& worker, const std::vecto
     return move;
 }
 
-// Two workers that could not be given work stand in each other's way: the first steps aside.
+// Two workers that got no work and block each other: the first steps aside.
 std::optional<Move> stepAside(const Board& board) {
     std::vector<Ant> waiting;
     for (const auto& ant : board.mine.ants) {
@@ -284,7 +284,7 @@ class Forager : public ReAnticsBot {
         return {MoveType::END};
     }
 
-    // Whom one blow kills, then who stands on a building of ours, then the weakest.
+    // An ant that one blow kills, then one on our buildings, then the weakest.
     Coord getAttack(const GameState& currentState, const Ant& attackingAnt,
                     const std::vector<Coord>& enemyLocations) override {
         const Board board(currentState);

@@ -17,7 +17,7 @@ constexpr const char* to_text(Item option) {
     constexpr const char* texts[3] = {"DragonFruit", "Onion", "Strawberry"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Item& option) {
     for (int i = 0; i < 3; ++i) {
         if (text == to_text(static_cast<Item>(i))) return option = static_cast<Item>(i), true;
@@ -30,7 +30,7 @@ constexpr const char* to_text(PowerUp option) {
     constexpr const char* texts[3] = {"", "bike", "portal gun"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, PowerUp& option) {
     for (int i = 0; i < 3; ++i) {
         if (text == to_text(static_cast<PowerUp>(i))) return option = static_cast<PowerUp>(i), true;

@@ -17,7 +17,7 @@ constexpr const char* to_text(EntityType option) {
     constexpr const char* texts[7] = {"ASTEROID", "BLACKHOLE", "BOSS", "EMPTY", "EXPERIENCE", "HEALTH", "WORMHOLE"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, EntityType& option) {
     for (int i = 0; i < 7; ++i) {
         if (text == to_text(static_cast<EntityType>(i))) return option = static_cast<EntityType>(i), true;
@@ -30,7 +30,7 @@ constexpr const char* to_text(TileType option) {
     constexpr const char* texts[2] = {"FULL", "NORMAL"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, TileType& option) {
     for (int i = 0; i < 2; ++i) {
         if (text == to_text(static_cast<TileType>(i))) return option = static_cast<TileType>(i), true;

@@ -298,7 +298,7 @@ inline std::vector<Move> listAllMovementMoves(const GameState& state) {
     return moves;
 }
 
-// A BUILD for every ant that the player to move can pay, if nobody stands on its anthill.
+// A BUILD for every ant that the player to move can pay, if its anthill is free.
 inline std::vector<Move> listAllBuildMoves(const GameState& state) {
     std::vector<Move> moves;
     const auto& own = getCurrPlayerInventory(state);

@@ -17,7 +17,7 @@ constexpr const char* to_text(ActionType option) {
     constexpr const char* texts[2] = {"(╯°□°)╯︵ ┻━┻", "putToken"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, ActionType& option) {
     for (int i = 0; i < 2; ++i) {
         if (text == to_text(static_cast<ActionType>(i))) return option = static_cast<ActionType>(i), true;
@@ -30,7 +30,7 @@ constexpr const char* to_text(Column option) {
     constexpr const char* texts[7] = {"A", "B", "C", "D", "E", "F", "G"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Column& option) {
     for (int i = 0; i < 7; ++i) {
         if (text == to_text(static_cast<Column>(i))) return option = static_cast<Column>(i), true;
@@ -43,7 +43,7 @@ constexpr const char* to_text(Side option) {
     constexpr const char* texts[2] = {"🔴", "🟡"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Side& option) {
     for (int i = 0; i < 2; ++i) {
         if (text == to_text(static_cast<Side>(i))) return option = static_cast<Side>(i), true;
@@ -56,7 +56,7 @@ constexpr const char* to_text(Winner option) {
     constexpr const char* texts[3] = {"draw", "🔴", "🟡"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Winner& option) {
     for (int i = 0; i < 3; ++i) {
         if (text == to_text(static_cast<Winner>(i))) return option = static_cast<Winner>(i), true;

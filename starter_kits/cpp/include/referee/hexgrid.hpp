@@ -50,7 +50,7 @@ inline std::vector<Cell> within(Cell middle, int steps) {
 // All cells, row by row.
 inline const std::vector<Cell> CELLS = within(CENTRE, RADIUS);
 
-// The cells of the board beside this one, in the order of DIRECTIONS.
+// The neighbouring cells on the board, in the order of DIRECTIONS.
 inline std::vector<Cell> neighbours(Cell cell) {
     std::vector<Cell> found;
     for (const auto way : DIRECTIONS) {
@@ -80,7 +80,7 @@ inline int roundedPart(int part, int steps) {
     return quotient.rem < 0 ? quotient.quot - 1 : quotient.quot;  // division here rounds towards 0
 }
 
-// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way.
+// The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected.
 inline Cell rounded(int q, int r, int steps) {
     const Cell near{roundedPart(q, steps), roundedPart(r, steps)};
     const int s = roundedPart(-q - r, steps);

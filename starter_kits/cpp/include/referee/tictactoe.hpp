@@ -17,7 +17,7 @@ constexpr const char* to_text(ActionType option) {
     constexpr const char* texts[2] = {"(╯°□°)╯︵ ┻━┻", "putSymbol"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, ActionType& option) {
     for (int i = 0; i < 2; ++i) {
         if (text == to_text(static_cast<ActionType>(i))) return option = static_cast<ActionType>(i), true;
@@ -30,7 +30,7 @@ constexpr const char* to_text(Cell option) {
     constexpr const char* texts[9] = {"NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Cell& option) {
     for (int i = 0; i < 9; ++i) {
         if (text == to_text(static_cast<Cell>(i))) return option = static_cast<Cell>(i), true;
@@ -43,7 +43,7 @@ constexpr const char* to_text(Symbol option) {
     constexpr const char* texts[2] = {"O", "X"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Symbol& option) {
     for (int i = 0; i < 2; ++i) {
         if (text == to_text(static_cast<Symbol>(i))) return option = static_cast<Symbol>(i), true;
@@ -56,7 +56,7 @@ constexpr const char* to_text(Winner option) {
     constexpr const char* texts[3] = {"O", "X", "draw"};
     return texts[static_cast<int>(option)];
 }
-// False: it is none of them.
+// False if the text is not an option.
 constexpr bool from_text(std::string_view text, Winner& option) {
     for (int i = 0; i < 3; ++i) {
         if (text == to_text(static_cast<Winner>(i))) return option = static_cast<Winner>(i), true;

@@ -65,7 +65,7 @@ struct Limits {
     std::optional<std::int64_t> scratch_bytes;  // all files in HOME together
 };
 
-// What was told when the match began.
+// The facts about the match.
 struct Match {
     std::string game;
     Anything options;  // an object

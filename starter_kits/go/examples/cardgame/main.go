@@ -7,15 +7,15 @@ import (
 	. "referee.internal/referee/cardgame"
 )
 
-// Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+// Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 // hand for each mana that it costs are worth.
 const (
 	strength   = 10
-	presence   = 5
+	existence   = 5
 	heroHealth = 4
 	mana       = 7
-	cubWorth   = 4*strength + presence
-	houndWorth = 2*strength + presence
+	cubWorth   = 4*strength + existence
+	houndWorth = 2*strength + existence
 )
 
 type trader struct {
@@ -214,7 +214,7 @@ func minions(targets []Target) (found []Minion) {
 }
 
 func worth(minion Minion) int {
-	return strength*(minion.Atk+minion.Health) + presence
+	return strength*(minion.Atk+minion.Health) + existence
 }
 
 // loss is what its owner loses when it dies: of a Highmane two cubs are left.

@@ -122,7 +122,7 @@ func (b *board) ways(player int) (ways [81]int) {
 
 func (b *board) way(player int) int { return b.ways(player)[b.pawns[player]] }
 
-// fits tells whether a wall overlaps and crosses no other. Whoever overlaps it blocks one of its two steps.
+// fits tells whether a wall overlaps and crosses no other. A wall that overlaps it blocks one of its two steps.
 func (b *board) fits(w wall) bool {
 	open := b.opensRight[w.square] && b.opensRight[w.square+up]
 	if w.direction == "h" {

@@ -1,4 +1,4 @@
-// Forager: two workers carry food home by the quickest way, the queen stands beside the anthill, and soldiers are built
+// Forager: two workers carry food home by the quickest way, the queen waits next to the anthill, and soldiers are built
 // when enemies come near.
 //
 // It keeps nothing between calls. Each GetMove looks at the state afresh and gives one order to one ant that has not
@@ -105,7 +105,7 @@ func (a arrival) compare(b arrival) int { return cmp.Or(a.turns-b.turns, a.spent
 
 func (a arrival) rank() []int { return []int{a.turns, a.spent} }
 
-// ways are the quickest ways of one kind of ant from one tile to all others. What an ant stands on now can be entered a
+// ways are the quickest ways of one kind of ant from one tile to all others. A tile with an ant on it can be entered a
 // turn later at the earliest, so the part of a way that is walked in this turn is always free.
 type ways struct {
 	board    *board
@@ -243,7 +243,7 @@ func work(b *board, worker Ant, foods []Coord) *Move {
 	return w.walk(w.nearest(goals))
 }
 
-// stepAside: two workers that could not be given work stand in each other's way; the first steps aside.
+// stepAside: two workers that got no work and block each other; the first steps aside.
 func stepAside(b *board) *Move {
 	waiting := []Ant{}
 	for _, ant := range b.mine.Ants {
@@ -310,7 +310,7 @@ func rule(b *board, queen Ant, enemies []Coord) *Move {
 	}))
 }
 
-// wanted is what the anthill should make now: soldiers against enemies that are near, else the second worker.
+// wanted returns what the anthill should make now: soldiers against enemies that are near, else the second worker.
 func wanted(b *board, enemies int) (kind int, any bool) {
 	working, fighting := 0, 0
 	for _, ant := range b.mine.Ants {
@@ -374,7 +374,7 @@ func (f *forager) GetMove(currentState GameState) Move {
 	return Move{MoveType: END}
 }
 
-// GetAttack: whom one blow kills, then who stands on a building of ours, then the weakest.
+// GetAttack: an ant that one blow kills, then one on our buildings, then the weakest.
 func (f *forager) GetAttack(currentState GameState, attackingAnt Ant, enemyLocations []Coord) Coord {
 	b := newBoard(currentState)
 	return best(enemyLocations, func(tile Coord) []int {

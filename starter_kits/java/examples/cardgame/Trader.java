@@ -8,11 +8,11 @@ import referee.kit.cardgame.CardGameBot;
  * mana before it attacks: auras and charge help at once.
  */
 public class Trader extends CardGameBot {
-    // Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in
+    // Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in
     // the hand for each mana that it costs are worth.
-    private static final int STRENGTH = 10, PRESENCE = 5, HERO_HEALTH = 4, MANA = 7;
-    private static final int CUB_WORTH = 4 * STRENGTH + PRESENCE;
-    private static final int HOUND_WORTH = 2 * STRENGTH + PRESENCE;
+    private static final int STRENGTH = 10, EXISTENCE = 5, HERO_HEALTH = 4, MANA = 7;
+    private static final int CUB_WORTH = 4 * STRENGTH + EXISTENCE;
+    private static final int HOUND_WORTH = 2 * STRENGTH + EXISTENCE;
 
     private boolean powerUsed; // in this turn; the state does not tell
 
@@ -34,7 +34,7 @@ public class Trader extends CardGameBot {
     }
 
     private static int worth(Minion minion) {
-        return STRENGTH * (minion.atk() + minion.health()) + PRESENCE;
+        return STRENGTH * (minion.atk() + minion.health()) + EXISTENCE;
     }
 
     /** What its owner loses when it dies: of a Highmane two cubs are left. */

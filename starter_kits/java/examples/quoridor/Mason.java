@@ -162,7 +162,7 @@ public class Mason extends QuoridorBot {
             return ways(player)[pawns[player]];
         }
 
-        /** Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps. */
+        /** Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps. */
         boolean fits(Wall wall) {
             boolean[] steps = wall.horizontal() ? up : right;
             int other = wall.square() + (wall.horizontal() ? RIGHT : UP);

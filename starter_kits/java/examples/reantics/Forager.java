@@ -35,7 +35,7 @@ public class Forager extends ReAnticsBot {
     private final List<Coord> buildings = new ArrayList<>(); // ours
     private Coord anthill; // ours
     private final boolean[][] grass = new boolean[BOARD_LENGTH][BOARD_LENGTH];
-    private final boolean[][] taken = new boolean[BOARD_LENGTH][BOARD_LENGTH]; // an ant stands there
+    private final boolean[][] taken = new boolean[BOARD_LENGTH][BOARD_LENGTH]; // an ant is there
 
     public Forager(Match match) {
         super(match);

@@ -7,11 +7,11 @@ import {
     PLACE_MINION, PLAY_SPELL, run, type Spell, type Target,
 } from "referee-kit/cardgame";
 
-// Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+// Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 // hand for each mana that it costs are worth.
-const [STRENGTH, PRESENCE, HERO_HEALTH, MANA] = [10, 5, 4, 7];
-const CUB_WORTH = 4 * STRENGTH + PRESENCE;
-const HOUND_WORTH = 2 * STRENGTH + PRESENCE;
+const [STRENGTH, EXISTENCE, HERO_HEALTH, MANA] = [10, 5, 4, 7];
+const CUB_WORTH = 4 * STRENGTH + EXISTENCE;
+const HOUND_WORTH = 2 * STRENGTH + EXISTENCE;
 
 class Trader extends CardGameBot {
     private powerUsed = false; // in this turn; the state does not tell
@@ -158,7 +158,7 @@ function sum<Item>(items: readonly Item[], value: (item: Item) => number): numbe
 }
 
 function worth(minion: Minion): number {
-    return STRENGTH * (minion.atk + minion.health) + PRESENCE;
+    return STRENGTH * (minion.atk + minion.health) + EXISTENCE;
 }
 
 /** What its owner loses when it dies: of a Highmane two cubs are left. */

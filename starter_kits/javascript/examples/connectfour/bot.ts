@@ -22,7 +22,7 @@ class Board {
         this.columns[column]!.pop();
     }
 
-    /** Whether the uppermost token of a column stands in a line of four. */
+    /** Whether the uppermost token of a column is in a line of four. */
     hasFour(column: number): boolean {
         const row = this.columns[column]!.length - 1;
         const token = this.columns[column]![row];

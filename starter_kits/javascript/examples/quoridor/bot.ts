@@ -73,7 +73,7 @@ class Board {
         return this.ways(player)[this.pawns[player]];
     }
 
-    /** Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps. */
+    /** Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps. */
     fits({ square, direction }: Wall): boolean {
         const [steps, other] = direction === "h" ? [this.up, RIGHT] : [this.right, UP];
         return steps[square] && steps[square + other] && !this.middles[square];

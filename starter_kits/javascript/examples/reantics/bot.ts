@@ -119,7 +119,7 @@ class Board {
         return this.enemy.ants.filter(({ coords }) => coords.y <= 4);
     }
 
-    /** The queen's place: beside the anthill, away from the enemy, on nobody's way. */
+    /** The queen's place: next to the anthill, away from the enemy, on nobody's way. */
     post(): Coord[] {
         const beside = neighbours(this.anthill).filter((tile) => tile.y <= 3 && !this.constrs.has(tile));
         return sortedBy(beside, (tile) => tile.y).slice(0, 1);
@@ -158,7 +158,7 @@ class Board {
         return way;
     }
 
-    /** An enemy's own tile cannot be entered: beside it is near enough. */
+    /** An enemy's own tile cannot be entered: a neighbouring tile is near enough. */
     private ends(goal: Coord): Coord[] {
         const ant = this.ants.get(goal);
         return ant !== undefined && this.enemy.ants.includes(ant) ? neighbours(goal) : [goal];

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 
 from referee_kit.cardgame import *
 
-# Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+# Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 # hand for each mana that it costs are worth.
-STRENGTH, PRESENCE, HERO_HEALTH, MANA = 10, 5, 4, 7
-CUB_WORTH = 4 * STRENGTH + PRESENCE
-HOUND_WORTH = 2 * STRENGTH + PRESENCE
+STRENGTH, EXISTENCE, HERO_HEALTH, MANA = 10, 5, 4, 7
+CUB_WORTH = 4 * STRENGTH + EXISTENCE
+HOUND_WORTH = 2 * STRENGTH + EXISTENCE
 
 Choice = tuple[int, Action]
-"""What an action gains, in points, and the action."""
+"""An action with its gain in points."""
 
 
 class Trader(CardGameBot):
@@ -94,28 +94,28 @@ class Turn:
                     yield struck(enemy, minion) - struck(minion, enemy), Action(ATTACK, [source, target])
 
     def damage(self, card: Card) -> int:
-        """What the card does to one target; 0 where it is another kind of card."""
+        """The card's damage to one target; 0 for another kind of card."""
         if card.id == KILL_COMMAND:
             return 5 if self.own else 3
         return {ARCANE_SHOT: 2, FIREBALL: 6}.get(card.id, 0)
 
 
 def worth(minion: Minion) -> int:
-    return STRENGTH * (minion.atk + minion.health) + PRESENCE
+    return STRENGTH * (minion.atk + minion.health) + EXISTENCE
 
 
 def loss(minion: Minion) -> int:
-    """What its owner loses when it dies: of a Highmane two cubs are left."""
+    """The loss of its owner when it dies: a Highmane leaves two cubs."""
     return worth(minion) - (2 * CUB_WORTH if minion.id == HIGHMANE else 0)
 
 
 def hurt(minion: Minion, damage: int) -> int:
-    """What its owner loses by so much damage."""
+    """The loss of its owner by this damage."""
     return loss(minion) if damage >= minion.health else STRENGTH * damage
 
 
 def struck(minion: Minion, by: Minion) -> int:
-    """What its owner loses in a fight."""
+    """The loss of its owner in a fight."""
     return loss(minion) if by.poisonous else hurt(minion, by.atk)
 
 

@@ -61,7 +61,7 @@ class Board:
         return self.ways(player)[self.pawns[player]]
 
     def fits(self, wall: Wall) -> bool:
-        """Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps."""
+        """Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps."""
         square, direction = wall
         steps, other = (self.up, RIGHT) if direction == "h" else (self.right, UP)
         return steps[square] and steps[square + other] and not self.middles[square]

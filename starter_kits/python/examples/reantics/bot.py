@@ -12,7 +12,7 @@ FIGHTERS = (DRONE, SOLDIER, R_SOLDIER)
 
 LAYOUT: list[Coord] = [(2, 1), (7, 1), *((x, 3) for x in range(10) if x != 5)]  # anthill, tunnel, a fence of grass
 WORKERS_WANTED = 2
-HOME_ROWS = range(5)  # an enemy that stands here is an intruder
+HOME_ROWS = range(5)  # an enemy here is an intruder
 
 
 class Forager(ReAnticsBot):
@@ -101,7 +101,7 @@ class Board:
         self.foods = [tile for tile, constr in self.constrs.items() if constr.type == FOOD]
 
     def post(self) -> list[Coord]:
-        """The queen's place: beside the anthill, away from the enemy, on nobody's way."""
+        """The queen's place: next to the anthill, away from the enemy, on nobody's way."""
         beside = [tile for tile in listAdjacent(self.anthill) if tile not in self.constrs and tile[1] <= 3]
         return sorted(beside, key=lambda tile: tile[1])[:1]
 
@@ -129,7 +129,7 @@ class Board:
         """The cheapest way from the ant to one of the goals, both ends included; empty if there is none."""
         before: dict[Coord, Coord] = {}
         costs = self.costs(ant.coords, ant.type, around_ants, before)
-        # An enemy's own tile cannot be entered: beside it is near enough.
+        # An enemy's own tile cannot be entered: a neighbouring tile is near enough.
         reach = {near_goal for goal in goals for near_goal in self.ends(goal) if near_goal in costs}
         if not reach:
             return []
@@ -145,7 +145,7 @@ class Board:
     def costs(
         self, start: Coord, kind: int, around_ants: bool = False, before: dict[Coord, Coord] | None = None
     ) -> dict[Coord, int]:
-        """What an ant of this kind pays from `start` to every tile that it can reach; `before` gets the ways."""
+        """The price for an ant of this kind from `start` to every tile that it can reach; `before` gets the ways."""
         costs: dict[Coord, int] = {}
         queue = [(0, start, start)]
         while queue:

@@ -71,7 +71,7 @@ pub struct Player {
 
 /// A bot for one match of AI Arena 21; each match gets a new one.
 pub trait AIArena21Bot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

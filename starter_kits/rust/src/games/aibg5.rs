@@ -215,7 +215,7 @@ pub struct GameOver {
 
 /// A bot for one match of AIBG 5; each match gets a new one.
 pub trait AIBG5Bot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

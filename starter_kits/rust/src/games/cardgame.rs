@@ -210,7 +210,7 @@ impl From<Minion> for Target {
 
 /// A bot for one match of Card game; each match gets a new one.
 pub trait CardGameBot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

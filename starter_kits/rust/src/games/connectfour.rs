@@ -98,7 +98,7 @@ pub struct ArenaEvent {
 
 /// A bot for one match of Connect Four; each match gets a new one.
 pub trait ConnectFourBot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

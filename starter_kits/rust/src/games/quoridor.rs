@@ -87,7 +87,7 @@ pub struct ArenaEvent {
 
 /// A bot for one match of Quoridor; each match gets a new one.
 pub trait QuoridorBot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

@@ -157,7 +157,7 @@ impl Move {
 
 /// A bot for one match of ReAntics; each match gets a new one.
 pub trait ReAnticsBot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

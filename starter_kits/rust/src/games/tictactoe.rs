@@ -95,7 +95,7 @@ pub struct ArenaEvent {
 
 /// A bot for one match of Tic-tac-toe; each match gets a new one.
 pub trait TicTacToeBot {
-    /// What the referee is told beside the name.
+    /// The version that the referee shows with the name.
     const VERSION: &'static str = "1";
 
     /// Begins a match.

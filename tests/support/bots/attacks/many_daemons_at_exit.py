@@ -1,4 +1,4 @@
-"""Wins, is told to end, and leaves processes behind."""
+"""Wins, receives `exit`, and leaves processes behind."""
 
 #: wins = true
 

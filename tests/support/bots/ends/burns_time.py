@@ -1,4 +1,4 @@
-"""Burns time in many threads for ever."""
+"""Burns CPU time in many threads without end."""
 
 #: kind = "timeout"
 #: call_s = 0.3

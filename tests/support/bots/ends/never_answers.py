@@ -1,4 +1,4 @@
-"""Thinks for ever."""
+"""Never answers."""
 
 #: kind = "timeout"
 #: detail = "no answer within 0.3 s"

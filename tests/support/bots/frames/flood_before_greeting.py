@@ -1,4 +1,4 @@
-"""Writes blank lines in the place of a greeting."""
+"""Writes blank lines instead of a greeting."""
 
 #: kind = "output"
 #: method = "initialize"

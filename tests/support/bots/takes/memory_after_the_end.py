@@ -1,4 +1,4 @@
-"""Wins, is told to end, and takes memory then."""
+"""Wins, receives `exit`, and takes memory."""
 
 #: kind = "memory"
 #: method = "exit"

@@ -1,4 +1,4 @@
-"""Wins, is told to end, and starts processes then."""
+"""Wins, receives `exit`, and starts processes."""
 
 #: kind = ["processes"]
 #: method = "exit"

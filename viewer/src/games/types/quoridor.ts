@@ -6,7 +6,7 @@ export type Everything = FullView;
 /** What a seat may see. */
 export type Seen = View;
 
-/** What bots and viewers are told, by the event's name. */
+/** The parameters of each event, by its name. */
 export interface Events {
   event: ArenaEvent;
 }

@@ -6,7 +6,7 @@ export type Everything = View;
 /** What a seat may see. */
 export type Seen = GameState;
 
-/** What bots and viewers are told, by the event's name. */
+/** The parameters of each event, by its name. */
 export interface Events {
 }
 

@@ -4,14 +4,14 @@
 use referee_kit::cardgame::*;
 use referee_kit::Match;
 
-// Points: what one of a minion's attack or health, its mere presence, one of the enemy hero's health, and a card in the
+// Points: what one of a minion's attack or health, its existence, one of the enemy hero's health, and a card in the
 // hand for each mana that it costs are worth.
 const STRENGTH: i64 = 10;
-const PRESENCE: i64 = 5;
+const EXISTENCE: i64 = 5;
 const HERO_HEALTH: i64 = 4;
 const MANA: i64 = 7;
-const CUB_WORTH: i64 = 4 * STRENGTH + PRESENCE;
-const HOUND_WORTH: i64 = 2 * STRENGTH + PRESENCE;
+const CUB_WORTH: i64 = 4 * STRENGTH + EXISTENCE;
+const HOUND_WORTH: i64 = 2 * STRENGTH + EXISTENCE;
 
 struct Trader {
     power_used: bool, // in this turn; the state does not tell
@@ -196,7 +196,7 @@ fn minions(targets: &[Target]) -> Vec<&Minion> {
 }
 
 fn worth(minion: &Minion) -> i64 {
-    STRENGTH * (minion.atk + minion.health) + PRESENCE
+    STRENGTH * (minion.atk + minion.health) + EXISTENCE
 }
 
 /// What its owner loses when it dies: of a Highmane two cubs are left.

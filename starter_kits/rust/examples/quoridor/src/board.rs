@@ -133,7 +133,7 @@ impl Board {
         (!ways.contains(&SHUT_IN)).then_some(ways)
     }
 
-    /// Whether it overlaps and crosses no other wall. Whoever overlaps it blocks one of its two steps.
+    /// Whether it overlaps and crosses no other wall. A wall that overlaps it blocks one of its two steps.
     pub fn fits(&self, wall: Wall) -> bool {
         let square = wall.square as usize;
         let open = if wall.horizontal {

@@ -1,4 +1,4 @@
-//! Forager: two workers carry food home by the quickest way, the queen stands beside the anthill, and soldiers are
+//! Forager: two workers carry food home by the quickest way, the queen waits next to the anthill, and soldiers are
 //! built when enemies come near.
 //!
 //! It keeps nothing between calls. Each getMove looks at the state afresh and gives one order to one ant that has not
@@ -53,7 +53,7 @@ impl ReAnticsBot for Forager {
         step_aside(&board).or_else(|| build(&board, enemies.len())).unwrap_or_else(|| Move::new(MoveType::End))
     }
 
-    /// Whom one blow kills, then who stands on a building of ours, then the weakest.
+    /// An ant that one blow kills, then one on our buildings, then the weakest.
     fn get_attack(&mut self, state: GameState, attacker: Ant, enemies: Vec<Coord>) -> Coord {
         let board = Board::new(&state);
         best(&enemies, |tile| {
@@ -112,7 +112,7 @@ fn work(board: &Board, worker: &Ant, foods: &[Coord]) -> Option<Move> {
     walk_on(&ways, best(goals, |goal| ways.arrival(goal)))
 }
 
-/// Two workers that could not be given work stand in each other's way: the first steps aside.
+/// Two workers that got no work and block each other: the first steps aside.
 fn step_aside(board: &Board) -> Option<Move> {
     let waiting: Vec<&Ant> = board.mine.ants.iter().filter(|ant| is_worker(ant) && !ant.has_moved).collect();
     if waiting.len() < 2 {
@@ -165,7 +165,7 @@ fn rule(board: &Board, queen: &Ant, enemies: &[Coord]) -> Option<Move> {
     walk_on(&ways, to)
 }
 
-/// What the anthill can make now, if anything is wanted: soldiers against enemies that are near, else the second worker.
+/// What the anthill should make now, if anything: soldiers against enemies that are near, else the second worker.
 fn build(board: &Board, enemies: usize) -> Option<Move> {
     let workers = board.mine.ants.iter().filter(|ant| is_worker(ant)).count();
     let fighters = board.mine.ants.iter().filter(|ant| is_fighter(ant)).count();

@@ -1,4 +1,4 @@
-//! The quickest ways of one kind of ant from one tile to all others. What an ant stands on now can be entered a turn
+//! The quickest ways of one kind of ant from one tile to all others. A tile with an ant on it can be entered a turn
 //! later at the earliest, so the part of a way that is walked in this turn is always free.
 
 use std::cmp::Reverse;

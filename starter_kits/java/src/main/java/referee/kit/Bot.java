@@ -54,7 +54,7 @@ public abstract class Bot {
         FOLLOWERS.forEach(follow -> follow.accept(match));
     }
 
-    /** What was told about the match when it began. */
+    /** The facts about the match. */
     protected final Match match;
 
     /** The time for the call that is being answered. */

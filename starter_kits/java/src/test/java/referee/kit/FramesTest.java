@@ -64,7 +64,7 @@ class FramesTest {
         return bytes.toByteArray();
     }
 
-    /** Every frame, as it would stand in JSON: a number's width in MessagePack does not matter. */
+    /** Every frame as JSON: a number's width in MessagePack does not matter. */
     private static List<JsonNode> read(InputStream stream, Encoding encoding) throws IOException {
         Frames frames = new Frames(stream);
         List<JsonNode> found = new ArrayList<>();

@@ -72,7 +72,7 @@ public final class Hexgrid {
         return Collections.unmodifiableList(cells);
     }
 
-    /** The cells of the board beside this one, in the order of DIRECTIONS. */
+    /** The neighbouring cells on the board, in the order of DIRECTIONS. */
     public static List<Cell> neighbours(Cell cell) {
         return DIRECTIONS.stream().map(cell::plus).filter(Hexgrid::isOnBoard).toList();
     }
@@ -103,7 +103,7 @@ public final class Hexgrid {
         return line;
     }
 
-    /** The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate gives way. */
+    /** The cell nearest to (q / steps, r / steps): halves go up, and the worst rounded coordinate is corrected. */
     private static Cell rounded(int q, int r, int steps) {
         int nearQ = Math.floorDiv(2 * q + steps, 2 * steps);
         int nearR = Math.floorDiv(2 * r + steps, 2 * steps);

@@ -329,7 +329,7 @@ public final class Ants {
         return moves;
     }
 
-    /** A BUILD for every ant that the player to move can pay, if nobody stands on its anthill. */
+    /** A BUILD for every ant that the player to move can pay, if its anthill is free. */
     public static List<Move> listAllBuildMoves(GameState state) {
         List<Move> moves = new ArrayList<>();
         Inventory own = getCurrPlayerInventory(state);
@@ -457,7 +457,7 @@ public final class Ants {
         return enemies;
     }
 
-    /** The constructions of a player, whose anthill an enemy that stands on it wears down. */
+    /** The constructions of a player, whose anthill an enemy on it wears down. */
     private static List<Construction> worn(Inventory own, List<Ant> enemies) {
         List<Construction> constrs = own.constrs();
         for (int i = 0; i < constrs.size(); i++) {
