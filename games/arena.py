@@ -6,9 +6,10 @@ A game adds its board and its moves: the abstract methods of `Battle`. `referee.
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
+from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from referee.games.contract import (
     NOT_YOUR_TURN,
@@ -21,12 +22,11 @@ from referee.games.contract import (
     Result,
     Ruling,
     Setup,
-    draw,
     in_json,
     win,
 )
 from referee.games.dice import Dice, derive_seed
-from referee.games.game import Presentation
+from referee.games.game import Game, Presentation
 from referee.games.turn_game import TurnGame
 
 FLIP = "(╯°□°)╯︵ ┻━┻"
@@ -65,17 +65,22 @@ _FLIP_REASONS = {
 _SERVER_REASONS = ("game already started", "didnt start game with ")
 """Fault details of the HTTP server that are reasons of A4 themselves (C2, C4)."""
 _FLIPPED = "FLIPPED: "
+_FLIP = {"action": FLIP}
 
 
-class Battle(TurnGame):
-    """A position of an Arena game. No member is changed in place, so that copies share them all."""
+class Table(TurnGame):
+    """What both players see of a battle. No member is changed in place, so that copies share them all."""
 
-    SIDES: ClassVar[tuple[str, str]]
+    SIDES: ClassVar[tuple[Any, Any]]
     """The names of the seats in events."""
     WINS: ClassVar[tuple[str, str]]
     """The reason of the result if that seat wins on the board."""
     EVENT_TYPE: ClassVar[Any]
     """The game's event, a Struct with at least `youAre`, `id` and `winner`."""
+    VIEW: ClassVar[Any]
+    """A Struct: the members of `shown_board`, `to_move` and `pending`."""
+    FULL_VIEW: ClassVar[Any]
+    """The same with `pending_reason` and `standing`."""
 
     def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
         super().__init__(setup, dice)
@@ -88,10 +93,124 @@ class Battle(TurnGame):
         """Every answer so far as both players saw it, including flips by the referee."""
         self.drawn_events: tuple[Event, ...] = ()
         """The events of the plies that were drawn."""
+
+    @classmethod
+    def registration(cls, name: str, title: str, constants: Mapping[str, Any], **rest: Any) -> Game:
+        """Returns the registration of this game. `rest`: more members of `Game`."""
+        return cls._registered(name, title, seat_view=cls.VIEW, constants={**constants, "FLIP": FLIP}, **rest)
+
+    @classmethod
+    def rebuilt(cls, setup: Setup, view: Any) -> Self:
+        """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
+        state = cls._on_board(setup, view)
+        state.pending_reason = view.pending_reason
+        state.resume(view.standing)
+        return state
+
+    @classmethod
+    def _on_board(cls, setup: Setup, view: Any) -> Self:
+        """Returns a position with what a seat's view shows."""
+        state = cls(without_opening(setup))
+        state.setup = setup
+        state.pending = None if view.pending is None else cls.SIDES.index(view.pending)
+        state.restore_board(view)
+        return state
+
+    # For games to define.
+
+    @abstractmethod
+    def shown_board(self) -> tuple[Any, ...]:
+        """Returns the members of a view that show the board."""
+
+    @abstractmethod
+    def restore_board(self, view: Any) -> None:
+        """Restores the board from them. ValueError if they show none."""
+
+    # The contract of every engine.
+
+    def opening(self) -> list[Event]:
+        """Tells each player its side, then the plies of the option `opening` as if they had been played."""
+        greetings = [
+            Notice("event", self.EVENT_TYPE(youAre=side, id=self.call_params.id), (seat,))
+            for seat, side in enumerate(self.SIDES)
+        ]
+        return [*greetings, *self.drawn_events]
+
+    def params(self, player: Player) -> Play:
+        return self.call_params
+
+    def copy(self, seed: int | None = None) -> Self:
+        """All luck is in the first position, so that a seed changes nothing."""
+        return self._twin()
+
+    def finish(self, result: Result) -> list[Event]:
+        self.result, self.awaited = result, {}
+        return [Notice("event", self.EVENT_TYPE(winner=self._winner(result)), _BOTH)]
+
+    def _view(self, player: Player) -> Any:
+        sides, pending = self.SIDES, self.pending
+        turn = sides[next(iter(self.awaited))] if self.awaited else None, None if pending is None else sides[pending]
+        return self.VIEW(*self.shown_board() + turn)
+
+    def _full_view(self) -> Any:
+        return self.FULL_VIEW(*astuple(self._view(0)), self.pending_reason, self.standing())
+
+    def turn_key(self) -> str:
+        """Returns whose turn it is and what is pending, for `key`."""
+        to_move = next(iter(self.awaited), "-")
+        return f"{to_move}{'-' if self.pending is None else self.pending}{self.pending_reason}"
+
+    def drawn_flip(self, signs: Sequence[str]) -> list[str]:
+        """Returns the line of a drawing about an invalid move that waits for its flip; `signs` name the seats."""
+        waits = self.pending is not None and self.result is None
+        return [f"{signs[self.pending or 0]}'s invalid move waits for a flip"] if waits else []
+
+    # The battle's log (A6).
+
+    def record(self, clock_ms: tuple[int, int]) -> dict[str, Any]:
+        """Returns the battle's log; `clock_ms` is the time each seat has left. Null members while it is undecided."""
+        outcome = winner = flipped_reason = None
+        if self.result is not None:
+            ranks, reason = self.result.ranks, self.result.reason
+            winner = self._winner(self.result)
+            outcome = "DRAW" if winner == "draw" else self.WINS[ranks.index(1)]
+            if reason.startswith(_FLIPPED):
+                outcome, flipped_reason = "FLIPPED", reason.removeprefix(_FLIPPED)
+        return {
+            "result": outcome,
+            "winner": winner,
+            "flippedBy": None if flipped_reason is None else winner,  # the player who flips wins
+            "flippedReason": flipped_reason,
+            "clock": dict(zip(self.SIDES, clock_ms, strict=True)),
+            "moves": list(self.shown),
+        }
+
+    def _show(self, player: Player, answer: Mapping[str, Any], alias: bool = True) -> Notice:
+        """Shows both players an answer: members as sent, `player` ours, a flip always in kaomoji (B1)."""
+        shown = {"player": self.SIDES[player], **answer}
+        shown["player"] = self.SIDES[player]
+        if alias and answer.get("action") == FLIP_ALIAS:
+            shown["action"] = FLIP
+        self.shown += (shown,)
+        return Notice("event", shown, _BOTH)
+
+    def _winner(self, result: Result) -> str:
+        return "draw" if result.ranks == (1, 1) else self.SIDES[result.ranks.index(1)]
+
+
+class Battle(Table):
+    """A position of an Arena game, with the rules of the flipped table."""
+
+    def __init__(self, setup: Setup, dice: Dice | None = None) -> None:
+        super().__init__(setup, dice)
         if setup.options.opening:
             self._draw_opening(setup.options.opening)
 
     # For games to define.
+
+    @abstractmethod
+    def moves(self, player: Player) -> Iterator[dict[str, Any]]:
+        """Yields every legal move but the flip, in a documented order."""
 
     @abstractmethod
     def malformed(self, answer: Mapping[str, Any]) -> str | None:
@@ -107,16 +226,9 @@ class Battle(TurnGame):
 
     # The contract of every engine.
 
-    def opening(self) -> list[Event]:
-        """Tells each player its side, then the plies of the option `opening` as if they had been played."""
-        greetings = [
-            Notice("event", self.EVENT_TYPE(youAre=side, id=self.call_params.id), (seat,))
-            for seat, side in enumerate(self.SIDES)
-        ]
-        return [*greetings, *self.drawn_events]
-
-    def params(self, player: Player) -> Play:
-        return self.call_params
+    def _legal(self, player: Player) -> Iterator[dict[str, Any]]:
+        """After an invalid move, only the flip."""
+        return self.moves(player) if self.pending is None else iter([{"action": FLIP}])
 
     def refusal(self, player: Player, answer: Any, alias: bool = True) -> str | None:
         """Returns the reasons in the order of A4, joined with line feeds. `alias`: accept the flip's alias."""
@@ -135,29 +247,20 @@ class Battle(TurnGame):
         if isinstance(answer, Fault):
             return self._fault(player, answer)
         if self.pending is not None:
-            return [self._show(player, answer), *self._flipped(player, self.pending_reason)]
+            return self._flip(player, self.pending_reason, answer)
         shown = self._show(player, self.shown_move(answer))
         result = self.play(player, answer)
         if result is not None:
-            return [shown, *self._finish(result)]
+            return [shown, *self.finish(result)]
         self.awaited = {1 - player: self.MOVE}
         return [shown]
 
-    def stop(self, reason: str) -> list[Event]:
-        """A draw (assumed: the document knows no end from outside)."""
-        return self._finish(draw(reason))
-
     def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
         """As a fault in an answer (A4); if neither can play, nobody wins (assumed: the document is silent)."""
-        events: list[Event] = [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
         if len(self.out) == 2:
-            return events + self._finish(self._walkover(faults))
+            return super()._forfeited(faults)
         ((loser, fault),) = faults.items()
-        return events + self._flip_by_rival(loser, _reason(fault))
-
-    def copy(self, seed: int | None = None) -> Self:
-        """All luck is in the first position, so that a seed changes nothing."""
-        return self._twin()
+        return [Ruling(loser, fault, "loses", True), *self._flip(1 - loser, _reason(fault))]
 
     # Answers out of turn (B2, C3).
 
@@ -201,65 +304,21 @@ class Battle(TurnGame):
         reasons = [self.forbidden(seat, answer) for seat in (*self.awaited, player)]
         return reasons[0] if all(reasons) else None
 
-    # The battle's log (A6).
-
-    def record(self, clock_ms: tuple[int, int]) -> dict[str, Any]:
-        """Returns the battle's log; `clock_ms` is the time each seat has left. Null members while it is undecided."""
-        outcome = winner = flipped_reason = None
-        if self.result is not None:
-            ranks, reason = self.result.ranks, self.result.reason
-            winner = self._winner(self.result)
-            outcome = "DRAW" if winner == "draw" else self.WINS[ranks.index(1)]
-            if reason.startswith(_FLIPPED):
-                outcome, flipped_reason = "FLIPPED", reason.removeprefix(_FLIPPED)
-        return {
-            "result": outcome,
-            "winner": winner,
-            "flippedBy": None if flipped_reason is None else winner,  # the player who flips wins
-            "flippedReason": flipped_reason,
-            "clock": dict(zip(self.SIDES, clock_ms, strict=True)),
-            "moves": list(self.shown),
-        }
-
-    def _show(self, player: Player, answer: Mapping[str, Any], alias: bool = True) -> Notice:
-        """Shows both players an answer: members as sent, `player` ours, a flip always in kaomoji (B1)."""
-        shown = {"player": self.SIDES[player], **answer}
-        shown["player"] = self.SIDES[player]
-        if alias and answer.get("action") == FLIP_ALIAS:
-            shown["action"] = FLIP
-        self.shown += (shown,)
-        return Notice("event", shown, _BOTH)
-
-    def _finish(self, result: Result) -> list[Event]:
-        self.result, self.awaited = result, {}
-        return [Notice("event", self.EVENT_TYPE(winner=self._winner(result)), _BOTH)]
-
-    def _winner(self, result: Result) -> str:
-        return "draw" if result.ranks == (1, 1) else self.SIDES[result.ranks.index(1)]
-
     # The flipped table (A4).
 
     def _fault(self, player: Player, fault: Fault) -> list[Event]:
-        if fault.kind is FaultKind.ILLEGAL and isinstance(fault.answer, dict):
-            alias = UNKNOWN_ACTION not in fault.detail.split("\n")
-            return [self._show(player, fault.answer, alias), *self._invalid(player, fault)]
-        return [self.rule(player, fault, "loses"), *self._flip_by_rival(player, _reason(fault))]
-
-    def _invalid(self, player: Player, fault: Fault) -> list[Event]:
-        """An invalid move waits for the rival's flip. A second one, in answer to it, loses."""
-        reason = fault.detail
+        """An invalid move waits for the rival's flip. A second one, in answer to it, loses, as other faults do."""
+        if fault.kind is not FaultKind.ILLEGAL or not isinstance(fault.answer, dict):
+            return [self.rule(player, fault, "loses"), *self._flip(1 - player, _reason(fault))]
+        shown = self._show(player, fault.answer, UNKNOWN_ACTION not in fault.detail.split("\n"))
         if self.pending is not None or self.auto_flip:
-            return [Ruling(player, fault, "loses"), *self._flip_by_rival(player, reason)]
-        self.pending, self.pending_reason = player, reason
+            return [shown, Ruling(player, fault, "loses"), *self._flip(1 - player, fault.detail)]
+        self.pending, self.pending_reason = player, fault.detail
         self.give_turn(1 - player)
-        return [Ruling(player, fault, "the rival may flip the table and win")]
+        return [shown, Ruling(player, fault, "the rival may flip the table and win")]
 
-    def _flip_by_rival(self, loser: Player, reason: str) -> list[Event]:
-        winner = 1 - loser
-        return [self._show(winner, {"action": FLIP}), *self._flipped(winner, reason)]
-
-    def _flipped(self, winner: Player, reason: str) -> list[Event]:
-        return self._finish(win(winner, f"{_FLIPPED}{reason}"))
+    def _flip(self, winner: Player, reason: str, answer: Mapping[str, Any] = _FLIP) -> list[Event]:
+        return [self._show(winner, answer), *self.finish(win(winner, f"{_FLIPPED}{reason}"))]
 
     # The option `opening`.
 
@@ -297,28 +356,6 @@ class Battle(TurnGame):
         after = self.copy()
         after.step({player: answer})
         return after
-
-    # Tools for games.
-
-    def side(self, player: Player | None) -> Any:
-        """Returns the side's name; None for nobody."""
-        return None if player is None else self.SIDES[player]
-
-    def turn_key(self) -> str:
-        """Returns whose turn it is and what is pending, for `key`."""
-        to_move = next(iter(self.awaited), "-")
-        return f"{to_move}{'-' if self.pending is None else self.pending}{self.pending_reason}"
-
-    def drawn_flip(self, signs: Sequence[str]) -> list[str]:
-        """Returns the line of a drawing about an invalid move that waits for its flip; `signs` name the seats."""
-        waits = self.pending is not None and self.result is None
-        return [f"{signs[self.pending or 0]}'s invalid move waits for a flip"] if waits else []
-
-    def take_over(self, view: Any) -> None:
-        """Restores from a full view what it shows besides the board."""
-        self.pending = None if view.pending is None else self.SIDES.index(view.pending)
-        self.pending_reason = view.pending_reason
-        self.resume(view.standing)
 
 
 def presentation(
@@ -372,9 +409,7 @@ def without_opening(setup: Setup) -> Setup:
 def battle_id(seed: int) -> str:
     """Returns the id in the match's events and calls: a UUID (version 4) that depends on the seed alone."""
     dice = Dice(derive_seed(seed, "battle"))
-    digits = f"{dice.bits() << 64 | dice.bits():032x}"
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    return str(UUID(int=dice.bits() << 64 | dice.bits(), version=4))
 
 
 def as_printed(value: Any) -> str:

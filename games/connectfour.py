@@ -9,18 +9,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import (
-    FLIP,
-    UNKNOWN_ACTION,
-    ArenaOptions,
-    Battle,
-    Play,
-    as_printed,
-    presentation,
-    without_opening,
-)
-from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
-from referee.games.game import Game, TimeControl, named
+from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
+from referee.games.contract import Method, Player, Result, Standing, draw, win
+from referee.games.game import TimeControl, named
 
 COLUMNS = ("A", "B", "C", "D", "E", "F", "G")  # from left to right (A1)
 ROWS = 6
@@ -30,7 +21,8 @@ COLUMN_OF = {name: column for column, name in enumerate(COLUMNS)}
 # A direction is then a constant number of bits, and no line crosses the edge.
 STRIDE = ROWS + 1
 UP, RIGHT, RISING, FALLING = 1, STRIDE, STRIDE + 1, STRIDE - 1
-FULL = sum((1 << ROWS) - 1 << STRIDE * column for column in range(len(COLUMNS)))
+LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
+FULL = LOWEST * ((1 << ROWS) - 1)
 
 Side = Literal["🔴", "🟡"]
 ActionType = Literal["putToken", "(╯°□°)╯︵ ┻━┻"]
@@ -65,19 +57,15 @@ class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
 class View(Struct, frozen=True):
     """The board; nothing in this game is hidden."""
 
-    board: str
-    """Forty-two characters `R`, `Y` or `.`, row by row from the top left."""
-    to_move: Side | None
-    """The side to move; null when the battle is over."""
-    pending: Side | None
-    """The side whose invalid move has not been answered yet."""
+    board: Annotated[str, Meta(description="forty-two characters `R`, `Y` or `.`, row by row from the top left")]
+    to_move: Annotated[Side | None, Meta(description="the side to move; null when the battle is over")]
+    pending: Annotated[Side | None, Meta(description="the side whose invalid move has not been answered yet")]
 
 
 class FullView(View, frozen=True):
     """The whole position."""
 
-    pending_reason: str
-    """Why the pending move was invalid."""
+    pending_reason: Annotated[str, Meta(description="why the pending move was invalid")]
     standing: Standing
 
 
@@ -100,7 +88,7 @@ class ConnectFour(Battle):
     MOVE = PLAY
     SIDES = SIDES
     WINS = ("RED_WIN", "YELLOW_WIN")
-    EVENT_TYPE = ArenaEvent
+    EVENT_TYPE, VIEW, FULL_VIEW = ArenaEvent, View, FullView
 
     def start(self) -> None:
         self.tokens = (0, 0)
@@ -127,21 +115,12 @@ class ConnectFour(Battle):
             return win(player, self.WINS[player])
         return draw("DRAW") if red | yellow | cell == FULL else None
 
-    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
-        """The columns that are not full, from A to G; only the flip after an invalid move."""
-        if self.pending is not None:
-            yield {"action": FLIP}
-            return
+    def moves(self, player: Player) -> Iterator[dict[str, Any]]:
+        """The columns that are not full, from A to G."""
         taken = self.tokens[0] | self.tokens[1]
         for column, name in enumerate(COLUMNS):
             if landing(taken, column):
                 yield {"action": "putToken", "column": name}
-
-    def _view(self, player: Player) -> View:
-        return View(*self._shown_board())
-
-    def _full_view(self) -> FullView:
-        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def marks(self) -> dict[str, list[str]]:
         """`won`: the cells of the lines of four (A3), such as `B1`: the column, and the row from the bottom."""
@@ -159,8 +138,18 @@ class ConnectFour(Battle):
         lines = [board[start : start + len(COLUMNS)] for start in range(0, len(board), len(COLUMNS))]
         return "\n".join([*lines, "".join(COLUMNS), *self.drawn_flip("RY")])
 
-    def _shown_board(self) -> tuple[str, Side | None, Side | None]:
-        return drawn(self.tokens), self.side(next(iter(self.awaited), None)), self.side(self.pending)
+    def shown_board(self) -> tuple[str]:
+        return (drawn(self.tokens),)
+
+    def restore_board(self, view: View) -> None:
+        if len(view.board) != len(_CELLS) or set(view.board) - set(".RY"):
+            raise ValueError(f"the board is {view.board!r}; expected forty-two characters R, Y or .")
+        red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
+        taken = red | yellow
+        if (floating := taken & ~(taken << UP | LOWEST)) != 0:
+            column = (floating.bit_length() - 1) // STRIDE
+            raise ValueError(f"a token of column {COLUMNS[column]} is above an empty cell")
+        self.tokens = (red, yellow)
 
 
 def landing(taken: int, column: int) -> int:
@@ -198,34 +187,11 @@ def drawn(tokens: tuple[int, int]) -> str:
     return "".join(["R" if red & cell else "Y" if yellow & cell else "." for cell in _CELLS])
 
 
-def position(setup: Setup, view: FullView) -> ConnectFour:
-    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
-    if len(view.board) != len(_CELLS) or set(view.board) - set(".RY"):
-        raise ValueError(f"the board is {view.board!r}; expected forty-two characters R, Y or .")
-    red, yellow = (sum(cell for cell, sign in zip(_CELLS, view.board, strict=True) if sign == own) for own in "RY")
-    taken = red | yellow
-    if (floating := taken & ~(taken << UP | LOWEST)) != 0:
-        column = (floating.bit_length() - 1) // STRIDE
-        raise ValueError(f"a token of column {COLUMNS[column]} is above an empty cell")
-    state = ConnectFour(without_opening(setup))
-    state.setup, state.tokens = setup, (red, yellow)
-    state.take_over(view)
-    return state
-
-
-LOWEST = sum(1 << STRIDE * column for column in range(len(COLUMNS)))
-
-GAME = Game(
-    name="connectfour",
-    title="Connect Four",
-    seats=range(2, 3),
-    methods=METHODS,
+GAME = ConnectFour.registration(
+    "connectfour",
+    "Connect Four",
     options=Options,
     time=TimeControl(initial_s=18.0, increment_s=2.0),
-    new=ConnectFour,
-    view=FullView,
-    seat_view=View,
-    rebuild=position,
     vary={"opening": 4},
     presentation=presentation(
         "columns A-G from the left; seat 0 is 🔴, drawn R, seat 1 🟡, drawn Y",
@@ -236,5 +202,5 @@ GAME = Game(
         "column",
     ),
     doc=__doc__ or "",
-    constants=named(globals(), "COLUMNS ROWS RED YELLOW FLIP"),
+    constants=named(globals(), "COLUMNS ROWS RED YELLOW"),
 )

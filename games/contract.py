@@ -8,13 +8,13 @@ the seed in its `Setup`. `referee.games.turn_game` is a base for two-player game
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from enum import StrEnum
-from typing import Any, ClassVar, Self, final
+from typing import Annotated, Any, ClassVar, Self, final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from referee.games.dice import Dice
 
@@ -40,17 +40,7 @@ class FaultKind(StrEnum):
     ILLEGAL = "illegal"
 
 
-FATAL = frozenset(
-    {
-        FaultKind.CRASH,
-        FaultKind.CPU,
-        FaultKind.MEMORY,
-        FaultKind.OUTPUT,
-        FaultKind.PROCESSES,
-        FaultKind.FILES,
-        FaultKind.PROTOCOL,
-    }
-)
+FATAL = frozenset(FaultKind) - {FaultKind.TIMEOUT, FaultKind.ERROR, FaultKind.ILLEGAL}
 """The kinds after which the bot's process no longer runs."""
 
 
@@ -129,12 +119,9 @@ Event = Notice | Ruling
 class Result(Struct, frozen=True):
     """How a match ended. Both tuples are in seat order."""
 
-    ranks: tuple[int, ...]
-    """1 = best; ties share a rank."""
-    scores: tuple[float, ...]
-    """The game's own unit: 1, ½ and 0 for win, draw and loss, or points."""
-    reason: str
-    """Why it ended, in a few words."""
+    ranks: Annotated[tuple[int, ...], Meta(description="1 = best; ties share a rank")]
+    scores: Annotated[tuple[float, ...], Meta(description="1, ½ and 0 for win, draw and loss, or points")]
+    reason: Annotated[str, Meta(description="why it ended, in a few words")]
 
 
 def win(winner: Player, reason: str) -> Result:
@@ -147,29 +134,13 @@ def draw(reason: str, seats: int = 2) -> Result:
     return Result((1,) * seats, (1 / seats,) * seats, reason)
 
 
-def walkover(seats: int, out: Collection[Player], reason: str) -> Result:
-    """Returns the result after the seats `out` have lost: the others share the first rank and one point.
-
-    If all seats are out, nobody wins: a draw for the reason `no_winner`.
-    """
-    left = [player for player in range(seats) if player not in out]
-    if not left:
-        return draw("no_winner", seats)
-    ranks = tuple(1 if player in left else len(left) + 1 for player in range(seats))
-    return Result(ranks, tuple(1 / len(left) if player in left else 0.0 for player in range(seats)), reason)
-
-
 class Standing(Struct, frozen=True):
     """What every position has besides its board: a part of every `view(None)`."""
 
-    awaited: dict[Player, str]
-    """The functions awaited, by seat."""
-    out: tuple[Player, ...]
-    """The seats that are never called again, ascending."""
-    result: Result | None
-    """None while the match goes on."""
-    luck: str
-    """The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits."""
+    awaited: Annotated[dict[Player, str], Meta(description="the functions awaited, by seat")]
+    out: Annotated[tuple[Player, ...], Meta(description="the seats that are never called again, ascending")]
+    result: Annotated[Result | None, Meta(description="none while the match goes on")]
+    luck: Annotated[str, Meta(description="state of the dice in hexadecimal: many JSON readers cannot hold 64 bits")]
 
 
 class Setup(Struct, frozen=True):
@@ -182,12 +153,8 @@ class Setup(Struct, frozen=True):
     """A value of the game's `options` type."""
 
 
-class State(ABC):
-    """One position of one match. Mutable: `copy` before exploring.
-
-    A driver uses the methods without an underscore. An engine defines `step`, `_legal`, `_view`, `_full_view` and
-    `__str__`, and replaces the defaults of others where they are too slow or its rules differ.
-    """
+class Position(ABC):
+    """The part of an engine that describes a position: its members, views, copies and keys."""
 
     METHODS: ClassVar[Mapping[str, Method]]
     """By name, the same mapping as in the `Game`."""
@@ -215,6 +182,97 @@ class State(ABC):
         self.dice = Dice(setup.seed) if dice is None else dice
         self.result = None
 
+    @final
+    def view(self, player: Player | None) -> Any:
+        """Returns what `player` may see, as a Struct; None = everything, including luck and what is hidden.
+
+        `Game.position` makes the same position from everything. ValueError if there is no such seat.
+        """
+        if player is None:
+            return self._full_view()
+        # Awaited seats are the common case, and that test is faster.
+        if player not in self.awaited and player not in self._seats:
+            raise ValueError(f"view of seat {player}, but there are 0 to {self._seats[-1]}")
+        return self._view(player)
+
+    def copy(self, seed: int | None = None) -> Self:
+        """Returns an independent position with dice of its own.
+
+        A seed replaces all luck still to come, so that a search cannot foresee it. A game with hidden cards deals them
+        again.
+        """
+        dice = self.dice.copy() if seed is None else Dice(seed)
+        return deepcopy(self, {id(self.setup): self.setup, id(self.dice): dice})
+
+    def key(self) -> bytes:
+        """Returns everything that decides how the match goes on, as canonical bytes: equal keys, equal futures."""
+        view = msgspec.to_builtins(self._full_view(), str_keys=True, order="deterministic")
+        return _ENCODER.encode(view)
+
+    def shown_to(self, player: Player) -> str:
+        """Draws what this player may see. A game that hides something overrides it."""
+        return str(self)
+
+    def marks(self) -> Mapping[str, Any]:
+        """Returns what pages draw besides the views, such as reachable cells, as JSON values. Bots never get it."""
+        return {}
+
+    @abstractmethod
+    def _view(self, player: Player) -> Any:
+        """Returns what a seat may see, as a Struct."""
+
+    @abstractmethod
+    def _full_view(self) -> Any:
+        """Returns the whole position as a Struct, with `standing()`."""
+
+    @abstractmethod
+    def __str__(self) -> str:
+        """Draws the position for people, in several lines."""
+
+    # Tools for engines.
+
+    @property
+    def _seats(self) -> range:
+        return range(len(self.setup.names))
+
+    def standing(self) -> Standing:
+        """Returns the part of the full view that is alike in all games."""
+        awaited = {player: method.name for player, method in self.awaited.items()}
+        return Standing(awaited, tuple(sorted(self.out)), self.result, f"{self.dice.state:016x}")
+
+    def resume(self, standing: Standing) -> None:
+        """Restores that part in a position that is made from a view."""
+        self.awaited = {player: self.METHODS[name] for player, name in standing.awaited.items()}
+        self.out, self.result = frozenset(standing.out), standing.result
+        self.dice = Dice(int(standing.luck, 16))
+
+    def _twin(self) -> Self:
+        """Returns a copy that shares every member, the dice too: the start of a fast `copy`."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    # Pickle and `deepcopy` keep the names of the awaited functions, and so restore the game's own objects.
+
+    def __getstate__(self) -> dict[str, Any]:
+        awaited = {player: method.name for player, method in self.awaited.items()}
+        return {**self.__dict__, "awaited": awaited}
+
+    def __setstate__(self, members: dict[str, Any]) -> None:
+        self.__dict__.update(members)
+        self.awaited = {player: self.METHODS[name] for player, name in members["awaited"].items()}
+
+
+class State(Position):
+    """One position of one match, and its rules. Mutable: `copy` before exploring.
+
+    A driver uses the methods without an underscore. An engine defines `step`, `_legal`, `_view`, `_full_view` and
+    `__str__`, and replaces the defaults of others where they are too slow or its rules differ.
+    """
+
+    CLOSING: ClassVar[Method | None] = None
+    """The function that every seat is called with after the result, unless it is out. Its answer changes nothing."""
+
     # For drivers.
 
     def opening(self) -> list[Event]:
@@ -232,7 +290,7 @@ class State(ABC):
         """
         method = self.awaited.get(player)
         if method is None:
-            raise ValueError(f"an answer from seat {player}, but awaited are {_seats(self.awaited)}")
+            raise ValueError(f"an answer from seat {player}, but awaited are {_words(self.awaited)}")
         judged = self._judge(player, method, answer)
         return judged if isinstance(judged, Fault) else None
 
@@ -248,9 +306,9 @@ class State(ABC):
         """Returns what `step` gets for these answers: each in its type, or its `Fault`. ValueError as in `apply`."""
         awaited = self.awaited
         if answers.keys() != awaited.keys() or not answers:
-            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_seats(awaited)}")
+            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_words(awaited)}")
         if self.out and not self.out.isdisjoint(awaited):
-            raise ValueError(f"awaited are {_seats(awaited)}, but seats {sorted(self.out)} are out")
+            raise ValueError(f"awaited are {_words(awaited)}, but seats {sorted(self.out)} are out")
         judged = {}
         for player, method in awaited.items():
             answer = answers[player]
@@ -261,42 +319,27 @@ class State(ABC):
     def legal(self, player: Player) -> Iterator[Any]:
         """Returns every legal answer of an awaited seat, lazily, in a fixed order. ValueError for any other seat."""
         if player not in self.awaited:
-            raise ValueError(f"legal of seat {player}, but awaited are {_seats(self.awaited)}")
+            raise ValueError(f"legal of seat {player}, but awaited are {_words(self.awaited)}")
         return self._legal(player)
 
     @final
     def sample(self, player: Player, dice: Dice) -> Any:
         """Draws a legal answer of an awaited seat with `dice`. ValueError for any other seat."""
         if player not in self.awaited:
-            raise ValueError(f"sample of seat {player}, but awaited are {_seats(self.awaited)}")
+            raise ValueError(f"sample of seat {player}, but awaited are {_words(self.awaited)}")
         return self._sample(player, dice)
 
-    @final
-    def view(self, player: Player | None) -> Any:
-        """Returns what `player` may see, as a Struct; None = everything, including luck and what is hidden.
-
-        `Game.position` makes the same position from everything. ValueError if there is no such seat.
-        """
-        if player is None:
-            return self._full_view()
-        # Awaited seats are the common case, and that test is faster.
-        if player not in self.awaited and player not in range(len(self.setup.names)):
-            raise ValueError(f"view of seat {player}, but there are 0 to {len(self.setup.names) - 1}")
-        return self._view(player)
-
     def forfeit(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """Takes seats out of the match, regardless of whose turn it is; `faults` says why.
+        """Takes seats out of the match, in or out of turn; `faults` says why.
 
-        For faults outside an answer: a program that never greeted, refused the game or ended between two calls. The
-        driver passes all seats that are lost together, since the winner depends on it. Allowed at any time, even before
-        the first call (after `opening`) and after the result. Each seat gets a `Ruling` with `out`. It has lost, and
-        the game ranks the others. A game of two ends at once; others go on while their rules allow it. A result never
-        changes: after it, the seat only misses the closing calls.
+        For faults outside an answer: a program that never greeted, refused the game or ended between two calls. Pass
+        all seats that are lost together, since the winner depends on it. Allowed at any time after `opening`. Each seat
+        gets a `Ruling` with `out`: it has lost, and the game ranks the others. A result never changes: after it, the
+        seat only misses the closing calls.
 
         ValueError if there is no such seat or it is out already: a bug of the driver.
         """
-        seats = set(range(len(self.setup.names)))
-        if strange := faults.keys() - (seats - self.out):
+        if strange := faults.keys() - (set(self._seats) - self.out):
             raise ValueError(f"seats {sorted(strange)} cannot forfeit: there is no such seat, or it is out already")
         if not faults:
             return []
@@ -308,8 +351,7 @@ class State(ABC):
 
     def stop(self, reason: str) -> list[Event]:
         """Ends an undecided match from outside (match clock, operator). A draw unless the game ranks the seats."""
-        self.result, self.awaited = draw(reason, len(self.setup.names)), {}
-        return []
+        return self.finish(draw(reason, len(self._seats)))
 
     def inject(self, player: Player, answers: Sequence[Mapping[str, Any]], reason: str = NOT_YOUR_TURN) -> list[Event]:
         """Plays what a seat does out of turn, in games that have rules for it. `reason` describes the fault.
@@ -317,26 +359,6 @@ class State(ABC):
         ValueError if nobody can act out of turn in this game, or not now.
         """
         raise ValueError(f"seat {player} cannot act out of turn: this game has no cheats")
-
-    def copy(self, seed: int | None = None) -> Self:
-        """Returns an independent position with dice of its own. A seed replaces all luck still to come, so that a
-        search cannot foresee it; a game with hidden cards deals them again."""
-        dice = self.dice.copy() if seed is None else Dice(seed)
-        return deepcopy(self, {id(self.setup): self.setup, id(self.dice): dice})
-
-    def key(self) -> bytes:
-        """Returns everything that decides how the match goes on, as canonical bytes: equal keys, equal futures."""
-        view = msgspec.to_builtins(self._full_view(), str_keys=True, order="deterministic")
-        return _ENCODER.encode(view)
-
-    def shown_to(self, player: Player) -> str:
-        """Draws what this player may see. A game that hides something overrides it."""
-        return str(self)
-
-    def marks(self) -> Mapping[str, Any]:
-        """Returns what follows from the position by the rules but is in no view, for pages that draw it: reachable
-        cells, a winning line. JSON values; bots never get it."""
-        return {}
 
     # For engines to define.
 
@@ -347,18 +369,6 @@ class State(ABC):
     @abstractmethod
     def _legal(self, player: Player) -> Iterator[Any]:
         """Yields every legal answer of an awaited seat, in a documented order."""
-
-    @abstractmethod
-    def _view(self, player: Player) -> Any:
-        """Returns what a seat may see, as a Struct."""
-
-    @abstractmethod
-    def _full_view(self) -> Any:
-        """Returns the whole position as a Struct, with `standing()`."""
-
-    @abstractmethod
-    def __str__(self) -> str:
-        """Draws the position for people, in several lines."""
 
     # For engines to override.
 
@@ -383,12 +393,9 @@ class State(ABC):
         return dice.choice(list(self._legal(player)))
 
     def _forfeited(self, faults: Mapping[Player, Fault]) -> list[Event]:
-        """Handles `forfeit` in an undecided match; `faults` in seat order, all in `out` already.
-
-        A game that goes on without those seats, or ends with notices or closing calls, overrides it.
-        """
-        self.result, self.awaited = self._walkover(faults), {}
-        return [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+        """Handles `forfeit` in an undecided match; `faults` in seat order, all in `out` already."""
+        rulings: list[Event] = [Ruling(player, fault, "loses", True) for player, fault in faults.items()]
+        return rulings + self.finish(self._walkover(faults))
 
     # Tools for engines.
 
@@ -398,27 +405,30 @@ class State(ABC):
             self.out |= {player}
         return Ruling(player, fault, penalty, fault.fatal)
 
-    def standing(self) -> Standing:
-        """Returns the part of the full view that is alike in all games."""
-        awaited = {player: method.name for player, method in self.awaited.items()}
-        return Standing(awaited, tuple(sorted(self.out)), self.result, f"{self.dice.state:016x}")
+    def finish(self, result: Result) -> list[Event]:
+        """Decides the match; closing calls follow, if the game has them. A game that tells the seats overrides it."""
+        closing = self.CLOSING
+        self.result = result
+        self.awaited = {} if closing is None else {seat: closing for seat in self._seats if seat not in self.out}
+        return []
 
-    def resume(self, standing: Standing) -> None:
-        """Restores that part in a position that is made from a view."""
-        self.awaited = {player: self.METHODS[name] for player, name in standing.awaited.items()}
-        self.out, self.result = frozenset(standing.out), standing.result
-        self.dice = Dice(int(standing.luck, 16))
-
-    def _twin(self) -> Self:
-        """Returns a copy that shares every member, the dice too: the start of a fast `copy`."""
-        twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
+    def _closed(self, answers: Mapping[Player, Any]) -> list[Event]:
+        """Ends the match after the closing calls."""
+        self.awaited = {}
+        return [self.rule(seat, answer, "none") for seat, answer in answers.items() if isinstance(answer, Fault)]
 
     def _walkover(self, faults: Mapping[Player, Fault]) -> Result:
-        """Returns the result if all seats in `out` have lost; its reason is the kind of the first fault."""
-        reason = next(iter(faults.values())).kind.value
-        return walkover(len(self.setup.names), self.out, reason)
+        """Returns the result after the seats in `out` and those at fault have lost: the others share rank and point.
+
+        Its reason is the kind of the first fault. If no seat is left, nobody wins: a draw for the reason `no_winner`.
+        """
+        seats = self._seats
+        left = [seat for seat in seats if seat not in self.out and seat not in faults]
+        if not left:
+            return draw("no_winner", len(seats))
+        ranks = tuple([1 if seat in left else len(left) + 1 for seat in seats])
+        scores = tuple([1 / len(left) if seat in left else 0.0 for seat in seats])
+        return Result(ranks, scores, next(iter(faults.values())).kind.value)
 
     def _judge(self, player: Player, method: Method, answer: Any) -> Any:
         """Returns the answer in its type, or its Fault."""
@@ -435,20 +445,11 @@ class State(ABC):
         detail = self.refusal(player, judged)
         return judged if detail is None else Fault(FaultKind.ILLEGAL, detail, answer)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Names the awaited functions, so that pickle and `deepcopy` restore the game's own objects."""
-        awaited = {player: method.name for player, method in self.awaited.items()}
-        return {**self.__dict__, "awaited": awaited}
-
-    def __setstate__(self, members: dict[str, Any]) -> None:
-        self.__dict__.update(members)
-        self.awaited = {player: self.METHODS[name] for player, name in members["awaited"].items()}
-
 
 _ENCODER = msgspec.json.Encoder()
 
 
-def _seats(awaited: Mapping[Player, Method]) -> str:
+def _words(awaited: Mapping[Player, Method]) -> str:
     return str(sorted(awaited)) if awaited else "none: the match is over"
 
 

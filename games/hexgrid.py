@@ -70,15 +70,14 @@ class HexBoard:
         """The first cell of each row, from r = -radius."""
         self.rings = tuple([length(q, r) for q, r in self.cells])
         """The distance of each cell from the centre."""
-        self.neighbours = tuple([tuple([self._neighbour(q, r, *way) for way in DIRECTIONS]) for q, r in self.cells])
+        self.neighbours = tuple(
+            [tuple([self.index.get((q + dq, r + dr), NOWHERE) for dq, dr in DIRECTIONS]) for q, r in self.cells]
+        )
         """The six neighbours of each cell in the order of DIRECTIONS; NOWHERE beyond the edge."""
         offsets = [(q, r) for r in range(-reach, reach + 1) for q in range(-reach, reach + 1)]
         between = {offset: line(*offset) for offset in offsets if 0 < length(*offset) <= reach}
         self.lines = tuple([self._lines(q, r, between) for q, r in self.cells])
         """For each cell: every other cell in reach, by r, then q, with the cells strictly between, nearest first."""
-
-    def _neighbour(self, q: int, r: int, dq: int, dr: int) -> int:
-        return self.index.get((q + dq, r + dr), NOWHERE)
 
     def _lines(self, q: int, r: int, between: dict[Hex, tuple[Hex, ...]]) -> dict[int, tuple[int, ...]]:
         return {

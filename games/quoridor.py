@@ -10,18 +10,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import (
-    FLIP,
-    UNKNOWN_ACTION,
-    ArenaOptions,
-    Battle,
-    Play,
-    as_printed,
-    presentation,
-    without_opening,
-)
+from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
 from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
-from referee.games.game import Game, TimeControl, named
+from referee.games.game import TimeControl, named
 
 BOARD_LENGTH = 9
 WALLS_EACH = 10
@@ -80,25 +71,18 @@ class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
 class View(Struct, frozen=True):
     """The board; nothing in this game is hidden. Pairs are first's and second's."""
 
-    pawns: tuple[str, str]
-    """Their squares."""
-    walls: Sequence[str]
-    """In the order of placing."""
-    walls_left: tuple[int, int]
-    """Walls still to be placed, of 10 each."""
-    plies: int
-    """Legal moves made so far."""
-    to_move: Side | None
-    """The side to move; null when the battle is over."""
-    pending: Side | None
-    """The side whose invalid move has not been answered yet."""
+    pawns: Annotated[tuple[str, str], Meta(description="their squares")]
+    walls: Annotated[Sequence[str], Meta(description="in the order of placing")]
+    walls_left: Annotated[tuple[int, int], Meta(description="walls still to be placed, of 10 each")]
+    plies: Annotated[int, Meta(description="legal moves made so far")]
+    to_move: Annotated[Side | None, Meta(description="the side to move; null when the battle is over")]
+    pending: Annotated[Side | None, Meta(description="the side whose invalid move has not been answered yet")]
 
 
 class FullView(View, frozen=True):
     """The whole position."""
 
-    pending_reason: str
-    """Why the pending move was invalid."""
+    pending_reason: Annotated[str, Meta(description="why the pending move was invalid")]
     standing: Standing
 
 
@@ -181,7 +165,7 @@ class Quoridor(Battle):
     MOVE = PLAY
     SIDES = SIDES
     WINS = ("FIRST_WIN", "SECOND_WIN")
-    EVENT_TYPE = ArenaEvent
+    EVENT_TYPE, VIEW, FULL_VIEW = ArenaEvent, View, FullView
 
     def start(self) -> None:
         turns = self.setup.options.max_turns
@@ -231,32 +215,23 @@ class Quoridor(Battle):
         self.plies += 1
         if move["action"] == "move":
             square = _SQUARE_OF[position]
-            self.pawns = _replaced(self.pawns, player, square)
+            self.pawns = replaced(self.pawns, player, square)
             if GOALS[player] >> square & 1:
                 return win(player, self.WINS[player])
         else:
             wall = _WALL_OF[position]
             assert wall is not None, "judged before"
-            self.walls_left = _replaced(self.walls_left, player, self.walls_left[player] - 1)
+            self.walls_left = replaced(self.walls_left, player, self.walls_left[player] - 1)
             self.put(wall)
         return draw("DRAW") if self.plies == self.last_ply else None
 
-    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
-        """The pawn's moves as in `targets`, then walls as in WALLS; after an invalid move only the flip."""
-        if self.pending is not None:
-            yield {"action": FLIP}
-            return
+    def moves(self, player: Player) -> Iterator[dict[str, Any]]:
+        """The pawn's moves as in `targets`, then walls as in WALLS."""
         for square in self.targets(player):
             yield {"action": "move", "position": SQUARES[square]}
         if self.walls_left[player]:
             for wall in self.placeable():
                 yield {"action": "putWall", "position": wall.name}
-
-    def _view(self, player: Player) -> View:
-        return View(*self._shown_board())
-
-    def _full_view(self) -> FullView:
-        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def key(self) -> bytes:
         """The order of placing walls decides nothing."""
@@ -271,8 +246,7 @@ class Quoridor(Battle):
         for row in range(8, -1, -1):
             lines += [self._drawn_edges(row), self._drawn_row(row)]
         lines += ["  +---+---+---+---+---+---+---+---+---+", "    a   b   c   d   e   f   g   h   i"]
-        to_move = self.side(next(iter(self.awaited), None))
-        state = f"{to_move} to answer" if to_move else f"{self.result.reason if self.result else ''}"
+        state = self.result.reason if self.result else f"{self._view(0).to_move} to answer"
         lines.append(f"walls left {self.walls_left[0]}, {self.walls_left[1]}; ply {self.plies}; {state}")
         return "\n".join([*lines, *self.drawn_flip(SIDES)])
 
@@ -344,15 +318,21 @@ class Quoridor(Battle):
 
     # Views and drawings.
 
-    def _shown_board(
-        self,
-    ) -> tuple[tuple[str, str], Sequence[str], tuple[int, int], int, Side | None, Side | None]:
-        """Returns the members of a `View`."""
+    def shown_board(self) -> tuple[tuple[str, str], Sequence[str], tuple[int, int], int]:
         first, second = self.pawns
-        pawns = (SQUARES[first], SQUARES[second])
         walls = tuple([wall.name for wall in self.walls])
-        to_move, pending = self.side(next(iter(self.awaited), None)), self.side(self.pending)
-        return pawns, walls, self.walls_left, self.plies, to_move, pending
+        return (SQUARES[first], SQUARES[second]), walls, self.walls_left, self.plies
+
+    def restore_board(self, view: View) -> None:
+        if unknown := [square for square in view.pawns if square not in _SQUARE_OF]:
+            raise ValueError(f"there is no square {unknown[0]!r}")
+        self.pawns = (_SQUARE_OF[view.pawns[0]], _SQUARE_OF[view.pawns[1]])
+        for name in view.walls:
+            wall = _WALL_OF.get(name)
+            if wall is None or not wall.bit & self.free:
+                raise ValueError(f"the wall {name} does not fit with the others")
+            self.put(wall)
+        self.walls_left, self.plies = view.walls_left, view.plies
 
     def _drawn_row(self, row: int) -> str:
         text = f"{row + 1} |"
@@ -386,7 +366,8 @@ def _reaches(square: int, goal: int, up: int, right: int) -> bool:
     return False
 
 
-def _replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]:
+def replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]:
+    """Returns the pair with another value for that seat."""
     return (value, pair[1]) if seat == 0 else (pair[0], value)
 
 
@@ -394,46 +375,16 @@ def from_view(view: View, options: Options | None = None) -> Quoridor:
     """Returns the position of a view, so that a bot can search. ValueError if the battle is over."""
     if view.to_move is None:
         raise ValueError("the view is of a battle that is over")
-    state = _on_board(Setup(0, SIDES, options or Options()), view)
+    state = Quoridor._on_board(Setup(0, SIDES, options or Options()), view)
     state.give_turn(SIDES.index(view.to_move))
-    state.pending = None if view.pending is None else SIDES.index(view.pending)
     return state
 
 
-def position(setup: Setup, view: FullView) -> Quoridor:
-    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
-    state = _on_board(setup, view)
-    state.take_over(view)
-    return state
-
-
-def _on_board(setup: Setup, view: View) -> Quoridor:
-    """Returns a position with a view's pawns and walls. ValueError if they are not valid."""
-    state = Quoridor(without_opening(setup))
-    state.setup = setup
-    if unknown := [square for square in view.pawns if square not in _SQUARE_OF]:
-        raise ValueError(f"there is no square {unknown[0]!r}")
-    state.pawns = (_SQUARE_OF[view.pawns[0]], _SQUARE_OF[view.pawns[1]])
-    for name in view.walls:
-        wall = _WALL_OF.get(name)
-        if wall is None or not wall.bit & state.free:
-            raise ValueError(f"the wall {name} does not fit with the others")
-        state.put(wall)
-    state.walls_left, state.plies = view.walls_left, view.plies
-    return state
-
-
-GAME = Game(
-    name="quoridor",
-    title="Quoridor",
-    seats=range(2, 3),
-    methods=METHODS,
+GAME = Quoridor.registration(
+    "quoridor",
+    "Quoridor",
     options=Options,
     time=TimeControl(initial_s=60.0, increment_s=2.0),
-    new=Quoridor,
-    view=FullView,
-    seat_view=View,
-    rebuild=position,
     short={"max_turns": 30},
     vary={"opening": 4},
     presentation=presentation(
@@ -451,6 +402,6 @@ GAME = Game(
         },
     ),
     doc=__doc__ or "",
-    constants=named(globals(), "BOARD_LENGTH WALLS_EACH FLIP"),
+    constants=named(globals(), "BOARD_LENGTH WALLS_EACH"),
     version=2,
 )

@@ -5,13 +5,9 @@
 are made from it.
 """
 
-import ast
-import inspect
 import json
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType, UnionType
 from typing import Annotated, Any, Literal, get_origin
 
@@ -41,7 +37,6 @@ def game_schema(game: Game) -> Schema:
         types += [method.params] if method.result is None else [method.params, method.result]
     types += views
     schemas, defs = msgspec.json.schema_components(types, ref_template=REF)
-    describe(defs, views)
     named = {name: schema for name, schema in _named_types(module) if _references(schema) <= defs.keys()}
     schema_of = {repr(type_): _with_names(schema, named) for type_, schema in zip(types, schemas, strict=True)}
     return {
@@ -58,42 +53,6 @@ def game_schema(game: Game) -> Schema:
         **{name: schema_of[repr(view)] for name, view in zip(VIEWS, views, strict=False)},
         "$defs": {**named, **{name: _with_names(schema, named) for name, schema in defs.items()}},
     }
-
-
-def describe(defs: Mapping[str, Schema], types: Iterable[Any]) -> None:
-    """Adds the docstrings of fields as descriptions to these types and their parts, unless they have one.
-
-    A type without source stays as it is.
-    """
-    seen: set[type] = set()
-    waiting = [msgspec.inspect.type_info(type_) for type_ in types]
-    while waiting:
-        info = waiting.pop()
-        parts = [getattr(info, name, ()) for name in ("types", "item_types", "item_type", "value_type", "type")]
-        waiting += [part for each in parts for part in (each if isinstance(each, tuple) else (each,))]
-        if isinstance(info, msgspec.inspect.StructType) and info.cls not in seen:
-            seen.add(info.cls)
-            waiting += [field.type for field in info.fields]
-            docs = _field_docs(info.cls)
-            for field in info.fields:
-                if field.name in docs:
-                    defs[info.cls.__name__]["properties"][field.encode_name].setdefault("description", docs[field.name])
-
-
-def _field_docs(cls: type) -> dict[str, str]:
-    """Returns the docstrings of fields, by name, each in one line."""
-    docs: dict[str, str] = {}
-    for each in reversed(cls.__mro__):
-        try:
-            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
-        except (OSError, TypeError):  # built in, or without its source
-            continue
-        body = tree.body if isinstance(tree, ast.ClassDef) else []
-        for field, below in pairwise(body):
-            match field, below:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                    docs[name] = " ".join(text.split())
-    return docs
 
 
 def on_the_wire(schema: Schema) -> set[str]:
@@ -172,7 +131,8 @@ def in_words(part: Schema, link: Callable[[str], str] = str) -> str:
         case {"enum": values}:
             return " or ".join([f"`{json.dumps(value, ensure_ascii=False)}`" for value in values])
         case {"type": "array", "prefixItems": items}:
-            return "[" + ", ".join([_item(item, link) for item in items]) + "]"
+            named = [f"{item['title']}: " if "title" in item else "" for item in items]
+            return "[" + ", ".join([name + in_words(item, link) for name, item in zip(named, items, strict=True)]) + "]"
         case {"type": "array", "items": items}:
             return f"list of {in_words(items, link)}" + _range(part)
         case {"type": "integer"}:
@@ -180,10 +140,6 @@ def in_words(part: Schema, link: Callable[[str], str] = str) -> str:
         case {"type": kind}:
             return WORDS.get(kind, str(kind)) + _range(part)
     return "any JSON value"
-
-
-def _item(item: Schema, link: Callable[[str], str]) -> str:
-    return f"{item['title']}: {in_words(item, link)}" if "title" in item else in_words(item, link)
 
 
 def _range(part: Schema) -> str:
@@ -201,13 +157,11 @@ def referred(part: Schema) -> str:
 
 def time_in_words(game: Game) -> str:
     """Returns the limits, such as `60 s and 2 s for every answer, 2 s a call`; empty without limits."""
-    time, parts = game.time, []
-    if time.initial_s is not None:
-        parts.append(f"a bank of {time.initial_s:g} s and {time.increment_s:g} s for every answer")
-    if time.per_call_s is not None:
-        parts.append(f"{time.per_call_s:g} s a call")
-    if time.opening_call_s is not None:
-        parts.append(f"{time.opening_call_s:g} s a call in the opening")
-    if time.match_s is not None:
-        parts.append(f"{time.match_s:g} s a match")
-    return ", ".join(parts)
+    time = game.time
+    parts = (
+        (time.initial_s, f"a bank of {{:g}} s and {time.increment_s:g} s for every answer"),
+        (time.per_call_s, "{:g} s a call"),
+        (time.opening_call_s, "{:g} s a call in the opening"),
+        (time.match_s, "{:g} s a match"),
+    )
+    return ", ".join([words.format(limit_s) for limit_s, words in parts if limit_s is not None])

@@ -9,18 +9,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.arena import (
-    FLIP,
-    UNKNOWN_ACTION,
-    ArenaOptions,
-    Battle,
-    Play,
-    as_printed,
-    presentation,
-    without_opening,
-)
-from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
-from referee.games.game import Game, TimeControl, named
+from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
+from referee.games.contract import Method, Player, Result, Standing, draw, win
+from referee.games.game import TimeControl, named
 
 CELLS = ("NW", "N", "NE", "W", "C", "E", "SW", "S", "SE")  # row by row from the top left (A1)
 INDEX = {cell: index for index, cell in enumerate(CELLS)}
@@ -59,19 +50,15 @@ class Options(ArenaOptions, frozen=True, forbid_unknown_fields=True):
 class View(Struct, frozen=True):
     """The board; nothing in this game is hidden."""
 
-    board: str
-    """Nine characters `O`, `X` or `.`, row by row from the top left."""
-    to_move: Symbol | None
-    """The side to move; null when the battle is over."""
-    pending: Symbol | None
-    """The side whose invalid move has not been answered yet."""
+    board: Annotated[str, Meta(description="nine characters `O`, `X` or `.`, row by row from the top left")]
+    to_move: Annotated[Symbol | None, Meta(description="the side to move; null when the battle is over")]
+    pending: Annotated[Symbol | None, Meta(description="the side whose invalid move has not been answered yet")]
 
 
 class FullView(View, frozen=True):
     """The whole position."""
 
-    pending_reason: str
-    """Why the pending move was invalid."""
+    pending_reason: Annotated[str, Meta(description="why the pending move was invalid")]
     standing: Standing
 
 
@@ -94,7 +81,7 @@ class TicTacToe(Battle):
     MOVE = PLAY
     SIDES = SYMBOLS
     WINS = ("O_WIN", "X_WIN")
-    EVENT_TYPE = ArenaEvent
+    EVENT_TYPE, VIEW, FULL_VIEW = ArenaEvent, View, FullView
 
     def start(self) -> None:
         self.board = ["."] * 9
@@ -121,20 +108,11 @@ class TicTacToe(Battle):
                 return win(player, self.WINS[player])
         return None if "." in board else draw("DRAW")
 
-    def _legal(self, player: Player) -> Iterator[dict[str, str]]:
-        """The empty cells from NW to SE; only the flip after an invalid move."""
-        if self.pending is not None:
-            yield {"action": FLIP}
-            return
+    def moves(self, player: Player) -> Iterator[dict[str, Any]]:
+        """The empty cells from NW to SE."""
         for index, cell in enumerate(CELLS):
             if self.board[index] == ".":
                 yield {"action": "putSymbol", "position": cell}
-
-    def _view(self, player: Player) -> View:
-        return View(*self._shown_board())
-
-    def _full_view(self) -> FullView:
-        return FullView(*self._shown_board(), self.pending_reason, self.standing())
 
     def marks(self) -> dict[str, list[str]]:
         """`won`: the cells of complete lines (A3)."""
@@ -148,31 +126,20 @@ class TicTacToe(Battle):
         rows = ["".join(self.board[start : start + 3]) for start in (0, 3, 6)]
         return "\n".join([*rows, *self.drawn_flip(SYMBOLS)])
 
-    def _shown_board(self) -> tuple[str, Symbol | None, Symbol | None]:
-        return "".join(self.board), self.side(next(iter(self.awaited), None)), self.side(self.pending)
+    def shown_board(self) -> tuple[str]:
+        return ("".join(self.board),)
+
+    def restore_board(self, view: View) -> None:
+        if len(view.board) != 9 or set(view.board) - set(".OX"):
+            raise ValueError(f"the board is {view.board!r}; expected nine characters O, X or .")
+        self.board = list(view.board)
 
 
-def position(setup: Setup, view: FullView) -> TicTacToe:
-    """Returns the position of a full view, without its earlier moves. ValueError if it is no position."""
-    if len(view.board) != 9 or set(view.board) - set(".OX"):
-        raise ValueError(f"the board is {view.board!r}; expected nine characters O, X or .")
-    state = TicTacToe(without_opening(setup))
-    state.setup, state.board = setup, list(view.board)
-    state.take_over(view)
-    return state
-
-
-GAME = Game(
-    name="tictactoe",
-    title="Tic-tac-toe",
-    seats=range(2, 3),
-    methods=METHODS,
+GAME = TicTacToe.registration(
+    "tictactoe",
+    "Tic-tac-toe",
     options=Options,
     time=TimeControl(initial_s=18.0, increment_s=2.0),
-    new=TicTacToe,
-    view=FullView,
-    seat_view=View,
-    rebuild=position,
     vary={"opening": 2},
     presentation=presentation(
         "cells as on a map, N at the top; seat 0 is O",
@@ -182,6 +149,6 @@ GAME = Game(
         {"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
     ),
     doc=__doc__ or "",
-    constants=named(globals(), "CELLS FLIP"),
+    constants=named(globals(), "CELLS"),
     version=2,
 )

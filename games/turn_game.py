@@ -34,14 +34,7 @@ class TurnGame(State):
 
     @classmethod
     def game(
-        cls,
-        name: str,
-        title: str,
-        *,
-        doc: str,
-        options: type | None = None,
-        time: TimeControl = A_SECOND,
-        **rest: Any,
+        cls, name: str, title: str, *, options: type | None = None, time: TimeControl = A_SECOND, **rest: Any
     ) -> Game:
         """Returns the registration of this game. `rest`: more members of `Game`."""
         cls.METHODS = {cls.MOVE.name: cls.MOVE}
@@ -54,20 +47,12 @@ class TurnGame(State):
         )
         if options is None:
             options = defstruct("Options", [], module=cls.__module__, frozen=True, forbid_unknown_fields=True)
-        return Game(
-            name=name,
-            title=title,
-            seats=range(2, 3),
-            methods=cls.METHODS,
-            options=options,
-            time=time,
-            new=cls,
-            view=cls.FULL_VIEW,
-            seat_view=cls.MOVE.params,
-            rebuild=cls.rebuilt,
-            doc=doc,
-            **rest,
-        )
+        return cls._registered(name, title, options=options, time=time, seat_view=cls.MOVE.params, **rest)
+
+    @classmethod
+    def _registered(cls, name: str, title: str, **rest: Any) -> Game:
+        rest |= {"new": cls, "view": cls.FULL_VIEW, "rebuild": cls.rebuilt}
+        return Game(name, title, range(2, 3), cls.METHODS, **rest)
 
     # For games to define.
 
@@ -91,11 +76,11 @@ class TurnGame(State):
         self.give_turn(1 - player)
         result = win(1 - player, answer.kind.value) if faulty else self.play(player, answer)
         if result is not None:
-            self.result, self.awaited = result, {}
+            self.finish(result)
         return [self.rule(player, answer, "loses")] if faulty else []
 
     def _full_view(self) -> Any:
-        return self.FULL_VIEW(*self._values(), self.standing())
+        return self.FULL_VIEW(*[deepcopy(getattr(self, name)) for name in self._members()], self.standing())
 
     @classmethod
     def rebuilt(cls, setup: Setup, view: Any) -> Self:
@@ -113,6 +98,3 @@ class TurnGame(State):
         return {
             name: hint for name, hint in hints.items() if name not in inherited and get_origin(hint) is not ClassVar
         }
-
-    def _values(self) -> list[Any]:
-        return [deepcopy(getattr(self, name)) for name in self._members()]

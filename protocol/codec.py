@@ -8,7 +8,7 @@ the same in either encoding.
 import json
 import math
 import re
-from typing import Any, ClassVar, Final, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal
 
 import msgpack  # type: ignore[import-untyped]
 import msgspec
@@ -32,39 +32,8 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
     jsonrpc: Literal["2.0"] = "2.0"
 
 
-class Codec(Protocol):
-    """The interface of both encodings."""
-
-    encoding: Encoding
-
-    def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
-        """Returns a splitter for this encoding that begins with `rest`."""
-
-    def encode(self, value: Any) -> bytes:
-        """Returns an encoded value without the end of a frame."""
-
-    def frame(self, message: Any) -> bytes:
-        """Returns a whole frame."""
-
-    def decode(self, frame: bytes | bytearray) -> Any:
-        """Returns a frame's plain value after checking all of it. Raises RemoteProtocolError."""
-
-    def quick(self, data: bytes | bytearray) -> Answer | None:
-        """Returns the answer if `data` is exactly one frame that is easily seen to be valid; None = use `decode`.
-
-        Never raises, and accepts only what `decode` accepts, with the same values. `data` has at most MAX_DEPTH bytes,
-        so it can neither nest too deep nor claim much memory.
-        """
-
-    def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
-        """Returns the frame of a call, with `clock` added to the encoded `params` as one more member."""
-
-    def notification(self, method: str, params: bytes) -> bytes:
-        """Returns the frame of a notification."""
-
-
 class Json:
-    """JSON, UTF-8, one object on one line."""
+    """JSON, UTF-8, one object on one line. `MessagePack` has the same methods."""
 
     encoding = Encoding.JSON
     encode = staticmethod(msgspec.json.Encoder().encode)
@@ -74,12 +43,15 @@ class Json:
     _answer = staticmethod(msgspec.json.Decoder(Answer).decode)
 
     def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
+        """Returns a splitter for this encoding that begins with `rest`."""
         return LineSplitter(max_frame_bytes, rest)
 
     def frame(self, message: Any) -> bytes:
+        """Returns a whole frame. `encode` returns it without its end."""
         return self.encode(message) + b"\n"
 
     def decode(self, frame: bytes | bytearray) -> Any:
+        """Returns a frame's plain value after checking all of it. Raises RemoteProtocolError."""
         try:
             value = self._plain(frame)
         except (UnicodeDecodeError, RecursionError, msgspec.DecodeError) as error:
@@ -88,6 +60,11 @@ class Json:
         return value
 
     def quick(self, data: bytes | bytearray) -> Answer | None:
+        """Returns the answer if `data` is exactly one frame that is easily seen to be valid; None = use `decode`.
+
+        Never raises, and accepts only what `decode` accepts, with the same values. `data` has at most MAX_DEPTH bytes,
+        so it can neither nest too deep nor claim much memory.
+        """
         size = len(data)
         if data.find(b"\n") != size - 1:
             return None
@@ -99,6 +76,7 @@ class Json:
             return None
 
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
+        """Returns the frame of a call, with `clock` added to the encoded `params` as one more member."""
         if params[:1] != b"{":
             raise LocalProtocolError(f"{method}: the params are no JSON object: {params[:40]!r}")
         head = self._request_heads.get(method)
@@ -108,6 +86,7 @@ class Json:
         return b'{"jsonrpc":"2.0","id":%d%b%b%b%b}}\n' % (number, head, params[:-1], comma, clock)
 
     def notification(self, method: str, params: bytes) -> bytes:
+        """Returns the frame of a notification."""
         head = self._notification_heads.get(method)
         if head is None:
             self._notification_heads[method] = head = b'{"jsonrpc":"2.0","method":%b,"params":' % self.encode(method)
@@ -185,18 +164,16 @@ def _header_of_one_more(params: bytes) -> tuple[bytes, int]:
     first = params[0]
     if 0x80 <= first < 0x8F:
         return _SMALL_MAPS[first - 0x7F], 1
-    if first == 0x8F:
-        return b"\xde\x00\x10", 1
-    if first == 0xDE:
-        members = int.from_bytes(params[1:3], "big") + 1
-        return (b"\xde" + members.to_bytes(2, "big") if members < 1 << 16 else b"\xdf\x00\x01\x00\x00"), 3
-    if first == 0xDF:
-        return b"\xdf" + (int.from_bytes(params[1:5], "big") + 1).to_bytes(4, "big"), 5
-    raise LocalProtocolError(f"the params are no MessagePack map: {params[:40]!r}")
+    if first not in (0x8F, 0xDE, 0xDF):
+        raise LocalProtocolError(f"the params are no MessagePack map: {params[:40]!r}")
+    start = {0x8F: 1, 0xDE: 3, 0xDF: 5}[first]
+    members = 15 if start == 1 else int.from_bytes(params[1:start], "big")
+    return msgpack.Packer().pack_map_header(members + 1), start
 
 
 _SMALL_MAPS = tuple(bytes((0x80 + members,)) for members in range(16))
 
+Codec = Json | MessagePack
 JSON: Final = Json()
 MSGPACK: Final = MessagePack()
 

@@ -16,15 +16,7 @@ from referee.protocol.errors import LocalProtocolError, RemoteProtocolError, bro
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, ErrorObject, Hello, Initialize, NeedData
 from referee.protocol.text import quote
 
-__all__ = [
-    "NEED_DATA",
-    "AnswerDecoder",
-    "BotConnection",
-    "Connection",
-    "NeedData",
-    "Notification",
-    "Request",
-]
+__all__ = ["NEED_DATA", "AnswerDecoder", "BotConnection", "Connection", "NeedData", "Notification", "Request"]
 
 MAX_FRAME_BYTES = 1 << 20
 
@@ -49,18 +41,8 @@ class State(IntEnum):
 TRANSITIONS: Final[Mapping[State, Mapping[str, State]]] = {
     State.NEW: {"initialize": State.FIRST_GREETING, "silence": State.NEW},
     State.FIRST_GREETING: {"accept": State.IDLE, "refuse": State.REFUSED, "give up": State.REFUSED},
-    State.GREETING: {
-        "accept": State.IDLE,
-        "refuse": State.IDLE,
-        "give up": State.IDLE,
-        "notify": State.GREETING,
-    },
-    State.IDLE: {
-        "initialize": State.GREETING,
-        "call": State.CALLING,
-        "notify": State.IDLE,
-        "silence": State.IDLE,
-    },
+    State.GREETING: {"accept": State.IDLE, "refuse": State.IDLE, "give up": State.IDLE, "notify": State.GREETING},
+    State.IDLE: {"initialize": State.GREETING, "call": State.CALLING, "notify": State.IDLE, "silence": State.IDLE},
     State.CALLING: {"answer": State.IDLE, "give up": State.IDLE, "notify": State.CALLING},
     State.REFUSED: {"silence": State.REFUSED},
     State.BROKEN: {"give up": State.BROKEN, "notify": State.BROKEN, "silence": State.BROKEN},
@@ -164,12 +146,7 @@ class Connection:
         """
         if self._initialize is None:
             raise self._error or self._misuse("handshake")
-        short = self._short_answer()
-        if short is None:
-            message = self._next_answer()
-        else:
-            message = {"jsonrpc": short.jsonrpc, "id": short.id, "result": short.result}
-        if message is None:
+        if (message := self._next_answer()) is None:
             return None
         params, self._initialize = self._initialize, None
         try:

@@ -106,28 +106,26 @@ class MapSplitter(FrameSplitter):
             self._end = None
 
     def has_frame(self) -> bool:
-        if not self.rest:
-            return False
-        if self._end is None and _begins_map(self.rest[0]):
+        if not self.rest or not _begins_map(self.rest[0]):
+            return bool(self.rest)
+        if self._end is None:
             try:
                 self._end = self._find_end()
             except RemoteProtocolError as error:
                 self._end = error
-        return self._end is not None or not _begins_map(self.rest[0]) or len(self.rest) > self.max_frame_bytes
+        return self._end is not None or len(self.rest) > self.max_frame_bytes
 
     def next(self) -> bytes | bytearray | None:
         """Takes the next whole map as bytes. Its keys, text and numbers are not checked yet."""
-        if not self.rest:
+        if not self.has_frame():
             return None
         if not _begins_map(self.rest[0]):
             raise _no_map(self.rest)
-        end = self._find_end() if self._end is None else self._end
+        end = self._end
         if isinstance(end, RemoteProtocolError):
             raise end
-        if (len(self.rest) if end is None else end) > self.max_frame_bytes:
+        if end is None or end > self.max_frame_bytes:
             raise _too_long(self.max_frame_bytes, self.rest)
-        if end is None:
-            return None
         frame = self.rest[:end]
         if not isinstance(self.rest, bytearray):
             self.rest = bytearray(self.rest)

@@ -8,9 +8,9 @@ _ENOUGH_BYTES = 4 * (SHOWN_CHARACTERS + 1) + 3  # no character has more than fou
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """Returns `text` without anything that a terminal or a page would obey, cut after `limit` characters.
+    r"""Returns `text` without anything that a terminal or a page would obey, cut after `limit` characters.
 
-    Control characters, marks that change the writing direction and lone surrogates become escapes such as `\\x1b`;
+    Control characters, marks that change the writing direction and lone surrogates become escapes such as `\x1b`;
     tabs become spaces.
     """
     text = text[:limit].expandtabs(4)

@@ -5,13 +5,12 @@ uses one number, row * cols + col.
 """
 
 from referee.games.aiarena21 import types
+from referee.games.aiarena21.answers import *
 from referee.games.aiarena21.board import *
-from referee.games.aiarena21.fruit import *
-from referee.games.aiarena21.positions import *
-from referee.games.aiarena21.positions import position
+from referee.games.aiarena21.position import *
 from referee.games.aiarena21.presentation import PRESENTATION
 from referee.games.aiarena21.rules import *
-from referee.games.aiarena21.rules import AIArena21
+from referee.games.aiarena21.rules import AIArena21, rebuilt
 from referee.games.aiarena21.types import *
 from referee.games.aiarena21.types import METHODS, Options, Situation, View
 from referee.games.game import Game, TimeControl, named
@@ -26,7 +25,7 @@ GAME = Game(
     new=AIArena21,
     view=View,
     seat_view=Situation,
-    rebuild=position,
+    rebuild=rebuilt,
     short={"turns": 12},
     presentation=PRESENTATION,
     doc=__doc__ or "",

@@ -1,4 +1,4 @@
-"""The map, its cells and paths, and the fruit on it: aiarena21.md, sections 2 and 3."""
+"""The map, its cells and paths, and the fruit on it: aiarena21.md, sections 2, 3, 7 and 8."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ import msgspec
 from referee.games.aiarena21.types import (
     BIKE_STEPS,
     BLOCK_CHAR,
+    DEPLOYMENT_TURNS,
     DRAGON_FRUIT,
     FREE_CHAR,
     HEAT_REACH,
@@ -20,6 +21,7 @@ from referee.games.aiarena21.types import (
     Options,
     Pile,
 )
+from referee.games.dice import Dice
 
 _encode = msgspec.json.Encoder().encode
 
@@ -57,6 +59,7 @@ Batch = Mapping[Cell, str]
 
 NAMES: Mapping[str, Item] = {"O": "Onion", "S": "Strawberry", "D": "DragonFruit"}
 POINTS = {"O": ONION, "S": STRAWBERRY, "D": DRAGON_FRUIT}
+GAPS = {"O": 0.0675, "S": 0.2672, "D": 0.4883}  # the least lead of a cell's number over its neighbours' (section 8)
 
 
 class Fruit:
@@ -119,8 +122,8 @@ def names_of(letters: str) -> tuple[Item, ...]:
 def drawn(cells: Sequence[str], players: Sequence[tuple[int, int]], piles: Sequence[Sequence[str]]) -> list[str]:
     """Draws the map. Players are 0 and 1, X for both on one cell; of a pile it shows the fruit worth most: O S D."""
     lines = [
-        [max(letters, key=POINTS.__getitem__, default=_ground(sign)) for sign, letters in zip(*each, strict=True)]
-        for each in zip(cells, piles, strict=True)
+        [max(letters, key=POINTS.__getitem__, default=sign) for sign, letters in zip(*each, strict=True)]
+        for each in zip([row.replace(SPAWN_CHAR, FREE_CHAR) for row in cells], piles, strict=True)
     ]
     for seat, (row, col) in enumerate(players):
         lines[row][col] = str(seat)
@@ -128,10 +131,6 @@ def drawn(cells: Sequence[str], players: Sequence[tuple[int, int]], piles: Seque
         row, col = players[0]
         lines[row][col] = "X"
     return ["".join(line) for line in lines]
-
-
-def _ground(sign: str) -> str:
-    return BLOCK_CHAR if sign == BLOCK_CHAR else FREE_CHAR
 
 
 # The map (section 2).
@@ -231,3 +230,52 @@ def load(text: str) -> Ground:
 def ground_of(options: Options) -> Ground:
     """Returns the map that the options name. ValueError as in `load`."""
     return load(options.map or DEFAULT_MAP)
+
+
+# The next fruit and its heat (sections 7 and 8).
+
+
+def heat_distance(turn: int) -> int:
+    """Returns the reach of the incoming batch's heat in that turn: 9 9 8 8 … 0 0."""
+    return (DEPLOYMENT_TURNS - 1 - turn % DEPLOYMENT_TURNS) // 2
+
+
+def heatmap(ground: Ground, incoming: Batch, distance: int) -> tuple[tuple[float, ...], ...]:
+    """Returns rows × cols with 2 decimals, 0 on blocked cells.
+
+    The sum goes over the batch in row-major order: another order would round some figures differently.
+    """
+    field = [0.0] * ground.field_size
+    for cell, letters in incoming.items():
+        points, middle = points_of(letters), ground.field_index(cell)
+        for away, ring in enumerate(ground.rings[: distance + 1]):
+            heat = points / (away + 1) ** 3
+            for offset in ring:
+                field[middle + offset] += heat
+    rows = []
+    for row in range(ground.rows):
+        start = ground.field_index(row * ground.cols)
+        heats = field[start : start + ground.cols]
+        open_cells = ground.is_free[row * ground.cols : (row + 1) * ground.cols]
+        rows.append(
+            tuple([round(heat, 2) if free and heat else 0.0 for heat, free in zip(heats, open_cells, strict=True)])
+        )
+    return tuple(rows)
+
+
+def drawn_batch(ground: Ground, dice: Dice) -> Batch:
+    """Draws onions, strawberries and dragon fruit.
+
+    For each kind, a field of random numbers, one cell wider than the map on each side, puts fruit on the cells whose
+    number leads its four neighbours by enough.
+    """
+    width = ground.cols + 2
+    indexes = [(row + 1) * width + col + 1 for row, col in map(ground.location.__getitem__, ground.free)]
+    piles: dict[Cell, str] = {}
+    for letter, gap in GAPS.items():
+        field = [(dice.bits() >> 11) * 2.0**-53 for _ in range(width * (ground.rows + 2))]
+        for cell, i in zip(ground.free, indexes, strict=True):
+            rest = field[i] - gap
+            if rest >= 0 and rest >= max(field[i - width], field[i - 1], field[i + 1], field[i + width]):
+                piles[cell] = piles.get(cell, "") + letter
+    return dict(sorted(piles.items()))

@@ -160,43 +160,22 @@ class GameEnded(Struct, frozen=True):
 
 
 SHARED = ("game_map", "items", "new_items", "heatmap")
-PLAY_POWERUP = Method(
+
+
+def _call(name: str, result: Any, doc: str, section: int) -> Method:
+    return Method(name, Situation, result, doc, accepts=Any, shared=SHARED, rules=f"aiarena21.md, {section}")
+
+
+PLAY_POWERUP = _call(
     "play_powerup",
-    Situation,
     PowerUp,
     "Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or "
     "nothing. Player 1 sees what player 0 has bought.",
-    accepts=Any,
-    shared=SHARED,
-    rules="aiarena21.md, 5",
+    5,
 )
-PLAY_TURN = Method(
-    "play_turn",
-    Situation,
-    str,
-    'Where to go: "row,col" in digits, nothing else. Staying is allowed.',
-    accepts=Any,
-    shared=SHARED,
-    rules="aiarena21.md, 5",
-)
-PLAY_AUCTION = Method(
-    "play_auction",
-    Situation,
-    int,
-    "Your bid, 0 up to your score.",
-    accepts=Any,
-    shared=SHARED,
-    rules="aiarena21.md, 6",
-)
-PLAY_TRANSPORT = Method(
-    "play_transport",
-    Situation,
-    str,
-    'You won the auction: the free cell for your opponent, "row,col".',
-    accepts=Any,
-    shared=SHARED,
-    rules="aiarena21.md, 6",
-)
+PLAY_TURN = _call("play_turn", str, 'Where to go: "row,col" in digits, nothing else. Staying is allowed.', 5)
+PLAY_AUCTION = _call("play_auction", int, "Your bid, 0 up to your score.", 6)
+PLAY_TRANSPORT = _call("play_transport", str, 'You won the auction: the free cell for your opponent, "row,col".', 6)
 EVENTS = (
     Method("spawned", Spawned, None, "Where the players start.", viewers=True),
     Method("deployed", Deployed, None, "Fruit was put down.", viewers=True),
@@ -214,35 +193,21 @@ METHODS = {method.name: method for method in (PLAY_POWERUP, PLAY_TURN, PLAY_AUCT
 class View(Struct, frozen=True):
     """Everything, for viewers. Pairs are by seat, lists rows × cols."""
 
-    turn: int
-    """The current turn, from 0; at the end, `turns`."""
-    turns: int
-    """The number of turns in the game."""
+    turn: Annotated[int, Meta(description="the current turn, from 0; at the end, `turns`")]
+    turns: Annotated[int, Meta(description="the number of turns in the game")]
     game_map: Map
-    players: tuple[Player, Player]
-    """By seat."""
-    bike_turns: tuple[int, int]
-    """The turns for which each player still has a bike, this one included (section 5)."""
-    items: Sequence[Sequence[str]]
-    """The fruit on each cell as letters O, S and D."""
-    incoming: Sequence[Pile]
-    """The fruit of the next deployment."""
-    heatmap: Sequence[Sequence[float]]
-    """The heat of the next deployment, in points with two decimals; 0 on blocked cells (section 7)."""
-    last_auction: int
-    """Its turn, 0 before the first. After 30 turns without an auction the clock causes one (section 6)."""
-    portal_gun_turns: tuple[int, int]
-    """1 in the turn for which a player bought a portal gun, else 0 (section 5)."""
-    spawns: tuple[Location, Location]
-    """The starting cells, by seat."""
-    deployed: Sequence[Pile]
-    """The fruit put down in this turn."""
-    auctions: int
-    """The number of auctions in this turn."""
-    bids: tuple[int, int]
-    """The bids of the last auction."""
-    faults: Sequence[FaultCount]
-    """By seat, then by first occurrence."""
+    players: Annotated[tuple[Player, Player], Meta(description="by seat")]
+    bike_turns: Annotated[tuple[int, int], Meta(description="turns left with a bike, this one included (section 5)")]
+    items: Annotated[Sequence[Sequence[str]], Meta(description="the fruit on each cell as letters O, S and D")]
+    incoming: Annotated[Sequence[Pile], Meta(description="the fruit of the next deployment")]
+    heatmap: Annotated[Sequence[Sequence[float]], Meta(description="points with two decimals; 0 on blocked cells")]
+    last_auction: Annotated[int, Meta(description="its turn, else 0; the clock causes one after 30 turns (section 6)")]
+    portal_gun_turns: Annotated[tuple[int, int], Meta(description="1 in the turn in which it was bought, else 0")]
+    spawns: Annotated[tuple[Location, Location], Meta(description="the starting cells, by seat")]
+    deployed: Annotated[Sequence[Pile], Meta(description="the fruit put down in this turn")]
+    auctions: Annotated[int, Meta(description="the number of auctions in this turn")]
+    bids: Annotated[tuple[int, int], Meta(description="the bids of the last auction")]
+    faults: Annotated[Sequence[FaultCount], Meta(description="by seat, then by first occurrence")]
     standing: Standing
 
 

@@ -5,12 +5,12 @@ Seat 0 is `playerIdx` 1 on the wire. A cell is (q, r) there; the engine numbers 
 """
 
 from referee.games.aibg5 import types
+from referee.games.aibg5.answers import *
 from referee.games.aibg5.board import *
-from referee.games.aibg5.positions import *
-from referee.games.aibg5.positions import position
+from referee.games.aibg5.position import *
 from referee.games.aibg5.presentation import PRESENTATION
 from referee.games.aibg5.rules import *
-from referee.games.aibg5.rules import AIBG5
+from referee.games.aibg5.rules import AIBG5, rebuilt
 from referee.games.aibg5.types import *
 from referee.games.aibg5.types import METHODS, SEATS, GameState, Options, View
 from referee.games.game import Game, TimeControl, named
@@ -25,7 +25,7 @@ GAME = Game(
     new=AIBG5,
     view=View,
     seat_view=GameState,
-    rebuild=position,
+    rebuild=rebuilt,
     presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(

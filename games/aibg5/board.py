@@ -1,6 +1,5 @@
-"""The board, its maps and the text of an action: aibg5.md, sections 2, 5, 10 and 13.5."""
+"""The board, its ships and its maps: aibg5.md, sections 2, 4, 10 and 13.5."""
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -8,29 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from referee.games.aibg5.types import (
-    ASTEROID_HEALTH,
-    ATTACK_RANGE,
-    BOSS_RINGS,
-    EXPERIENCE_RINGS,
-    HEALTH_RINGS,
-    LEVEL_XP,
-    MAX_HEALTH,
-    PENALTY_DIVISOR,
-    POWER,
-    RADIUS,
-    SIZE,
-    START_TILES,
-    TILES_ABOVE,
-    TILES_BELOW,
-    Action,
-    Entity,
-    EntityType,
-    Options,
-    Player,
-    Tile,
-    TileType,
-)
+from referee.games.aibg5 import types
 from referee.games.contract import in_brief
 from referee.games.hexgrid import HexBoard, ring
 
@@ -73,33 +50,34 @@ are a pair of wormholes."""
 
 Cell = int
 """By r, then q."""
+Rows = tuple[tuple[types.Tile, ...], ...]
 
-BOARD = HexBoard(RADIUS, ATTACK_RANGE)
+BOARD = HexBoard(types.RADIUS, types.ATTACK_RANGE)
 CELLS, INDEX, NEIGHBOURS, LINES, RINGS = BOARD.cells, BOARD.index, BOARD.neighbours, BOARD.lines, BOARD.rings
 
 EMPTY, BLACKHOLE, WORMHOLE, HEALTH, EXPERIENCE, ASTEROID, BOSS = range(7)
-KINDS: tuple[EntityType, ...] = ("EMPTY", "BLACKHOLE", "WORMHOLE", "HEALTH", "EXPERIENCE", "ASTEROID", "BOSS")
-TILE_TYPES: tuple[TileType, ...] = ("NORMAL", "NORMAL", "NORMAL", "NORMAL", "NORMAL", "FULL", "FULL")
+KINDS: tuple[types.EntityType, ...] = ("EMPTY", "BLACKHOLE", "WORMHOLE", "HEALTH", "EXPERIENCE", "ASTEROID", "BOSS")
+TILE_TYPES: tuple[types.TileType, ...] = ("NORMAL", "NORMAL", "NORMAL", "NORMAL", "NORMAL", "FULL", "FULL")
 ITEMS = (HEALTH, EXPERIENCE)
 OBSTACLES = (ASTEROID, BOSS, BLACKHOLE, WORMHOLE)
 SIGNS = ".ow+*#B"
 
-BOSS_CELLS = tuple([cell for cell, away in enumerate(RINGS) if away in BOSS_RINGS])
-STARTS = tuple([INDEX[tile] for tile in START_TILES])
-BESIDE_STARTS = tuple([(INDEX[up], INDEX[down]) for up, down in zip(TILES_ABOVE, TILES_BELOW, strict=True)])
+BOSS_CELLS = tuple([cell for cell, away in enumerate(RINGS) if away in types.BOSS_RINGS])
+STARTS = tuple([INDEX[tile] for tile in types.START_TILES])
+BESIDE_STARTS = tuple([(INDEX[up], INDEX[down]) for up, down in zip(types.TILES_ABOVE, types.TILES_BELOW, strict=True)])
 ITEM_CELLS = {
     item: tuple([cell for cell, away in enumerate(RINGS) if away in rings])
-    for item, rings in ((HEALTH, HEALTH_RINGS), (EXPERIENCE, EXPERIENCE_RINGS))
+    for item, rings in ((HEALTH, types.HEALTH_RINGS), (EXPERIENCE, types.EXPERIENCE_RINGS))
 }
 
-ENTITIES = tuple([Entity(kind) for kind in KINDS])
+ENTITIES = tuple([types.Entity(kind) for kind in KINDS])
 
 
 class Ship(Struct, array_like=True):
     """A player. `trap` = turns that it still loses in a black hole; `out` = disqualified."""
 
     cell: Cell
-    health: int = MAX_HEALTH[0]
+    health: int = types.MAX_HEALTH[0]
     level: int = 1
     xp: int = 0
     kills: int = 0
@@ -110,20 +88,25 @@ class Ship(Struct, array_like=True):
 
     @property
     def power(self) -> int:
-        return POWER[self.level - 1]
+        return types.POWER[self.level - 1]
 
     @property
     def max_health(self) -> int:
-        return MAX_HEALTH[self.level - 1]
+        return types.MAX_HEALTH[self.level - 1]
 
     @property
     def kd(self) -> float:
         return self.kills / (self.deaths or 1)
 
-    def shown(self, player: int, name: str) -> Player:
+    @property
+    def penalty(self) -> int:
+        """The health that an illegal action costs (section 5)."""
+        return self.health // types.PENALTY_DIVISOR
+
+    def shown(self, player: int, name: str) -> types.Player:
         """Returns the player as sent to bots."""
         q, r = CELLS[self.cell]
-        return Player(
+        return types.Player(
             type="PLAYER",
             r=r,
             q=q,
@@ -143,9 +126,9 @@ class Ship(Struct, array_like=True):
     def gain(self, xp: int) -> None:
         """Adds experience points and raises the level (section 4)."""
         self.xp += xp
-        if self.xp >= LEVEL_XP and self.level < len(POWER):
+        if self.xp >= types.LEVEL_XP and self.level < len(types.POWER):
             self.level += 1
-            self.xp -= LEVEL_XP
+            self.xp -= types.LEVEL_XP
             self.health = self.max_health
 
 
@@ -178,7 +161,7 @@ class MapCell(Struct, frozen=True, forbid_unknown_fields=True):
 
     q: int
     r: int
-    type: TileType
+    type: types.TileType
     entity: Literal["NONE", "BLACKHOLE", "WORMHOLE", "FENCE", "BOSS"]
     id: Annotated[int, Meta(ge=-(1 << 31), le=(1 << 31) - 1)] | UnsetType = UNSET  # the kits read it into an int
 
@@ -199,7 +182,9 @@ class Ground:
         """`kinds` by cell, `ids` of the wormholes. ValueError if they are not in pairs, or a fixed tile is not free."""
         self.kinds, self.ids = kinds, ids
         self._check()
-        self.partner = {cell: self._partner(cell) for cell in ids}
+        self.partner = {
+            cell: other for cell, pair in ids.items() for other in ids if ids[other] == pair and other != cell
+        }
         self.asteroids = tuple([cell for cell, kind in enumerate(kinds) if kind == ASTEROID])
         rows = zip(BOARD.row_starts, (*BOARD.row_starts[1:], len(CELLS)), strict=True)
         self.rows = tuple([tuple([self._tile(cell) for cell in range(*row)]) for row in rows])
@@ -219,17 +204,14 @@ class Ground:
                     f"the map's wormhole id {pair}, {place(cell)}, has {ids.count(pair)} tiles; expected 2"
                 )
 
-    def _partner(self, cell: Cell) -> Cell:
-        return next(other for other, pair in self.ids.items() if pair == self.ids[cell] and other != cell)
-
-    def _tile(self, cell: Cell) -> Tile:
+    def _tile(self, cell: Cell) -> types.Tile:
         kind = self.kinds[cell]
         entity = ENTITIES[kind]
         if kind == WORMHOLE:
-            entity = Entity("WORMHOLE", id=self.ids[cell])
+            entity = types.Entity("WORMHOLE", id=self.ids[cell])
         elif kind == ASTEROID:
-            entity = Entity("ASTEROID", health=ASTEROID_HEALTH)
-        return Tile(*CELLS[cell], entity, TILE_TYPES[kind])
+            entity = types.Entity("ASTEROID", health=types.ASTEROID_HEALTH)
+        return types.Tile(*CELLS[cell], entity, TILE_TYPES[kind])
 
 
 @lru_cache(maxsize=16)
@@ -239,12 +221,12 @@ def load(text: str) -> Ground:
         rows = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError) as error:
         raise ValueError(f"the map is no JSON: {error}") from error
-    if not isinstance(rows, list) or len(rows) != SIZE:
-        raise ValueError(f"the map is {in_brief(rows)}; expected a list of {SIZE} rows")
+    if not isinstance(rows, list) or len(rows) != types.SIZE:
+        raise ValueError(f"the map is {in_brief(rows)}; expected a list of {types.SIZE} rows")
     kinds, ids = bytearray(len(CELLS)), {}
     seen: set[Cell] = set()
     for number, row in enumerate(rows, 1):
-        width = SIZE - abs(number - 1 - RADIUS)
+        width = types.SIZE - abs(number - 1 - types.RADIUS)
         if not isinstance(row, list) or len(row) != width:
             raise ValueError(f"map row {number} is {in_brief(row)}; expected a list of {width} cells")
         for column, element in enumerate(row, 1):
@@ -281,40 +263,9 @@ def drawn(text: str) -> Ground:
     return Ground(kinds, {cell: ord(signs[cell]) - ord("a") for cell, kind in enumerate(kinds) if kind == WORMHOLE})
 
 
-def ground_of(options: Options) -> Ground:
+def ground_of(options: types.Options) -> Ground:
     """Returns the map that the options name. ValueError as in `load`."""
     return load(options.map) if options.map else drawn(DEFAULT_MAP)
-
-
-# The action text (section 5).
-
-_COORDINATE = re.compile(r"[+-]?[0-9]+")
-_LONGEST_COORDINATE = 10  # digits without leading zeros: more would not be of 32 bits
-_INT32 = range(-(1 << 31), 1 << 31)
-TWO_WAYS = '"move,Q,R" or "attack,Q,R"'
-NO_ACTION = f"null: no action was given; wanted {TWO_WAYS}"
-
-
-def read_action(text: str) -> tuple[str, int, int] | str:
-    """Returns the three parts of an action's text, or the message of the check that it fails, 2 or 3."""
-    parts = text.replace(" ", "").split(",")
-    while parts and not parts[-1]:
-        parts.pop()
-    if len(parts) != 3:
-        return f"three_parameters: {in_brief(text)} has {len(parts)} parts; wanted three, {TWO_WAYS}"
-    q, r = _coordinate(parts[1]), _coordinate(parts[2])
-    if q is None or r is None:
-        wrong, part = ("Q", parts[1]) if q is None else ("R", parts[2])
-        return f"coordinate_format: {wrong} is {in_brief(part)}; wanted a whole number"
-    return parts[0], q, r
-
-
-def _coordinate(text: str) -> int | None:
-    """Reads a whole number of 32 bits in ASCII digits, with or without a sign. None if it is none."""
-    if _COORDINATE.fullmatch(text) is None or len(text.lstrip("+-0")) > _LONGEST_COORDINATE:
-        return None
-    number = int(text.lstrip("+-0") or "0") * (-1 if text[0] == "-" else 1)
-    return number if number in _INT32 else None
 
 
 NOUNS = ("nothing", "a black hole", "a wormhole", "health", "experience", "an asteroid", "the boss")
@@ -325,18 +276,8 @@ def place(cell: Cell) -> str:
     return f"({q},{r})"
 
 
-def penalty_of(ship: Ship) -> int:
-    return ship.health // PENALTY_DIVISOR
-
-
-def text_of(answer: Any) -> Any:
-    """Returns the member `action`; None if it is missing, or the answer is no object (assumed: like no action)."""
-    if isinstance(answer, Action):
-        return answer.action
-    return answer.get("action") if isinstance(answer, dict) else None
-
-
-def with_tile(rows: tuple[tuple[Tile, ...], ...], cell: Cell, tile: Tile) -> tuple[tuple[Tile, ...], ...]:
-    number = tile.r + RADIUS
+def with_tile(rows: Rows, cell: Cell, tile: types.Tile) -> Rows:
+    """Returns the rows with another tile on that cell."""
+    number = tile.r + types.RADIUS
     row, column = rows[number], cell - BOARD.row_starts[number]
     return (*rows[:number], (*row[:column], tile, *row[column + 1 :]), *rows[number + 1 :])

@@ -33,6 +33,8 @@ PAUSES = (3, 4, 5, 6, 7)
 # The wire (section 13).
 EntityType = Literal["EMPTY", "BLACKHOLE", "WORMHOLE", "HEALTH", "EXPERIENCE", "ASTEROID", "BOSS"]
 TileType = Literal["NORMAL", "FULL"]
+Q = Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+R = Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
 
 
 class Terrain(Struct, frozen=True, omit_defaults=True):
@@ -46,18 +48,15 @@ class Terrain(Struct, frozen=True, omit_defaults=True):
 class AttackedTile(Struct, frozen=True):
     """A tile that the boss has attacked, as it is now."""
 
-    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
-    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    q: Q
+    r: R
     entity: Terrain
     tileType: Annotated[TileType, Meta(description="FULL: cannot be entered")]
 
 
-class Entity(Struct, frozen=True, omit_defaults=True):
+class Entity(Terrain, frozen=True, omit_defaults=True):
     """The content of a tile. Players are not part of the map."""
 
-    type: Annotated[EntityType, Meta(description="its kind")]
-    id: Annotated[int | UnsetType, Meta(description="of a WORMHOLE: the pair")] = UNSET
-    health: Annotated[int | UnsetType, Meta(description="of an ASTEROID")] = UNSET
     bossAction: Annotated[bool | UnsetType, Meta(description="of a BOSS: see Boss")] = UNSET
     bossAttackedTiles: Annotated[Sequence[AttackedTile] | UnsetType, Meta(description="of a BOSS: see Boss")] = UNSET
 
@@ -65,8 +64,8 @@ class Entity(Struct, frozen=True, omit_defaults=True):
 class Tile(Struct, frozen=True):
     """A cell of the map."""
 
-    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
-    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    q: Q
+    r: R
     entity: Entity
     tileType: Annotated[TileType, Meta(description="FULL: cannot be entered")]
 
@@ -82,8 +81,8 @@ class Player(Struct, frozen=True):
     """A player, without its experience points."""
 
     type: Annotated[Literal["PLAYER"], Meta(description="always that")]
-    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
-    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
+    r: R
+    q: Q
     playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player's number: its seat + 1")]
     name: Annotated[str, Meta(description="as on the command line")]
     health: Annotated[int, Meta(description="health left")]
@@ -169,8 +168,8 @@ class Shot(Struct, frozen=True):
     """An attack, with the cell that it hit."""
 
     playerIdx: Annotated[int, Meta(ge=1, le=4, description="the shooter")]
-    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
-    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    q: Q
+    r: R
     hit: Annotated[Literal["PLAYER", "ASTEROID", "BOSS"], Meta(description="what it hit")]
 
 
@@ -179,8 +178,8 @@ class Died(Struct, frozen=True):
 
     playerIdx: Annotated[int, Meta(ge=1, le=4, description="the player who died")]
     by: Annotated[int | None, Meta(description="the player who killed it; null: the boss")]
-    q: Annotated[int, Meta(ge=-14, le=14, description="column, slanting: the first axial coordinate")]
-    r: Annotated[int, Meta(ge=-14, le=14, description="row: the second axial coordinate")]
+    q: Q
+    r: R
 
 
 class PickedUp(Struct, frozen=True):
@@ -233,22 +232,13 @@ class View(Struct, frozen=True):
     """Everything, for viewers. Lists are by seat."""
 
     gameState: GameState
-    xp: Sequence[int]
-    """Experience points since the last level. The next one takes 1,000 (section 4)."""
-    messages: Sequence[str | None]
-    """The message about each player's last action, sent or still to be sent."""
-    awaited: Sequence[int]
-    """The `playerIdx` of the players to move."""
-    rounds: int
-    """The number of finished rounds."""
-    nextPattern: str
-    """The boss's next pattern: A, B, C or a ring (section 10)."""
-    pause: int
-    """The turns of the boss without a pattern before that."""
-    bossStep: int
-    """The place of `nextPattern` in the boss's cycle, from 0."""
-    idle: int
-    """Turns of the boss without a pattern since the last one."""
-    pauseLength: int
-    """How many there will be in all."""
+    xp: Annotated[Sequence[int], Meta(description="experience points; the next level takes 1,000 (section 4)")]
+    messages: Annotated[Sequence[str | None], Meta(description="on each player's last action, sent or still due")]
+    awaited: Annotated[Sequence[int], Meta(description="the `playerIdx` of the players to move")]
+    rounds: Annotated[int, Meta(description="the number of finished rounds")]
+    nextPattern: Annotated[str, Meta(description="the boss's next pattern: A, B, C or a ring (section 10)")]
+    pause: Annotated[int, Meta(description="the turns of the boss without a pattern before that")]
+    bossStep: Annotated[int, Meta(description="the place of `nextPattern` in the boss's cycle, from 0")]
+    idle: Annotated[int, Meta(description="turns of the boss without a pattern since the last one")]
+    pauseLength: Annotated[int, Meta(description="how many there will be in all")]
     standing: Standing

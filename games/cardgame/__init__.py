@@ -5,12 +5,12 @@ current state, until it ends its turn. The state contains nothing that the playe
 """
 
 from referee.games.cardgame import types
+from referee.games.cardgame.answers import *
 from referee.games.cardgame.board import *
-from referee.games.cardgame.positions import *
-from referee.games.cardgame.positions import position
+from referee.games.cardgame.position import *
 from referee.games.cardgame.presentation import PRESENTATION
 from referee.games.cardgame.rules import *
-from referee.games.cardgame.rules import CardGame
+from referee.games.cardgame.rules import CardGame, rebuilt
 from referee.games.cardgame.types import *
 from referee.games.cardgame.types import METHODS, GameState, Options, View
 from referee.games.game import Game, TimeControl, named
@@ -25,7 +25,7 @@ GAME = Game(
     new=CardGame,
     view=View,
     seat_view=GameState,
-    rebuild=position,
+    rebuild=rebuilt,
     presentation=PRESENTATION,
     doc=__doc__ or "",
     constants=named(

@@ -1,63 +1,50 @@
-"""Reads answers of the card game: what they mean, or why they are refused (cardgame.md, 5, 5.1 and 5.2)."""
+"""Reads answers, refuses and lists them: cardgame.md, sections 5, 5.1 and 5.2."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from referee.games.cardgame import types
 from referee.games.cardgame.board import AIMED_SPELLS, COST, HEALTH, LABELS, ready
-from referee.games.cardgame.types import (
-    ATTACK,
-    BOARD_SIZE,
-    END_TURN,
-    HERO_POWER,
-    HERO_POWER_COST,
-    HOUNDS,
-    PLACE_MINION,
-    PLAY_SPELL,
-    Action,
-)
+from referee.games.cardgame.position import Position
 from referee.games.contract import Player, in_brief
-
-if TYPE_CHECKING:
-    from referee.games.cardgame.rules import CardGame
 
 _LISTS = (list, tuple)
 Move = tuple[int, int, int]
 """An action with its two indices, 0 where it has none."""
 
 
-def read_move(state: CardGame, player: Player, answer: Any) -> Move | str:
+def read_move(state: Position, player: Player, answer: Any) -> Move | str:
     """Returns the valid action that `answer` names, or why it is none."""
-    if isinstance(answer, Action):
+    if isinstance(answer, types.Action):
         answer = (answer.action, answer.arguments)
     if not isinstance(answer, _LISTS) or not answer:
         return f"the answer is {in_brief(answer)}; wanted [action, [arguments]]"
     action = answer[0]
-    if type(action) is not int or not HERO_POWER <= action <= END_TURN:
+    if type(action) is not int or not types.HERO_POWER <= action <= types.END_TURN:
         return (
             f"the action is {in_brief(action)}; "
             "wanted 0 hero power, 1 place minion, 2 play spell, 3 attack or 4 end turn"
         )
-    if action == END_TURN:
-        return (END_TURN, 0, 0)
-    if action == HERO_POWER:
+    if action == types.END_TURN:
+        return (types.END_TURN, 0, 0)
+    if action == types.HERO_POWER:
         return _power_move(state, player)
     arguments = answer[1] if len(answer) > 1 else None
-    if action == ATTACK:
+    if action == types.ATTACK:
         return _attack_move(state, player, arguments)
     return _card_move(state, player, action, arguments)
 
 
-def _power_move(state: CardGame, player: Player) -> Move | str:
+def _power_move(state: Position, player: Player) -> Move | str:
     side = state.sides[player]
     if side.power_used:
         return "the hero power was used in this turn"
-    if side.mana < HERO_POWER_COST:
-        return f"the hero power costs {HERO_POWER_COST} mana; you have {side.mana}"
-    return (HERO_POWER, 0, 0)
+    if side.mana < types.HERO_POWER_COST:
+        return f"the hero power costs {types.HERO_POWER_COST} mana; you have {side.mana}"
+    return (types.HERO_POWER, 0, 0)
 
 
-def _card_move(state: CardGame, player: Player, action: int, arguments: Any) -> Move | str:
+def _card_move(state: Position, player: Player, action: int, arguments: Any) -> Move | str:
     side = state.sides[player]
     listed = isinstance(arguments, _LISTS)
     index = arguments if not listed else arguments[0] if arguments else None
@@ -67,25 +54,25 @@ def _card_move(state: CardGame, player: Player, action: int, arguments: Any) -> 
         return f"the hand index is {in_brief(index)}; {_range_words(len(side.hand), 'your hand')}"
     card = side.hand[index]
     label = LABELS[card]
-    if action == PLACE_MINION and not HEALTH[card]:
+    if action == types.PLACE_MINION and not HEALTH[card]:
         return f"card {index} of your hand is {label}, a spell; action 1 places minions"
-    if action == PLAY_SPELL and HEALTH[card]:
+    if action == types.PLAY_SPELL and HEALTH[card]:
         return f"card {index} of your hand is {label}, a minion; action 2 plays spells"
     if COST[card] > side.mana:
         return f"{label} costs {COST[card]} mana; you have {side.mana}"
-    if (action == PLACE_MINION or card == HOUNDS) and len(side.board) >= BOARD_SIZE:
+    if (action == types.PLACE_MINION or card == types.HOUNDS) and len(side.board) >= types.BOARD_SIZE:
         return f"no room for {label}: your board is full"
-    if action == PLACE_MINION:
-        return (PLACE_MINION, index, 0)
+    if action == types.PLACE_MINION:
+        return (types.PLACE_MINION, index, 0)
     enemies = len(state.sides[1 - player].board)
     if card not in AIMED_SPELLS:
-        return (PLAY_SPELL, index, 0) if enemies else f"{label} needs an enemy minion; there is none"
+        return (types.PLAY_SPELL, index, 0) if enemies else f"{label} needs an enemy minion; there is none"
     if not listed or len(arguments) < 2:
         return f"{label} needs a target index; wanted [hand index, target index]"
-    return _target_misfit(arguments[1], enemies) or (PLAY_SPELL, index, arguments[1])
+    return _target_misfit(arguments[1], enemies) or (types.PLAY_SPELL, index, arguments[1])
 
 
-def _attack_move(state: CardGame, player: Player, arguments: Any) -> Move | str:
+def _attack_move(state: Position, player: Player, arguments: Any) -> Move | str:
     if not isinstance(arguments, _LISTS) or len(arguments) < 2:
         return f"the arguments are {in_brief(arguments)}; wanted [source index, target index]"
     source, target = arguments[0], arguments[1]
@@ -100,7 +87,7 @@ def _attack_move(state: CardGame, player: Player, arguments: Any) -> Move | str:
         minion = side.board[source - 1]
         why = "has attacked in this turn" if minion.attacks else "has to wait for your next turn"
         return f"your minion {source}, {LABELS[minion.id]}, {why}"
-    return _target_misfit(target, len(state.sides[1 - player].board)) or (ATTACK, source, target)
+    return _target_misfit(target, len(state.sides[1 - player].board)) or (types.ATTACK, source, target)
 
 
 def _target_misfit(target: Any, enemies: int) -> str | None:
@@ -113,3 +100,43 @@ def _target_misfit(target: Any, enemies: int) -> str | None:
 
 def _range_words(count: int, place: str, first: int = 0) -> str:
     return f"wanted {first}..{first + count - 1}" if count else f"{place} is empty"
+
+
+def refusal(state: Position, player: Player, answer: Any) -> str | None:
+    """Answers to `start` and `end` are ignored."""
+    if state.awaited[player] is not types.PLAY:
+        return None
+    move = read_move(state, player, answer)
+    return move if isinstance(move, str) else None
+
+
+def legal(state: Position, player: Player) -> Iterator[Any]:
+    """Yields every legal answer of `play`: each valid action once, as `[action, [indices]]`.
+
+    The hero power, minions by hand index, spells by hand index and target, attacks by source and target, the end of
+    the turn. `start` and `end`: null.
+    """
+    if state.awaited[player] is not types.PLAY:
+        yield None
+        return
+    side, enemies = state.sides[player], state.sides[1 - player].board
+    targets = range(len(enemies) + 1)
+    if side.mana >= types.HERO_POWER_COST and not side.power_used:
+        yield [types.HERO_POWER, []]
+    if len(side.board) < types.BOARD_SIZE:
+        for index, card in enumerate(side.hand):
+            if HEALTH[card] and COST[card] <= side.mana:
+                yield [types.PLACE_MINION, [index]]
+    for index, card in enumerate(side.hand):
+        if HEALTH[card] or COST[card] > side.mana:
+            continue
+        if card in AIMED_SPELLS:
+            for target in targets:
+                yield [types.PLAY_SPELL, [index, target]]
+        elif enemies and (card != types.HOUNDS or len(side.board) < types.BOARD_SIZE):
+            yield [types.PLAY_SPELL, [index]]
+    for index in range(len(side.board)):
+        if ready(side.board, index):
+            for target in targets:
+                yield [types.ATTACK, [index + 1, target]]
+    yield [types.END_TURN, []]

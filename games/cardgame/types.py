@@ -145,39 +145,25 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True):
 class Owned(Struct, frozen=True):
     """Everything that belongs to one player. Cards are ids."""
 
-    health: int
-    """The hero's health, 0 to 30."""
-    mana: int
-    """The mana left in this turn, or at the end of its last one."""
-    max_mana: int
-    """Crystals, 0 to 10. Each of its turns adds one and sets its mana to that number (section 1.2)."""
-    power_used: bool
-    """Whether it has used the hero power in this turn."""
-    fatigue: int
-    """How many of its turns began with an empty deck. The last one cost as much health (section 4)."""
-    hand: tuple[int, ...]
-    """Left to right, 10 at most."""
-    deck: tuple[int, ...]
-    """Top first."""
-    burnt: tuple[int, ...]
-    """Cards drawn to a full hand and destroyed, in that order (section 4)."""
-    board: Sequence[Minion]
-    """Left to right, 7 at most."""
-    attacks: Sequence[int]
-    """The attacks of each of those minions in this turn."""
-    timeouts: int
-    """Calls of `play` that it did not answer in time; the option sets how many lose the game (section 11.3)."""
+    health: Annotated[int, Meta(description="the hero's health, 0 to 30")]
+    mana: Annotated[int, Meta(description="the mana left in this turn, or at the end of its last one")]
+    max_mana: Annotated[int, Meta(description="crystals, 0 to 10; a turn adds one and fills the mana (section 1.2)")]
+    power_used: Annotated[bool, Meta(description="whether it has used the hero power in this turn")]
+    fatigue: Annotated[int, Meta(description="turns begun with an empty deck; the last cost as much health")]
+    hand: Annotated[tuple[int, ...], Meta(description="left to right, 10 at most")]
+    deck: Annotated[tuple[int, ...], Meta(description="top first")]
+    burnt: Annotated[tuple[int, ...], Meta(description="drawn to a full hand and destroyed, in order (section 4)")]
+    board: Annotated[Sequence[Minion], Meta(description="left to right, 7 at most")]
+    attacks: Annotated[Sequence[int], Meta(description="the attacks of each of those minions in this turn")]
+    timeouts: Annotated[int, Meta(description="calls of `play` not answered in time (section 11.3)")]
 
 
 class View(Struct, frozen=True):
     """Everything, for viewers and replays."""
 
-    turn: int
-    """1 = the first; 0 = before it."""
-    active: Player
-    """The seat whose turn it is."""
-    players: tuple[Owned, Owned]
-    """By seat."""
+    turn: Annotated[int, Meta(description="1 = the first; 0 = before it")]
+    active: Annotated[Player, Meta(description="the seat whose turn it is")]
+    players: Annotated[tuple[Owned, Owned], Meta(description="by seat")]
     standing: Standing
 
 

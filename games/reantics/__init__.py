@@ -5,12 +5,12 @@ Seat 0 is player one. The engine uses absolute coordinates; on the wire each pla
 
 from referee.games.game import Game, TimeControl, named
 from referee.games.reantics import types
+from referee.games.reantics.answers import *
 from referee.games.reantics.board import *
-from referee.games.reantics.positions import *
-from referee.games.reantics.positions import position
+from referee.games.reantics.position import *
 from referee.games.reantics.presentation import PRESENTATION
 from referee.games.reantics.rules import *
-from referee.games.reantics.rules import ReAntics
+from referee.games.reantics.rules import ReAntics, rebuilt
 from referee.games.reantics.types import *
 from referee.games.reantics.types import METHODS, GameState, Options, View
 
@@ -24,7 +24,7 @@ GAME = Game(
     new=ReAntics,
     view=View,
     seat_view=GameState,
-    rebuild=position,
+    rebuild=rebuilt,
     short={"draw_after": 30},
     vary={"random_layout": (True, True)},
     presentation=PRESENTATION,

@@ -1,11 +1,9 @@
 """The units, the tiles in both frames and what is built on them: reantics.md, sections 2 to 4."""
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
-from referee.games.contract import Player, in_brief
+from referee.games.contract import Player
 from referee.games.reantics.types import ANTHILL, BOARD_LENGTH, FOOD, GRASS, TUNNEL, Cell, Construction
 
 _encode = msgspec.json.Encoder().encode
@@ -124,19 +122,3 @@ class Ground:
 
 def replaced(pair: tuple[int, int], seat: Player, value: int) -> tuple[int, int]:
     return (value, pair[1]) if seat == 0 else (pair[0], value)
-
-
-LISTS = (list, tuple)
-"""The types that decoded lists have."""
-
-
-def misfit_of(coord: Any) -> str | None:
-    """Returns why `coord`, any value from a bot, is no coordinate, to follow "is"; None = it is one."""
-    if not isinstance(coord, LISTS) or len(coord) != 2:
-        return f"{in_brief(coord)}; wanted [x, y]"
-    x, y = coord
-    if type(x) is not int or type(y) is not int:
-        return f"[{in_brief(x)}, {in_brief(y)}]; wanted two integers"
-    if 0 <= x < BOARD_LENGTH and 0 <= y < BOARD_LENGTH:
-        return None
-    return f"({in_brief(x)},{in_brief(y)}); x and y are 0..9"

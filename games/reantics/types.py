@@ -79,14 +79,10 @@ class GameState(Struct, frozen=True, omit_defaults=True):
 class View(GameState, frozen=True, kw_only=True):
     """Everything, in the absolute frame, for viewers and replays."""
 
-    placed: int
-    """The pieces that the player to move has placed in this phase."""
-    nextId: int
-    """The id of the next ant."""
-    ends: int
-    """END moves so far, of both players together."""
-    attacker: int | None
-    """The id of the ant whose attack is due."""
+    placed: Annotated[int, Meta(description="the pieces that the player to move has placed in this phase")]
+    nextId: Annotated[int, Meta(description="the id of the next ant")]
+    ends: Annotated[int, Meta(description="END moves so far, of both players together")]
+    attacker: Annotated[int | None, Meta(description="the id of the ant whose attack is due")]
     standing: Standing
 
 

@@ -35,25 +35,31 @@ class Opponent(Struct, frozen=True):
         return f"{self.package}.{self.module}" if self.package else self.module
 
 
-def cheat(name: str, injects: bool = False, **seats: int) -> Opponent:
-    """Describes a cheat, with its seat in each game."""
-    return Opponent("cheat", seats, (name,), injects=injects, thinks=("quoridor",))
-
+_GAMES = ("aiarena21", "aibg5", "cardgame", "connectfour", "quoridor", "reantics", "tictactoe")
+_CHEATS = {
+    "C_AI_OUT_OF_BOUND": {"tictactoe": 1, "connectfour": 1},
+    "C_AI_DUP": {"tictactoe": 1},
+    "C_AI_X_FIRST": {"tictactoe": 1},
+    "C_AI_TWICE_A_ROW": {"tictactoe": 0, "quoridor": 1, "connectfour": 0},
+    "C_AI_FLIP_TABLE_RANDOMLY": {"tictactoe": 1, "connectfour": 1},
+    "C_AI_TELEPORT": {"quoridor": 1},
+    "C_AI_SECOND_FIRST": {"quoridor": 1},
+    "C_AI_WALL_OUTSIDE": {"quoridor": 0},
+    "C_AI_PAWN_OUTSIDE": {"quoridor": 1},
+    "C_AI_WALL_CROSS": {"quoridor": 0},
+    "C_AI_WALL_BLOCKING": {"quoridor": 1},
+    "C_AI_WALK_THROUGH_WALL": {"quoridor": 0},
+    "C_AI_PUT_11_WALLS": {"quoridor": 1},
+    "C_AI_OVERFLOW": {"connectfour": 0},
+    "C_AI_Y_FIRST": {"connectfour": 1},
+    "C_AI_NIL": {"connectfour": 1},
+    "C_AI_SURPRISE": {"connectfour": 1},
+}
+"""The seats of the cheats in each game."""
+_OUT_OF_TURN = ("C_AI_X_FIRST", "C_AI_TWICE_A_ROW", "C_AI_SECOND_FIRST", "C_AI_Y_FIRST")
 
 OPPONENTS: Mapping[str, Opponent] = {
-    "random": Opponent(
-        "random",
-        {
-            "aiarena21": None,
-            "aibg5": None,
-            "cardgame": None,
-            "connectfour": None,
-            "quoridor": None,
-            "reantics": None,
-            "tictactoe": None,
-        },
-        any_game=True,
-    ),
+    "random": Opponent("random", dict.fromkeys(_GAMES), any_game=True),
     "greedy": Opponent("greedy", {"aiarena21": None}),
     "aggressive": Opponent("aggressive", {"cardgame": None}),
     "trader": Opponent("trader", {"cardgame": None}),
@@ -74,23 +80,10 @@ OPPONENTS: Mapping[str, Opponent] = {
     "BASE_AI_Y": Opponent("baseline", {"connectfour": 1}),
     "AB_AI_R": Opponent("advanced", {"connectfour": 0}, thinks=("connectfour",)),
     "AB_AI_Y": Opponent("advanced", {"connectfour": 1}, thinks=("connectfour",)),
-    "C_AI_OUT_OF_BOUND": cheat("C_AI_OUT_OF_BOUND", tictactoe=1, connectfour=1),
-    "C_AI_DUP": cheat("C_AI_DUP", tictactoe=1),
-    "C_AI_X_FIRST": cheat("C_AI_X_FIRST", injects=True, tictactoe=1),
-    "C_AI_TWICE_A_ROW": cheat("C_AI_TWICE_A_ROW", injects=True, tictactoe=0, quoridor=1, connectfour=0),
-    "C_AI_FLIP_TABLE_RANDOMLY": cheat("C_AI_FLIP_TABLE_RANDOMLY", tictactoe=1, connectfour=1),
-    "C_AI_TELEPORT": cheat("C_AI_TELEPORT", quoridor=1),
-    "C_AI_SECOND_FIRST": cheat("C_AI_SECOND_FIRST", injects=True, quoridor=1),
-    "C_AI_WALL_OUTSIDE": cheat("C_AI_WALL_OUTSIDE", quoridor=0),
-    "C_AI_PAWN_OUTSIDE": cheat("C_AI_PAWN_OUTSIDE", quoridor=1),
-    "C_AI_WALL_CROSS": cheat("C_AI_WALL_CROSS", quoridor=0),
-    "C_AI_WALL_BLOCKING": cheat("C_AI_WALL_BLOCKING", quoridor=1),
-    "C_AI_WALK_THROUGH_WALL": cheat("C_AI_WALK_THROUGH_WALL", quoridor=0),
-    "C_AI_PUT_11_WALLS": cheat("C_AI_PUT_11_WALLS", quoridor=1),
-    "C_AI_OVERFLOW": cheat("C_AI_OVERFLOW", connectfour=0),
-    "C_AI_Y_FIRST": cheat("C_AI_Y_FIRST", injects=True, connectfour=1),
-    "C_AI_NIL": cheat("C_AI_NIL", connectfour=1),
-    "C_AI_SURPRISE": cheat("C_AI_SURPRISE", connectfour=1),
+    **{
+        name: Opponent("cheat", seats, (name,), injects=name in _OUT_OF_TURN, thinks=("quoridor",))
+        for name, seats in _CHEATS.items()
+    },
 }
 
 

@@ -5,16 +5,16 @@ follows the events.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from referee.games.contract import Player
+from referee.games.contract import Method, Player, Setup
 from referee.games.dice import Dice
 from referee.harness.opponents._serve import Handler, Start, UnknownMethod
 from referee.protocol.messages import Initialize
-
-# Each game is imported when it is played: importing all of them would take longer than the rest of the start.
 
 Params = dict[str, Any]
 
@@ -28,11 +28,26 @@ Functions = dict[str, Callable[[Params], Any]]
 """For each method, a function that takes the params and returns the answer."""
 
 
+class Match(Struct):
+    """The start of a match, as its follower gets it."""
+
+    rules: Any
+    """The game's module. It is imported here: importing all would take longer than the rest of the start."""
+    options: Any
+    start: Initialize
+    dice: Dice
+    choose: Choose
+    inject: Inject | None
+
+
 def follow(choose: Choose, inject: Inject | None = None) -> Start:
     """Makes an opponent that answers with `choose`, in every game of `FOLLOWERS`. `inject` is for the Arena's games."""
 
-    def start(match: Initialize) -> Handler:
-        functions = FOLLOWERS[match.game](match, choose) if inject is None else _arena(match, choose, inject)
+    def start(message: Initialize) -> Handler:
+        follower = FOLLOWERS[message.game]
+        rules = import_module(f"referee.games.{message.game}")
+        options = msgspec.convert(message.options, rules.Options)
+        functions = follower(Match(rules, options, message, Dice(message.seed), choose, inject))
 
         def handle(method: str, params: Params) -> Any:
             if method not in functions:
@@ -44,97 +59,98 @@ def follow(choose: Choose, inject: Inject | None = None) -> Start:
     return start
 
 
-def _arena(match: Initialize, choose: Choose, inject: Inject | None = None) -> Functions:
+def _arena(match: Match) -> Functions:
     """Flips the table when the rules require it, without a call of `choose`."""
-    from referee.games import registry
     from referee.games.arena import Battle, without_opening
-    from referee.games.contract import Setup
 
-    game = registry.game(match.game)
-    options: Any = msgspec.convert(match.options, game.options)
-    position: Any = game.new(without_opening(Setup(0, match.names, options)))
+    seat, inject = match.start.seat, match.inject
+    position: Any = match.rules.GAME.new(without_opening(Setup(0, match.start.names, match.options)))
     assert isinstance(position, Battle)
-    dice = Dice(match.seed)
 
     def play(params: Params) -> Any:
         if position.pending is not None:
-            return next(position.legal(match.seat))  # the flip is the only legal answer
-        return choose(position, match.seat, dice)
+            return next(position.legal(seat))  # the flip is the only legal answer
+        return match.choose(position, seat, match.dice)
 
     def event(params: Params) -> None:
         side = params.get("player")
         if side is None:
             return
-        seat = position.SIDES.index(side)
+        mover = position.SIDES.index(side)
         answer = {name: value for name, value in params.items() if name != "player"}
-        if seat in position.awaited:
-            position.apply({seat: answer})
+        if mover in position.awaited:
+            position.apply({mover: answer})
         elif position.result is None and position.pending is None:
-            position.inject(seat, [answer])  # a cheat out of turn, or the referee's flip, which ends the battle
+            position.inject(mover, [answer])  # a cheat out of turn, or the referee's flip, which ends the battle
 
     functions: Functions = {"play": play, "event": event}
     if inject is not None:
-        functions["inject"] = lambda params: [] if position.pending is not None else inject(position, match.seat)
+        functions["inject"] = lambda params: [] if position.pending is not None else inject(position, seat)
     return functions
 
 
-def _aiarena21(match: Initialize, choose: Choose) -> Functions:
-    """The position is a `Turn` of AI Arena 21: the call, and what it shows."""
-    from referee.games.aiarena21 import METHODS, Options, ground_of
-    from referee.harness.opponents._aiarena21 import Turn
+class Turn(Struct):
+    """A call of AI Arena 21, which shows everything that the answer depends on."""
 
-    ground = ground_of(msgspec.convert(match.options, Options))
-    dice = Dice(match.seed)
+    rules: Any
+    method: Method
+    ground: Any
+    params: Params
 
-    def function(name: str) -> Callable[[Params], Any]:
-        return lambda params: choose(Turn(name, ground, params), match.seat, dice)
+    @property
+    def situation(self) -> Any:
+        """The params as a `Situation`."""
+        return msgspec.convert(self.params, self.method.params)
 
-    return {name: function(name) for name, method in METHODS.items() if method.result is not None}
+    def sample(self, player: Player, dice: Dice) -> Any:
+        """Draws a legal answer, each with the same probability."""
+        me = msgspec.convert(self.params["me"], self.rules.Player)
+        return dice.choice(list(self.rules.legal_answers(self.method, self.ground, me)))
 
 
-def _aibg5(match: Initialize, choose: Choose) -> Functions:
-    from referee.games.aibg5 import METHODS, DoAction, Options, from_view
+def _aiarena21(match: Match) -> Functions:
+    """The position is a `Turn`."""
+    rules, ground = match.rules, match.rules.ground_of(match.options)
 
-    options = msgspec.convert(match.options, Options)
-    dice = Dice(match.seed)
+    def function(method: Method) -> Callable[[Params], Any]:
+        return lambda params: match.choose(Turn(rules, method, ground, params), match.start.seat, match.dice)
 
+    return {name: function(method) for name, method in rules.METHODS.items() if method.result is not None}
+
+
+def _aibg5(match: Match) -> Functions:
     def do_action(params: Params) -> Any:
-        shown = msgspec.convert(params, DoAction)
+        shown = msgspec.convert(params, match.rules.DoAction)
         player = shown.playerIdx - 1
-        return choose(from_view(shown.gameState, player, options), player, dice)
+        return match.choose(match.rules.from_view(shown.gameState, player, match.options), player, match.dice)
 
-    return dict.fromkeys(METHODS, _ignore) | {"doAction": do_action}
+    return dict.fromkeys(match.rules.METHODS, _ignore) | {"doAction": do_action}
 
 
-def _cardgame(match: Initialize, choose: Choose) -> Functions:
+def _cardgame(match: Match) -> Functions:
     """Remembers whether the hero power was used, which the state does not show."""
-    from referee.games.cardgame import END_TURN, HERO_POWER, METHODS, GameState, from_view
-
-    dice = Dice(match.seed)
+    rules, seat, dice = match.rules, match.start.seat, match.dice
     power_used = False
 
     def play(params: Params) -> Any:
         nonlocal power_used
-        view = msgspec.convert(params["state"], GameState)
-        answer = choose(from_view(view, match.seat, power_used, dice.bits()), match.seat, dice)
-        power_used = answer[0] == HERO_POWER or (power_used and answer[0] != END_TURN)
+        view = msgspec.convert(params["state"], rules.GameState)
+        answer = match.choose(rules.from_view(view, seat, power_used, dice.bits()), seat, dice)
+        power_used = answer[0] == rules.HERO_POWER or (power_used and answer[0] != rules.END_TURN)
         return answer
 
-    return dict.fromkeys(METHODS, _ignore) | {"play": play}
+    return dict.fromkeys(rules.METHODS, _ignore) | {"play": play}
 
 
-def _reantics(match: Initialize, choose: Choose) -> Functions:
-    from referee.games.reantics import METHODS, Ant, GameState, Options, from_view
-
-    options = msgspec.convert(match.options, Options)
-    dice = Dice(match.seed)
+def _reantics(match: Match) -> Functions:
+    rules = match.rules
 
     def answer(params: Params) -> Any:
-        view = msgspec.convert(params["currentState"], GameState)
-        attacking = msgspec.convert(params.get("attackingAnt"), Ant | None)
-        return choose(from_view(view, options, attacking), match.seat, dice)
+        view = msgspec.convert(params["currentState"], rules.GameState)
+        attacking = msgspec.convert(params.get("attackingAnt"), rules.Ant | None)
+        return match.choose(rules.from_view(view, match.options, attacking), match.start.seat, match.dice)
 
-    functions: Functions = dict.fromkeys(METHODS, answer)
+    functions: Functions = dict.fromkeys(rules.METHODS, answer)
     return functions | {"registerWin": _ignore}
 
 
@@ -142,7 +158,7 @@ def _ignore(params: Params) -> None:
     """Handles what needs no answer."""
 
 
-FOLLOWERS: dict[str, Callable[[Initialize, Choose], Functions]] = {
+FOLLOWERS: dict[str, Callable[[Match], Functions]] = {
     "aiarena21": _aiarena21,
     "aibg5": _aibg5,
     "cardgame": _cardgame,

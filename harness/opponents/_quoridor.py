@@ -9,7 +9,7 @@ from typing import Any
 
 from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall
+from referee.games.quoridor import GOALS, SQUARES, WALLS, Quoridor, Wall, replaced
 
 WON = 1000
 WALL_BY_BIT = {wall.bit: wall for wall in WALLS}
@@ -20,11 +20,20 @@ def best(position: Quoridor, player: Player, dice: Dice, walls_first: bool = Fal
 
     The moves of the pawn come before the walls, unless `walls_first`. The walls are in random order.
     """
-    pawn = [(_move(square), _moved(position, player, square)) for square in position.targets(player)]
-    for answer, after in pawn:
-        if GOALS[player] >> after.pawns[player] & 1:
+    pawn = []
+    for square in position.targets(player):
+        answer = {"action": "move", "position": SQUARES[square]}
+        if GOALS[player] >> square & 1:
             return answer
-    walls = [(_put(wall), _walled(position, player, wall)) for wall in _placeable(position, player, dice)]
+        after = position.copy()
+        after.pawns = replaced(after.pawns, player, square)
+        pawn.append((answer, after))
+    walls = []
+    for wall in _placeable(position, player, dice):
+        after = position.copy()
+        after.walls_left = replaced(after.walls_left, player, after.walls_left[player] - 1)
+        after.put(wall)
+        walls.append(({"action": "putWall", "position": wall.name}, after))
     chosen, most = pawn[0][0], -2 * WON
     for answer, after in walls + pawn if walls_first else pawn + walls:
         value = -reply(after, 1 - player, enough=-most)
@@ -104,9 +113,6 @@ def way(square: int, goal: int, up: int, right: int) -> tuple[int, int]:
     return len(layers), ups | ups >> 1 | (rights | rights >> 9) << 81
 
 
-# Answers and their positions.
-
-
 def _placeable(position: Quoridor, player: Player, dice: Dice) -> list[Wall]:
     """Returns the walls that may be placed, in random order."""
     if not position.walls_left[player]:
@@ -118,25 +124,3 @@ def _placeable(position: Quoridor, player: Player, dice: Dice) -> list[Wall]:
     walls = [wall for wall in free if not (wall.bit & in_the_way and position.shuts_in(wall))]
     dice.shuffle(walls)
     return walls
-
-
-def _move(square: int) -> dict[str, Any]:
-    return {"action": "move", "position": SQUARES[square]}
-
-
-def _put(wall: Wall) -> dict[str, Any]:
-    return {"action": "putWall", "position": wall.name}
-
-
-def _moved(position: Quoridor, player: Player, square: int) -> Quoridor:
-    after = position.copy()
-    after.pawns = (square, after.pawns[1]) if player == 0 else (after.pawns[0], square)
-    return after
-
-
-def _walled(position: Quoridor, player: Player, wall: Wall) -> Quoridor:
-    after = position.copy()
-    first, second = after.walls_left
-    after.walls_left = (first - 1, second) if player == 0 else (first, second - 1)
-    after.put(wall)
-    return after

@@ -11,13 +11,8 @@ from referee.harness.opponents._follow import follow
 from referee.harness.opponents._serve import Start, serve
 
 
-def first_empty_cell(position: TicTacToe, player: Player, dice: Dice) -> Any:
-    """Tic-tac-toe: takes the first empty cell in the order NW N NE W C E SW S SE."""
-    return next(position.legal(player))
-
-
-def first_free_column(position: ConnectFour, player: Player, dice: Dice) -> Any:
-    """Connect Four: takes the first column from the left that is not full."""
+def first_answer(position: TicTacToe | ConnectFour, player: Player, dice: Dice) -> Any:
+    """Takes the first empty cell in the order NW N NE W C E SW S SE, or the first column from the left with room."""
     return next(position.legal(player))
 
 
@@ -27,9 +22,9 @@ def any_answer(position: Quoridor, player: Player, dice: Dice) -> Any:
 
 
 GAMES: dict[str, Start] = {
-    "connectfour": follow(first_free_column),
+    "connectfour": follow(first_answer),
     "quoridor": follow(any_answer),
-    "tictactoe": follow(first_empty_cell),
+    "tictactoe": follow(first_answer),
 }
 
 

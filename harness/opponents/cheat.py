@@ -1,12 +1,13 @@
-"""The Arena's cheats (tictactoe.md, quoridor.md and connectfour.md, B2): each breaks the rules once, and its rival must
-flip the table.
+"""The Arena's cheats, each of which breaks the rules once, so that its rival must flip the table.
 
+Sources: tictactoe.md, quoridor.md and connectfour.md, B2.
 Most cheats give an illegal answer. Some act out of turn, before the first move or twice in a row. They also have the
 method `inject`, which the referee calls before every turn until it returns an answer. The argument of the program is
 the name of the case.
 """
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from referee.games.arena import FLIP
@@ -32,11 +33,13 @@ def at_once(answer: Answer) -> Inject:
     return lambda position, player: [answer]
 
 
+def _answers(action: str, member: str = "position") -> Callable[[str], Answer]:
+    return lambda place: {"action": action, member: place}
+
+
+put, step, wall, drop = _answers("putSymbol"), _answers("move"), _answers("putWall"), _answers("putToken", "column")
+
 # Tic-tac-toe. Some cheats begin with an honest NW.
-
-
-def put(cell: str) -> Answer:
-    return {"action": "putSymbol", "position": cell}
 
 
 def first_occupied_cell(position: TicTacToe, player: Player, dice: Dice) -> Answer:
@@ -53,14 +56,6 @@ def two_cells(position: TicTacToe, player: Player) -> list[Answer]:
 
 
 # Quoridor.
-
-
-def step(square: str) -> Answer:
-    return {"action": "move", "position": square}
-
-
-def wall(name: str) -> Answer:
-    return {"action": "putWall", "position": name}
 
 
 def script(*answers: Answer) -> Choose:
@@ -88,10 +83,6 @@ def any_wall(position: Quoridor, player: Player, dice: Dice) -> Answer:
 
 
 # Connect Four.
-
-
-def drop(column: str) -> Answer:
-    return {"action": "putToken", "column": column}
 
 
 def two_tokens(position: ConnectFour, player: Player) -> list[Answer]:

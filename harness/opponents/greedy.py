@@ -3,26 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from referee.games.aiarena21 import (
-    BIKE,
-    BIKE_COST,
-    BIKE_STEPS,
-    BIKE_TURNS,
-    Cell,
-    Ground,
-    Situation,
-)
+from referee.games.aiarena21 import BIKE, BIKE_COST, BIKE_STEPS, BIKE_TURNS, Cell, Ground, Situation
 from referee.games.contract import Player
 from referee.games.dice import Dice
-from referee.harness.opponents._aiarena21 import Turn
-from referee.harness.opponents._follow import follow
+from referee.harness.opponents._follow import Turn, follow
 from referee.harness.opponents._serve import Start, serve
 
 
 def answer(turn: Turn, player: Player, dice: Dice) -> Any:
     """Answers each method with its own function."""
     functions = {"play_powerup": power_up, "play_turn": move, "play_auction": bid, "play_transport": transport}
-    return functions[turn.method](turn.ground, turn.situation)
+    return functions[turn.method.name](turn.ground, turn.situation)
 
 
 def power_up(ground: Ground, shown: Situation) -> str:

@@ -36,6 +36,7 @@ def nearest(position: AIBG5, player: Player) -> Player:
 def first_step(position: AIBG5, player: Player, target: Cell) -> Cell | None:
     """Returns the first cell of the cheapest path (Dijkstra); None if there is no path."""
     start = position.ships[player].cell
+    blocked = {*position.seat_at, *[cell for cell, kind in enumerate(position.kinds) if kind in (BOSS, WORMHOLE)]}
     edge: list[tuple[int, Cell, Cell]] = [(0, start, start)]  # cost, cell, first cell of the path
     done = set()
     while edge:
@@ -46,7 +47,7 @@ def first_step(position: AIBG5, player: Player, target: Cell) -> Cell | None:
             continue
         done.add(cell)
         for neighbour in NEIGHBOURS[cell]:
-            if neighbour != NOWHERE and (neighbour == target or _may_enter(position, neighbour)):
+            if neighbour != NOWHERE and (neighbour == target or neighbour not in blocked):
                 total = cost + step_cost(position, player, neighbour)
                 heappush(edge, (total, neighbour, neighbour if cell == start else first))
     return None
@@ -58,10 +59,6 @@ def step_cost(position: AIBG5, player: Player, cell: Cell) -> int:
     if kind == ASTEROID:
         return 1 + -(-position.asteroids[cell] // position.ships[player].power)
     return 1 + HOLE_COST * (kind == BLACKHOLE)
-
-
-def _may_enter(position: AIBG5, cell: Cell) -> bool:
-    return cell not in position.seat_at and position.kinds[cell] not in (BOSS, WORMHOLE)
 
 
 def _named(word: str, cell: Cell) -> dict[str, str]:

@@ -345,7 +345,7 @@ def test_with_no_empty_cell_at_all_a_dead_player_stays_where_it_is() -> None:
     state = begun(tiles | {(2, 0): "BLACKHOLE"}, at={1: (2, 0)})
     for player in (2, 3):
         stand(state, player, START_TILES[player - 2])
-    state._put(INDEX[-14, 7], EXPERIENCE)
+    state.put(INDEX[-14, 7], EXPERIENCE)
     give(state, 1, health=1)
     boss_turn(state)
     assert (place(state, 1), seen(state, 1)["health"], seen(state, 1)["deaths"]) == ((2, 0), 1000, 1)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import msgspec
 
-from referee.games import arena, quoridor, reantics, tictactoe
+from referee.games import arena, quoridor, reantics
 from referee.games.contract import Call, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
 from referee.games.game import Game
@@ -118,7 +118,7 @@ class Passive(Rival):
 NONSENSE: tuple[dict[str, Any], ...] = (
     {},
     {"action": 5},
-    {"action": tictactoe.FLIP},
+    {"action": arena.FLIP},
     {"action": arena.FLIP_ALIAS},
     {"action": ["putSymbol"], "position": None},
     {"action": "putSymbol", "position": {"a": [1]}},

@@ -10,7 +10,7 @@ from conformance import dialogue, dialogue_names, is_for, run_dialogue
 from driving import NAMES, NONSENSE, Bot, Cheat, Passive, Repeater, Rival, RuleBreaker, play, rank, reason, seated
 from kits import ENUMERATING, WriteBot, conformance, example
 
-from referee.games import connectfour, quoridor, reantics, tictactoe
+from referee.games import arena, connectfour, quoridor, reantics, tictactoe
 from referee.games.contract import Notice, Setup
 from referee.games.game import Game
 from referee.protocol.messages import Encoding, ErrorObject
@@ -138,7 +138,7 @@ def test_dropper_knows_when_a_column_is_full_and_whose_turn_it_is(kit: str, tmp_
                 bot.notify("event", {"player": connectfour.SIDES[ply % 2], "action": "putToken", "column": name})
             for name in "CD" if column == "twice" else column:
                 bot.notify("event", {"player": connectfour.RED, "action": "putToken", "column": name})
-            flips = bot.call("play", {"id": "battle"}) == {"action": connectfour.FLIP}
+            flips = bot.call("play", {"id": "battle"}) == {"action": arena.FLIP}
             assert flips == (column in ("A", "B", "twice")), column
 
 
@@ -191,7 +191,7 @@ def test_mason_knows_where_a_pawn_may_jump(kit: str, tmp_path: Path) -> None:
             for ply, name in enumerate(played.split()):
                 notify_placement(bot, quoridor.SIDES[ply % 2], name)
             notify_placement(bot, "first", square)
-            flips = bot.call("play", {"id": "battle"}) == {"action": quoridor.FLIP}
+            flips = bot.call("play", {"id": "battle"}) == {"action": arena.FLIP}
             assert flips == (square not in allowed.split()), (played, square)
 
 
@@ -202,7 +202,7 @@ def test_mason_counts_the_rivals_walls(kit: str, kit_encoding: Encoding, tmp_pat
         bot.notify("event", {"youAre": "second", "id": "battle"})
         for number, wall in enumerate(walls, 1):
             notify_placement(bot, "first", wall)
-            flips = bot.call("play", {"id": "battle"}) == {"action": quoridor.FLIP}
+            flips = bot.call("play", {"id": "battle"}) == {"action": arena.FLIP}
             assert flips == (number == 11)
             notify_placement(bot, "second", "e8" if number % 2 else "e9")
 

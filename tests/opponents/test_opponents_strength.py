@@ -19,7 +19,7 @@ from referee.harness.opponents._connectfour import best as connectfour_answer
 from referee.harness.opponents._quoridor import NO_WAY, WON, distance, way
 from referee.harness.opponents._quoridor import best as quoridor_answer
 from referee.harness.opponents.advanced import perfect_cell
-from referee.harness.opponents.baseline import any_answer, first_empty_cell, first_free_column
+from referee.harness.opponents.baseline import any_answer, first_answer
 
 NO_LUCK = Dice(0)
 
@@ -85,10 +85,10 @@ def test_advanced_never_loses_at_tic_tac_toe(player: Player) -> None:
 
 
 @pytest.mark.parametrize(("drawing", "cell"), [("... ... ...", "NW"), ("OXO X.. ...", "C"), ("OXO XXO ..O", "SW")])
-def test_baseline_takes_the_first_empty_cell(drawing: str, cell: str) -> None:
+def test_baseline_takes_the_first_answer(drawing: str, cell: str) -> None:
     position = board(drawing)
     (player,) = position.awaited
-    assert first_empty_cell(position, player, NO_LUCK) == {"action": "putSymbol", "position": cell}
+    assert first_answer(position, player, NO_LUCK) == {"action": "putSymbol", "position": cell}
 
 
 # Quoridor.
@@ -340,11 +340,11 @@ def test_advanced_beats_baseline_and_random_play_at_connect_four(player: Player)
             if mover == player:
                 answer = connectfour_answer(position, mover, dice)
             else:
-                answer = position.sample(mover, dice) if seed else first_free_column(position, mover, dice)
+                answer = position.sample(mover, dice) if seed else first_answer(position, mover, dice)
             position.apply({mover: answer})
         assert position.result is not None
         assert position.result.ranks[player] < position.result.ranks[1 - player]
 
 
 def test_baseline_takes_the_first_column_that_is_not_full() -> None:
-    assert first_free_column(dropped("AAAAAA"), 0, NO_LUCK) == {"action": "putToken", "column": "B"}
+    assert first_answer(dropped("AAAAAA"), 0, NO_LUCK) == {"action": "putToken", "column": "B"}

@@ -126,11 +126,11 @@ export interface Purchase {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
-  /** 1 = best; ties share a rank. */
+  /** 1 = best; ties share a rank */
   ranks: number[];
-  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** 1, ½ and 0 for win, draw and loss, or points */
   scores: number[];
-  /** Why it ended, in a few words. */
+  /** why it ended, in a few words */
   reason: string;
 }
 
@@ -157,13 +157,13 @@ export interface Spawned {
 
 /** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
-  /** The functions awaited, by seat. */
+  /** the functions awaited, by seat */
   awaited: Record<string, string>;
-  /** The seats that are never called again, ascending. */
+  /** the seats that are never called again, ascending */
   out: number[];
-  /** None while the match goes on. */
+  /** none while the match goes on */
   result: Result | null;
-  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
+  /** state of the dice in hexadecimal: many JSON readers cannot hold 64 bits */
   luck: string;
 }
 
@@ -189,34 +189,34 @@ export interface TurnEnded {
 
 /** Everything, for viewers. Pairs are by seat, lists rows × cols. */
 export interface View {
-  /** The current turn, from 0; at the end, `turns`. */
+  /** the current turn, from 0; at the end, `turns` */
   turn: number;
-  /** The number of turns in the game. */
+  /** the number of turns in the game */
   turns: number;
   game_map: Map;
-  /** By seat. */
+  /** by seat */
   players: [Player, Player];
-  /** The turns for which each player still has a bike, this one included (section 5). */
+  /** turns left with a bike, this one included (section 5) */
   bike_turns: [number, number];
-  /** The fruit on each cell as letters O, S and D. */
+  /** the fruit on each cell as letters O, S and D */
   items: string[][];
-  /** The fruit of the next deployment. */
+  /** the fruit of the next deployment */
   incoming: Pile[];
-  /** The heat of the next deployment, in points with two decimals; 0 on blocked cells (section 7). */
+  /** points with two decimals; 0 on blocked cells */
   heatmap: number[][];
-  /** Its turn, 0 before the first. After 30 turns without an auction the clock causes one (section 6). */
+  /** its turn, else 0; the clock causes one after 30 turns (section 6) */
   last_auction: number;
-  /** 1 in the turn for which a player bought a portal gun, else 0 (section 5). */
+  /** 1 in the turn in which it was bought, else 0 */
   portal_gun_turns: [number, number];
-  /** The starting cells, by seat. */
+  /** the starting cells, by seat */
   spawns: [[number, number], [number, number]];
-  /** The fruit put down in this turn. */
+  /** the fruit put down in this turn */
   deployed: Pile[];
-  /** The number of auctions in this turn. */
+  /** the number of auctions in this turn */
   auctions: number;
-  /** The bids of the last auction. */
+  /** the bids of the last auction */
   bids: [number, number];
-  /** By seat, then by first occurrence. */
+  /** by seat, then by first occurrence */
   faults: FaultCount[];
   standing: Standing;
 }

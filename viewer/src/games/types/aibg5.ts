@@ -145,11 +145,11 @@ export interface Player {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
-  /** 1 = best; ties share a rank. */
+  /** 1 = best; ties share a rank */
   ranks: number[];
-  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** 1, ½ and 0 for win, draw and loss, or points */
   scores: number[];
-  /** Why it ended, in a few words. */
+  /** why it ended, in a few words */
   reason: string;
 }
 
@@ -173,13 +173,13 @@ export interface Shot {
 
 /** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
-  /** The functions awaited, by seat. */
+  /** the functions awaited, by seat */
   awaited: Record<string, string>;
-  /** The seats that are never called again, ascending. */
+  /** the seats that are never called again, ascending */
   out: number[];
-  /** None while the match goes on. */
+  /** none while the match goes on */
   result: Result | null;
-  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
+  /** state of the dice in hexadecimal: many JSON readers cannot hold 64 bits */
   luck: string;
 }
 
@@ -207,23 +207,23 @@ export interface Tile {
 /** Everything, for viewers. Lists are by seat. */
 export interface View {
   gameState: GameState;
-  /** Experience points since the last level. The next one takes 1,000 (section 4). */
+  /** experience points; the next level takes 1,000 (section 4) */
   xp: number[];
-  /** The message about each player's last action, sent or still to be sent. */
+  /** on each player's last action, sent or still due */
   messages: (string | null)[];
-  /** The `playerIdx` of the players to move. */
+  /** the `playerIdx` of the players to move */
   awaited: number[];
-  /** The number of finished rounds. */
+  /** the number of finished rounds */
   rounds: number;
-  /** The boss's next pattern: A, B, C or a ring (section 10). */
+  /** the boss's next pattern: A, B, C or a ring (section 10) */
   nextPattern: string;
-  /** The turns of the boss without a pattern before that. */
+  /** the turns of the boss without a pattern before that */
   pause: number;
-  /** The place of `nextPattern` in the boss's cycle, from 0. */
+  /** the place of `nextPattern` in the boss's cycle, from 0 */
   bossStep: number;
-  /** Turns of the boss without a pattern since the last one. */
+  /** turns of the boss without a pattern since the last one */
   idle: number;
-  /** How many there will be in all. */
+  /** how many there will be in all */
   pauseLength: number;
   standing: Standing;
 }

@@ -92,37 +92,37 @@ export interface Minion {
 
 /** Everything that belongs to one player. Cards are ids. */
 export interface Owned {
-  /** The hero's health, 0 to 30. */
+  /** the hero's health, 0 to 30 */
   health: number;
-  /** The mana left in this turn, or at the end of its last one. */
+  /** the mana left in this turn, or at the end of its last one */
   mana: number;
-  /** Crystals, 0 to 10. Each of its turns adds one and sets its mana to that number (section 1.2). */
+  /** crystals, 0 to 10; a turn adds one and fills the mana (section 1.2) */
   max_mana: number;
-  /** Whether it has used the hero power in this turn. */
+  /** whether it has used the hero power in this turn */
   power_used: boolean;
-  /** How many of its turns began with an empty deck. The last one cost as much health (section 4). */
+  /** turns begun with an empty deck; the last cost as much health */
   fatigue: number;
-  /** Left to right, 10 at most. */
+  /** left to right, 10 at most */
   hand: number[];
-  /** Top first. */
+  /** top first */
   deck: number[];
-  /** Cards drawn to a full hand and destroyed, in that order (section 4). */
+  /** drawn to a full hand and destroyed, in order (section 4) */
   burnt: number[];
-  /** Left to right, 7 at most. */
+  /** left to right, 7 at most */
   board: Minion[];
-  /** The attacks of each of those minions in this turn. */
+  /** the attacks of each of those minions in this turn */
   attacks: number[];
-  /** Calls of `play` that it did not answer in time; the option sets how many lose the game (section 11.3). */
+  /** calls of `play` not answered in time (section 11.3) */
   timeouts: number;
 }
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
-  /** 1 = best; ties share a rank. */
+  /** 1 = best; ties share a rank */
   ranks: number[];
-  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** 1, ½ and 0 for win, draw and loss, or points */
   scores: number[];
-  /** Why it ended, in a few words. */
+  /** why it ended, in a few words */
   reason: string;
 }
 
@@ -139,23 +139,23 @@ export interface Spell {
 
 /** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
-  /** The functions awaited, by seat. */
+  /** the functions awaited, by seat */
   awaited: Record<string, string>;
-  /** The seats that are never called again, ascending. */
+  /** the seats that are never called again, ascending */
   out: number[];
-  /** None while the match goes on. */
+  /** none while the match goes on */
   result: Result | null;
-  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
+  /** state of the dice in hexadecimal: many JSON readers cannot hold 64 bits */
   luck: string;
 }
 
 /** Everything, for viewers and replays. */
 export interface View {
-  /** 1 = the first; 0 = before it. */
+  /** 1 = the first; 0 = before it */
   turn: number;
-  /** The seat whose turn it is. */
+  /** the seat whose turn it is */
   active: number;
-  /** By seat. */
+  /** by seat */
   players: [Owned, Owned];
   standing: Standing;
 }

@@ -76,23 +76,23 @@ export interface Inventory {
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
-  /** 1 = best; ties share a rank. */
+  /** 1 = best; ties share a rank */
   ranks: number[];
-  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** 1, ½ and 0 for win, draw and loss, or points */
   scores: number[];
-  /** Why it ended, in a few words. */
+  /** why it ended, in a few words */
   reason: string;
 }
 
 /** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
-  /** The functions awaited, by seat. */
+  /** the functions awaited, by seat */
   awaited: Record<string, string>;
-  /** The seats that are never called again, ascending. */
+  /** the seats that are never called again, ascending */
   out: number[];
-  /** None while the match goes on. */
+  /** none while the match goes on */
   result: Result | null;
-  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
+  /** state of the dice in hexadecimal: many JSON readers cannot hold 64 bits */
   luck: string;
 }
 
@@ -106,13 +106,13 @@ export interface View {
   inventories: [Inventory, Inventory, Inventory];
   /** board[x][y], null = empty; left out by the option board=false */
   board?: ((Cell | null)[])[];
-  /** The pieces that the player to move has placed in this phase. */
+  /** the pieces that the player to move has placed in this phase */
   placed: number;
-  /** The id of the next ant. */
+  /** the id of the next ant */
   nextId: number;
-  /** END moves so far, of both players together. */
+  /** END moves so far, of both players together */
   ends: number;
-  /** The id of the ant whose attack is due. */
+  /** the id of the ant whose attack is due */
   attacker: number | null;
   standing: Standing;
 }

@@ -29,45 +29,45 @@ export interface ArenaEvent {
 
 /** The whole position. */
 export interface FullView {
-  /** Nine characters `O`, `X` or `.`, row by row from the top left. */
+  /** nine characters `O`, `X` or `.`, row by row from the top left */
   board: string;
-  /** The side to move; null when the battle is over. */
+  /** the side to move; null when the battle is over */
   to_move: "O" | "X" | null;
-  /** The side whose invalid move has not been answered yet. */
+  /** the side whose invalid move has not been answered yet */
   pending: "O" | "X" | null;
-  /** Why the pending move was invalid. */
+  /** why the pending move was invalid */
   pending_reason: string;
   standing: Standing;
 }
 
 /** How a match ended. Both tuples are in seat order. */
 export interface Result {
-  /** 1 = best; ties share a rank. */
+  /** 1 = best; ties share a rank */
   ranks: number[];
-  /** The game's own unit: 1, ½ and 0 for win, draw and loss, or points. */
+  /** 1, ½ and 0 for win, draw and loss, or points */
   scores: number[];
-  /** Why it ended, in a few words. */
+  /** why it ended, in a few words */
   reason: string;
 }
 
 /** What every position has besides its board: a part of every `view(None)`. */
 export interface Standing {
-  /** The functions awaited, by seat. */
+  /** the functions awaited, by seat */
   awaited: Record<string, string>;
-  /** The seats that are never called again, ascending. */
+  /** the seats that are never called again, ascending */
   out: number[];
-  /** None while the match goes on. */
+  /** none while the match goes on */
   result: Result | null;
-  /** The state of the dice: 16 hexadecimal digits, since many JSON readers cannot hold 64 bits. */
+  /** state of the dice in hexadecimal: many JSON readers cannot hold 64 bits */
   luck: string;
 }
 
 /** The board; nothing in this game is hidden. */
 export interface View {
-  /** Nine characters `O`, `X` or `.`, row by row from the top left. */
+  /** nine characters `O`, `X` or `.`, row by row from the top left */
   board: string;
-  /** The side to move; null when the battle is over. */
+  /** the side to move; null when the battle is over */
   to_move: "O" | "X" | null;
-  /** The side whose invalid move has not been answered yet. */
+  /** the side whose invalid move has not been answered yet */
   pending: "O" | "X" | null;
 }
