@@ -110,7 +110,8 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         reached = _end_daemon(f"{mark}-daemon")
         detail = "it still runs" if reached else "it ended with the bot"
     guarantee, function = ATTACKS[name]
-    return Attacked(name, guarantee, (function.__doc__ or "").strip(), reached, detail)
+    what = (function.__doc__ or "").rstrip(".")
+    return Attacked(name, guarantee, what[:1].lower() + what[1:], reached, detail)
 
 
 def _pid(bot: Bot) -> int:

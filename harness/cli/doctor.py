@@ -19,8 +19,7 @@ from referee.harness.cli.screen import live, out, print_json
 from referee.harness.cli.signals import run
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.layers import bubblewrap, cgroups
-from referee.harness.isolation.layers.cgroups import TaskLimit
-from referee.harness.isolation.layers.process_limit import tasks
+from referee.harness.isolation.layers.cgroups import TaskLimit, tasks
 from referee.harness.isolation.plan import GUARANTEES, NONE
 from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
@@ -113,7 +112,7 @@ def _lines(machine: Machine) -> list[Line]:
     if "linux" in missing:
         return [Line("linux", False, f"{missing['linux']}: bots are supervised with psutil alone", LINUX), *general]
     lines = [_launcher(machine), _namespaces(machine), _landlock(machine)]
-    lines.append(Line("seccomp", machine.seccomp, missing.get("seccomp", "denies a handful of system calls")))
+    lines.append(Line("seccomp", machine.has("seccomp"), missing.get("seccomp", "denies a handful of system calls")))
     for name, benefit in (
         ("memory", "an exact limit of memory, hidden memory included"),
         ("pids", "an exact limit of processes and threads"),
@@ -122,7 +121,7 @@ def _lines(machine: Machine) -> list[Line]:
         here = machine.groups.has(name)
         lines.append(Line(f"cgroup {name}", here, benefit if here else missing.get(f"cgroup {name}", NONE), CGROUPS))
     benefit = "a new account for every bot whose files are open to all accounts (chmod o+rX)"
-    lines.append(Line("account", machine.account, missing.get("account", benefit), "run the referee as root"))
+    lines.append(Line("account", machine.has("account"), missing.get("account", benefit), "run the referee as root"))
     return [*lines, *general]
 
 
@@ -167,9 +166,9 @@ def _kernel_tasks() -> list[TaskLimit]:
 
 def _launcher(machine: Machine) -> Line:
     program = Path(launcher_build.command()[-1])
-    what = f"compiled, {program}" if machine.compiled else machine.missing["launcher"]
+    what = machine.missing.get("launcher", f"compiled, {program}")
     remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
-    return Line("launcher", machine.compiled, what, remedy)
+    return Line("launcher", machine.has("launcher"), what, remedy)
 
 
 def _namespaces(machine: Machine) -> Line:

@@ -7,7 +7,6 @@ everything too.
 import os
 import select
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -35,22 +34,6 @@ class Done(NamedTuple):
     """Its exit code; negative: a signal; None: it was not started, or has killed its supervisor."""
     output: bytes
     """Its standard output and error; the reason if `code` is None."""
-
-
-class Output:
-    """The output of a program, without the middle of a long one."""
-
-    def __init__(self) -> None:
-        self._head = b""
-        self._tail = b""
-
-    def add(self, data: bytes) -> None:
-        room = KEPT_BYTES - len(self._head)
-        self._head += data[:room]
-        self._tail = (self._tail + data[room:])[-KEPT_BYTES:]
-
-    def content(self) -> bytes:
-        return self._head + self._tail
 
 
 def run(
@@ -81,7 +64,9 @@ def run(
                 raise
         finally:
             open_files.close()
-            _end(spawner, requests, mark)
+            end_spawner(spawner, requests, mark)
+            if spawner.returncode != 0:  # the program has killed it, and we have adopted its processes
+                end_strays({mark})
 
 
 def _kill(control: socket.socket) -> None:
@@ -95,16 +80,9 @@ def _kill(control: socket.socket) -> None:
         pass
 
 
-def _end(spawner: subprocess.Popen[bytes], requests: socket.socket, mark: int) -> None:
-    """Ends the spawner. If the program has killed it, we have adopted its processes."""
-    end_spawner(spawner, requests)
-    if spawner.returncode != 0:
-        end_strays({mark})
-
-
 def _wait(control: socket.socket, read_end: int, look: Callable[[int], None]) -> Done:
     """Waits for the exit of the program, then for the end of everything that it has started."""
-    output = Output()
+    output = bytearray()
     poll = select.poll()
     for descriptor in (control.fileno(), read_end):
         poll.register(descriptor, select.POLLIN)
@@ -134,7 +112,7 @@ def _wait(control: socket.socket, read_end: int, look: Callable[[int], None]) ->
             looked_at = time.monotonic()
     while _read(read_end, output):
         pass
-    return Done(code, output.content() if code is not None else b"it killed its supervisor")
+    return Done(code, bytes(output) if code is not None else b"it killed its supervisor")
 
 
 def _receive(control: socket.socket) -> bytes:
@@ -145,11 +123,12 @@ def _receive(control: socket.socket) -> bytes:
         return b""
 
 
-def _read(read_end: int, output: Output) -> bool:
-    """Reads some output; False = there is none, for now or at all."""
+def _read(read_end: int, output: bytearray) -> bool:
+    """Reads some output and drops the middle of a long one. Returns False if there is none, for now or at all."""
     try:
         data = os.read(read_end, READ_BYTES)
     except BlockingIOError:
         return False
-    output.add(data)
+    output += data
+    del output[KEPT_BYTES:-KEPT_BYTES]
     return bool(data)

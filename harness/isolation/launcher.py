@@ -19,7 +19,6 @@ from typing import NoReturn
 
 OLD, NEW = "/oldroot", "/newroot"
 MOUNT_SETATTR, LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 442, 444, 445, 446
-PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 NOSUID, NODEV, NOEXEC, BIND, REC, PRIVATE = 0x2, 0x4, 0x8, 0x1000, 0x4000, 0x40000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV, RECURSIVE = 0x1, 0x2, 0x4, 0x8000
 AT_FDCWD, MNT_DETACH = -100, 2
@@ -30,9 +29,6 @@ FILE_RIGHTS = 0xC007
 SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 libc = ctypes.CDLL(None, use_errno=True)
-status: socket.socket | None = None  # to the supervisor
-init_pipe = -1  # to the first process of the namespace, in its child
-ruleset = -1
 
 
 def check(result: int, what: str) -> int:
@@ -61,16 +57,6 @@ def set_attributes(place: str, flags: int, attributes: int) -> None:
     syscall(MOUNT_SETATTR, AT_FDCWD, place.encode(), flags, request, size, what=f"mount_setattr {place}")
 
 
-def pivot_root(new: str, old: str) -> None:
-    syscall(PIVOT_ROOT[os.uname().machine], new.encode(), old.encode(), what="pivot_root")
-
-
-def report(text: str) -> None:
-    if status is not None:
-        with suppress(OSError):
-            status.send(text.encode())
-
-
 def write(file: str, text: str) -> None:
     with open(file, "w") as stream:
         stream.write(text)
@@ -85,226 +71,211 @@ def make(path: str, folder: bool = True) -> str:
     return place
 
 
-def step_status(descriptor: str) -> None:
-    global status
-    status = socket.socket(fileno=int(descriptor))
-    status.set_inheritable(False)
+class Root:
+    """The steps that make the new root."""
 
+    def newroot(self, base: str) -> None:
+        mount(None, "/", None, REC | PRIVATE)
+        mount("tmpfs", base, "tmpfs", NOSUID | NODEV, "mode=755,size=1m")
+        os.chdir(base)
+        os.mkdir("newroot", 0o755)
+        os.mkdir("oldroot", 0o755)
+        check(libc.pivot_root(b".", b"oldroot"), "pivot_root")
+        os.chdir("/")
+        mount(NEW, NEW, None, BIND)
 
-def step_cgroup(file: str) -> None:
-    write(file, "0")
-
-
-def step_child_cgroup(folder: str) -> None:
-    write(f"{folder}/cgroup.procs", "0")
-
-
-def step_unshare(flags: str) -> None:
-    check(libc.unshare(int(flags, 0)), "unshare")
-
-
-def step_map(uid: str, gid: str) -> None:
-    if os.path.exists("/proc/self/setgroups"):
-        write("/proc/self/setgroups", "deny")
-    write("/proc/self/uid_map", f"{uid} {uid} 1")
-    write("/proc/self/gid_map", f"{gid} {gid} 1")
-
-
-def step_fork() -> None:
-    if os.fork():
-        os._exit(0)
-
-
-def step_fork_and_wait() -> None:
-    if child := os.fork():
-        os.waitpid(child, 0)
-        os._exit(0)
-
-
-def step_newroot(base: str) -> None:
-    mount(None, "/", None, REC | PRIVATE)
-    mount("tmpfs", base, "tmpfs", NOSUID | NODEV, "mode=755,size=1m")
-    os.chdir(base)
-    os.mkdir("newroot", 0o755)
-    os.mkdir("oldroot", 0o755)
-    pivot_root(".", "oldroot")
-    os.chdir("/")
-    mount(NEW, NEW, None, BIND)
-
-
-def step_bind(source: str, path: str, how: str, *, optional: bool = False) -> None:
-    place = make(path, stat.S_ISDIR(os.stat(OLD + source).st_mode))
-    try:
-        mount(OLD + source, place, None, BIND | REC)
-    except OSError:
-        if optional:
-            return
-        raise
-    attributes = ATTR_NOSUID | (0 if how == "dev" else ATTR_NODEV) | (ATTR_RDONLY if how == "ro" else 0)
-    set_attributes(place, RECURSIVE, attributes)
-
-
-def step_bind_optional(source: str, path: str, how: str) -> None:
-    if os.path.exists(OLD + source):
-        step_bind(source, path, how, optional=True)
-
-
-def step_tmpfs(path: str, options: str) -> None:
-    mount("tmpfs", make(path), "tmpfs", NOSUID | NODEV, options)
-
-
-def step_mkdir(path: str, mode: str, uid: str, gid: str) -> None:
-    place = make(path)
-    os.chmod(place, int(mode, 8))
-    os.chown(place, int(uid), int(gid))
-
-
-def step_proc(path: str) -> None:
-    mount("proc", place := make(path), "proc", NOSUID | NODEV | NOEXEC)
-    set_attributes(place, 0, ATTR_RDONLY)
-
-
-def step_symlink(target: str, path: str) -> None:
-    os.makedirs(os.path.dirname(NEW + path), 0o755, exist_ok=True)
-    if not os.path.lexists(NEW + path):
-        os.symlink(target, NEW + path)
-
-
-def step_enter() -> None:
-    set_attributes(NEW, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
-    os.chdir(NEW)
-    pivot_root(".", ".")
-    check(libc.umount2(b".", MNT_DETACH), "umount of the old root")
-    os.chdir("/")
-
-
-def step_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
-
-
-def step_init(scratch: str) -> None:
-    global init_pipe, status
-    read_end, write_end = os.pipe()
-    if bot := os.fork():
-        os.close(write_end)
-        run_init(bot, read_end, scratch)
-    os.close(read_end)
-    init_pipe = write_end
-    report("bot")
-    if status is not None:
-        status.close()
-        status = None
-    os.setsid()
-
-
-def run_init(bot: int, read_end: int, scratch: str) -> NoReturn:
-    """Runs the first process of a namespace to its end."""
-    for descriptor in range(3):
-        os.close(descriptor)
-    folder = -1
-    with suppress(OSError):
-        folder = os.open(scratch, os.O_PATH | os.O_DIRECTORY)
-    prctl(SET_DUMPABLE, 0)
-    libc.prctl(SET_NAME, b"referee-init", 0, 0, 0)
-    if text := os.read(read_end, 4096):
-        report(text.decode("utf-8", "replace"))
-        os._exit(126)
-    os.close(read_end)
-    report("started")
-    peak_kib = 0
-    while True:
+    def bind(self, source: str, path: str, how: str, *, optional: bool = False) -> None:
+        place = make(path, stat.S_ISDIR(os.stat(OLD + source).st_mode))
         try:
-            pid, state, usage = os.wait4(-1, 0)
-        except ChildProcessError:
-            os._exit(0)
-        peak_kib = max(peak_kib, usage.ru_maxrss)
-        if pid == bot:
-            room_bytes = -1
+            mount(OLD + source, place, None, BIND | REC)
+        except OSError:
+            if optional:
+                return
+            raise
+        attributes = ATTR_NOSUID | (0 if how == "dev" else ATTR_NODEV) | (ATTR_RDONLY if how == "ro" else 0)
+        set_attributes(place, RECURSIVE, attributes)
+
+    def bind_optional(self, source: str, path: str, how: str) -> None:
+        if os.path.exists(OLD + source):
+            self.bind(source, path, how, optional=True)
+
+    def tmpfs(self, path: str, options: str) -> None:
+        mount("tmpfs", make(path), "tmpfs", NOSUID | NODEV, options)
+
+    def mkdir(self, path: str, mode: str, uid: str, gid: str) -> None:
+        place = make(path)
+        os.chmod(place, int(mode, 8))
+        os.chown(place, int(uid), int(gid))
+
+    def proc(self, path: str) -> None:
+        mount("proc", place := make(path), "proc", NOSUID | NODEV | NOEXEC)
+        set_attributes(place, 0, ATTR_RDONLY)
+
+    def symlink(self, target: str, path: str) -> None:
+        os.makedirs(os.path.dirname(NEW + path), 0o755, exist_ok=True)
+        if not os.path.lexists(NEW + path):
+            os.symlink(target, NEW + path)
+
+    def enter(self) -> None:
+        set_attributes(NEW, 0, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+        os.chdir(NEW)
+        check(libc.pivot_root(b".", b"."), "pivot_root")
+        check(libc.umount2(b".", MNT_DETACH), "umount of the old root")
+        os.chdir("/")
+
+
+class Launcher(Root):
+    """All steps, and what they hand on to later ones."""
+
+    def __init__(self) -> None:
+        self.supervisor: socket.socket | None = None
+        self.init_pipe = -1  # to the first process of the namespace, in its child
+        self.ruleset = -1
+
+    def report(self, text: str) -> None:
+        if self.supervisor is not None:
             with suppress(OSError):
-                room = os.statvfs(folder)
-                room_bytes = room.f_bavail * room.f_frsize
-            report(f"exit {state} {peak_kib} {room_bytes}")
+                self.supervisor.send(text.encode())
 
+    def status(self, descriptor: str) -> None:
+        self.supervisor = socket.socket(fileno=int(descriptor))
+        self.supervisor.set_inheritable(False)
 
-def step_rlimit(kind: str, soft: str, hard: str) -> None:
-    granted = resource.getrlimit(int(kind))[1]
-    limit = int(hard) if granted == resource.RLIM_INFINITY else min(int(hard), granted)
-    resource.setrlimit(int(kind), (min(int(soft), limit), limit))
+    def cgroup(self, file: str) -> None:
+        write(file, "0")
 
+    def child_cgroup(self, folder: str) -> None:
+        write(f"{folder}/cgroup.procs", "0")
 
-def step_chdir(folder: str) -> None:
-    os.chdir(folder)
+    def unshare(self, flags: str) -> None:
+        check(libc.unshare(int(flags, 0)), "unshare")
 
+    def map(self, uid: str, gid: str) -> None:
+        if os.path.exists("/proc/self/setgroups"):
+            write("/proc/self/setgroups", "deny")
+        write("/proc/self/uid_map", f"{uid} {uid} 1")
+        write("/proc/self/gid_map", f"{gid} {gid} 1")
 
-def step_account(uid: str, gid: str) -> None:
-    os.setgroups([])
-    os.setresgid(int(gid), int(gid), int(gid))
-    os.setresuid(int(uid), int(uid), int(uid))
+    def fork(self) -> None:
+        if os.fork():
+            os._exit(0)
 
+    def fork_and_wait(self) -> None:
+        if child := os.fork():
+            os.waitpid(child, 0)
+            os._exit(0)
 
-def step_drop_capabilities() -> None:
-    for capability in range(64):
-        prctl(CAPBSET_DROP, capability)
-    prctl(SET_SECUREBITS, NOROOT_LOCKED)
-    prctl(CAP_AMBIENT, 4)
-    check(libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)), "capset")
+    def loopback(self) -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+            fcntl.ioctl(control, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
 
+    def init(self, scratch: str) -> None:
+        read_end, write_end = os.pipe()
+        if bot := os.fork():
+            os.close(write_end)
+            self.run_init(bot, read_end, scratch)
+        os.close(read_end)
+        self.init_pipe = write_end
+        self.report("bot")
+        if self.supervisor is not None:
+            self.supervisor.close()
+            self.supervisor = None
+        os.setsid()
 
-def step_no_new_privs() -> None:
-    check(prctl(SET_NO_NEW_PRIVS, 1), "no_new_privs")
+    def run_init(self, bot: int, read_end: int, scratch: str) -> NoReturn:
+        """Runs the first process of a namespace to its end."""
+        for descriptor in range(3):
+            os.close(descriptor)
+        folder = -1
+        with suppress(OSError):
+            folder = os.open(scratch, os.O_PATH | os.O_DIRECTORY)
+        prctl(SET_DUMPABLE, 0)
+        libc.prctl(SET_NAME, b"referee-init", 0, 0, 0)
+        if text := os.read(read_end, 4096):
+            self.report(text.decode("utf-8", "replace"))
+            os._exit(126)
+        os.close(read_end)
+        self.report("started")
+        peak_kib = 0
+        while True:
+            try:
+                pid, state, usage = os.wait4(-1, 0)
+            except ChildProcessError:
+                os._exit(0)
+            peak_kib = max(peak_kib, usage.ru_maxrss)
+            if pid == bot:
+                room_bytes = -1
+                with suppress(OSError):
+                    room = os.statvfs(folder)
+                    room_bytes = room.f_bavail * room.f_frsize
+                self.report(f"exit {state} {peak_kib} {room_bytes}")
 
+    def rlimit(self, kind: str, soft: str, hard: str) -> None:
+        granted = resource.getrlimit(int(kind))[1]
+        limit = int(hard) if granted == resource.RLIM_INFINITY else min(int(hard), granted)
+        resource.setrlimit(int(kind), (min(int(soft), limit), limit))
 
-def step_landlock(files: str, network: str, scopes: str) -> None:
-    global ruleset
-    handled = struct.pack("=QQQ", int(files, 0), int(network, 0), int(scopes, 0))
-    ruleset = syscall(LANDLOCK_CREATE, handled, ctypes.c_size_t(len(handled)), 0, what="landlock_create_ruleset")
+    def chdir(self, folder: str) -> None:
+        os.chdir(folder)
 
+    def account(self, uid: str, gid: str) -> None:
+        os.setgroups([])
+        os.setresgid(int(gid), int(gid), int(gid))
+        os.setresuid(int(uid), int(uid), int(uid))
 
-def step_allow(path: str, rights: str) -> None:
-    try:
-        parent = os.open(path, os.O_PATH)
-    except OSError:
-        return
-    mask = ~0 if stat.S_ISDIR(os.fstat(parent).st_mode) else FILE_RIGHTS
-    rule = struct.pack("=Qi", int(rights, 0) & mask, parent)
-    syscall(LANDLOCK_ADD, ruleset, 1, rule, 0, what=f"landlock_add_rule {path}")
-    os.close(parent)
+    def drop_capabilities(self) -> None:
+        for capability in range(64):
+            prctl(CAPBSET_DROP, capability)
+        prctl(SET_SECUREBITS, NOROOT_LOCKED)
+        prctl(CAP_AMBIENT, 4)
+        check(libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)), "capset")
 
+    def no_new_privs(self) -> None:
+        check(prctl(SET_NO_NEW_PRIVS, 1), "no_new_privs")
 
-def step_restrict() -> None:
-    syscall(LANDLOCK_RESTRICT, ruleset, 0, what="landlock_restrict_self")
-    os.close(ruleset)
+    def landlock(self, files: str, network: str, scopes: str) -> None:
+        handled = struct.pack("=QQQ", int(files, 0), int(network, 0), int(scopes, 0))
+        size = ctypes.c_size_t(len(handled))
+        self.ruleset = syscall(LANDLOCK_CREATE, handled, size, 0, what="landlock_create_ruleset")
 
+    def allow(self, path: str, rights: str) -> None:
+        try:
+            parent = os.open(path, os.O_PATH)
+        except OSError:
+            return
+        mask = ~0 if stat.S_ISDIR(os.fstat(parent).st_mode) else FILE_RIGHTS
+        rule = struct.pack("=Qi", int(rights, 0) & mask, parent)
+        syscall(LANDLOCK_ADD, self.ruleset, 1, rule, 0, what=f"landlock_add_rule {path}")
+        os.close(parent)
 
-def step_seccomp(text: str) -> None:
-    code = ctypes.create_string_buffer(bytes.fromhex(text))
-    program = struct.pack("@HP", len(text) // 16, ctypes.addressof(code))
-    check(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), program, ctypes.c_ulong(0), ctypes.c_ulong(0)), "seccomp")
+    def restrict(self) -> None:
+        syscall(LANDLOCK_RESTRICT, self.ruleset, 0, what="landlock_restrict_self")
+        os.close(self.ruleset)
 
-
-def launch(words: list[str]) -> None:
-    """Takes all steps and becomes the program."""
-    rest = iter(words)
-    while (word := next(rest)) != "--":
-        step = globals()[f"step_{word}"]
-        step(*islice(rest, step.__code__.co_argcount))
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would inherit that
-        signal.signal(number, signal.SIG_DFL)
-    report("runs")
-    program = [*rest]
-    os.execv(program[0], program)
+    def seccomp(self, text: str) -> None:
+        code = ctypes.create_string_buffer(bytes.fromhex(text))
+        program = struct.pack("@HP", len(text) // 16, ctypes.addressof(code))
+        check(libc.prctl(SET_SECCOMP, ctypes.c_ulong(2), program, ctypes.c_ulong(0), ctypes.c_ulong(0)), "seccomp")
 
 
 def main() -> None:
+    launcher = Launcher()
+    rest = iter(sys.argv[1:])
     try:
-        launch(sys.argv[1:])
+        while (word := next(rest)) != "--":
+            step = getattr(launcher, word)
+            step(*islice(rest, step.__code__.co_argcount - 1))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would inherit that
+            signal.signal(number, signal.SIG_DFL)
+        launcher.report("runs")
+        program = [*rest]
+        os.execv(program[0], program)
     except Exception as error:
         text = f"error {error}"
-        if init_pipe >= 0:
-            os.write(init_pipe, text.encode())
-        elif status is not None:
-            report(text)
+        if launcher.init_pipe >= 0:
+            os.write(launcher.init_pipe, text.encode())
+        elif launcher.supervisor is not None:
+            launcher.report(text)
         else:
             sys.stderr.write(f"launcher: {error}\n")
         os._exit(126)

@@ -30,58 +30,58 @@ def without(layer: str) -> bool:
 
 def command() -> tuple[str, ...]:
     """Returns the launcher's command line, without steps. Compiles it again if it was removed from the cache."""
-    words = _command()
-    if not os.path.exists(words[-1]):
-        _command.cache_clear()
-        words = _command()
-    return words
+    if not os.path.exists(_launcher()[0][-1]):
+        _launcher.cache_clear()
+    return _launcher()[0]
+
+
+def obstacle() -> str | None:
+    """Returns in a few words why there is no compiled launcher; None if there is one."""
+    return _launcher()[1]
 
 
 @cache
-def _command() -> tuple[str, ...]:
-    program = None if without("compiler") else compiled()
-    return (sys.executable, "-I", "-S", "-B", str(PYTHON_LAUNCHER)) if program is None else (str(program),)
+def _launcher() -> tuple[tuple[str, ...], str | None]:
+    try:
+        return (str(compiled()),), None
+    except OSError as error:
+        return (sys.executable, "-I", "-S", "-B", str(PYTHON_LAUNCHER)), str(error)
 
 
-def compiled() -> Path | None:
-    """Returns the launcher from the cache, or compiles it; None if no compiler works."""
+def compiled() -> Path:
+    """Returns the launcher from the cache, or compiles it. OSError in a few words if there is none."""
+    if without("compiler"):
+        raise OSError(f"switched off by {WITHOUT}")
     folder = _cache_folder()
-    if folder is None:
-        return None
     digest = sha256(SOURCE.read_bytes() + platform.machine().encode()).hexdigest()[:16]
     program = folder / f"launcher-{digest}"
     if _is_trusted(program):
         return program
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
-    if compiler is not None:
-        with suppress(OSError):
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            if _compile(compiler, program):
-                return program
-    return None
+    if compiler is None:
+        raise OSError("no C compiler")
+    try:
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            dir=folder, prefix=".launcher-"
+        ) as place:  # several referees may start at once
+            made = Path(place, "launcher")
+            made.write_bytes(bytes(ROOM_BYTES))
+            if _compile(compiler, made):
+                made.chmod(0o755)
+                return made.replace(program)
+    except OSError as error:
+        raise OSError(f"the cache {folder} cannot be written ({error.strerror})") from error
+    raise OSError("no C compiler that works")
 
 
-def obstacle() -> str:
-    """Returns in a few words why there is no compiled launcher."""
-    if without("compiler"):
-        return f"switched off by {WITHOUT}"
-    if not any(map(shutil.which, COMPILERS)):
-        return "no C compiler"
-    if (folder := _cache_folder()) is not None:
-        try:
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder) as trial:
-                trial.write(bytes(ROOM_BYTES))
-        except OSError as error:
-            return f"the cache {folder} cannot be written ({error.strerror})"
-    return "no C compiler that works"
-
-
-def _cache_folder() -> Path | None:
+def _cache_folder() -> Path:
     """Returns a folder of this account. In a shared one, other accounts could replace the launcher."""
     cache_home = os.environ.get("XDG_CACHE_HOME", "")
     folder = cache_home if os.path.isabs(cache_home) else os.path.expanduser("~/.cache")
-    return Path(folder, "referee") if os.path.isabs(folder) else None
+    if not os.path.isabs(folder):
+        raise OSError("no home folder for a cache")
+    return Path(folder, "referee")
 
 
 def _is_trusted(program: Path) -> bool:
@@ -93,21 +93,11 @@ def _is_trusted(program: Path) -> bool:
     return status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o022 and os.access(program, os.X_OK)
 
 
-def _compile(compiler: str, program: Path) -> bool:
-    """Compiles to a temporary file and renames it, since several referees may start at once."""
-    handle, made = tempfile.mkstemp(dir=program.parent, prefix=".launcher-")
-    os.close(handle)
-    try:
+def _compile(compiler: str, made: Path) -> bool:
+    with suppress(OSError, subprocess.TimeoutExpired):
         for options in OPTIONS:
-            line = [compiler, "-std=c11", "-O2", *options, "-o", made, str(SOURCE)]
+            line = [compiler, "-std=c11", "-O2", *options, "-o", str(made), str(SOURCE)]
             done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=COMPILE_S, check=False)
             if done.returncode == 0:
-                os.chmod(made, 0o755)
-                os.replace(made, program)
                 return True
-    except (OSError, subprocess.TimeoutExpired):
-        pass
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(made)
     return False

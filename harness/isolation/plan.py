@@ -4,8 +4,8 @@ A *guarantee* is a promise (`GUARANTEES`). A *layer* keeps it, and differs betwe
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,13 +14,12 @@ from referee.harness.errors import NotIsolated, RunError, UsageError
 from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.launcher_build import without
-from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, process_limit, seccomp
+from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.layers.namespaces import SandboxFiles
-from referee.harness.isolation.probe import Machine, probe
-from referee.harness.isolation.sandbox_command import sandbox_command
+from referee.harness.isolation.probe import Machine, probe, sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
-from referee.harness.paths import HOME
+from referee.harness.paths import HOME, KITS
 
 NONE = "none"
 GUARANTEES: Mapping[str, str] = {
@@ -89,8 +88,8 @@ def layer_by_guarantee(isolation: Isolation) -> dict[str, str]:
     namespace_layer = "bwrap" if namespace == "bwrap" else "namespaces" if namespace else None
     landlock_layer = "landlock" if machine.landlock else None
     landlock_scope = landlock_layer if machine.landlock >= landlock.SCOPE_ABI else None
-    seccomp_layer = "seccomp" if machine.seccomp else NONE
-    process_layer = "poll+rlimit" if namespace == "user" or machine.account else "poll"
+    seccomp_layer = "seccomp" if machine.has("seccomp") else NONE
+    process_layer = "poll+rlimit" if namespace == "user" or machine.has("account") else "poll"
     return {
         "kill": "pidns" if namespace else "subreaper",
         "memory": "cgroup" if groups.has("memory") else "poll+data",
@@ -102,7 +101,7 @@ def layer_by_guarantee(isolation: Isolation) -> dict[str, str]:
         "network": namespace_layer or seccomp_layer,
         "peers": _joined(namespace_layer, landlock_scope),
         "privileges": seccomp_layer,
-        "account": "own" if machine.account else NONE,
+        "account": "own" if machine.has("account") else NONE,
     }
 
 
@@ -169,14 +168,9 @@ class SandboxSpec(Struct, frozen=True):
     hidden: HiddenFiles = HiddenFiles()
 
 
-@contextmanager
-def vacate_cgroup(isolation: Isolation) -> Iterator[None]:
+def vacate_cgroup(isolation: Isolation) -> AbstractContextManager[None]:
     """Wraps the starts of bots: our process may have to leave its control group for the block."""
-    if isolation.mode == "off" or PORTABLE or without("cgroup"):
-        yield
-        return
-    with cgroups.vacate():
-        yield
+    return nullcontext() if isolation.mode == "off" or PORTABLE or without("cgroup") else cgroups.vacate()
 
 
 def make_sandbox(isolation: Isolation, spec: SandboxSpec) -> Sandbox:
@@ -198,36 +192,32 @@ def make_sandbox(isolation: Isolation, spec: SandboxSpec) -> Sandbox:
         writable=isolation.writable,
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
-        uid=os.geteuid() if uid is None else uid,
-        gid=os.getegid() if uid is None else uid,
+        owner=uid,
     )
-    group = machine.groups.make(spec.memory_bytes, spec.processes) if machine.groups.hierarchies else None
-    group_steps = [] if group is None else group.steps(forks=machine.namespaces in ("own", "user"))
+    inner_steps = _inner_steps(machine, files, spec)
+    group = machine.groups.make(spec.memory_bytes, spec.processes)
     try:
-        line = sandbox_command(machine.namespaces, files, group_steps, _inner_steps(machine, files, spec, uid))
+        group_steps = group.steps(forks=machine.namespaces in ("own", "user")) if group is not None else ()
+        return Sandbox((*sandbox_command(machine.namespaces, files, group_steps, inner_steps), "--"), layers, group)
     except (OSError, RunError):
-        if group is not None:
-            group.remove()
+        Sandbox(group=group).remove()
         raise
-    return Sandbox((*line, "--"), layers, group)
 
 
 def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Sandbox:
-    """Makes the sandbox of a build: a control group if possible, and no network unless `network`. OSError if it cannot
-    be kept from the network."""
+    """Makes the sandbox of a build: a control group if possible, and no network unless `network`.
+
+    OSError if it cannot be kept from the network.
+    """
     machine = probe() if isolation.mode != "off" else None
     steps: list[str] = []
     if not network:
         if machine is None or machine.namespaces not in ("own", "user"):
             raise OSError("a build without network needs namespaces, which this machine does not offer")
         steps = namespaces.without_network(user=machine.namespaces == "user")
-    group = None
-    if machine is not None and machine.groups.hierarchies:
-        group = machine.groups.make(memory_bytes, processes)
-    if group is None and not steps:
-        return Sandbox()
-    group_steps = [] if group is None else group.steps(forks=False)
-    return Sandbox((*launcher_build.command(), "status", STATUS, *group_steps, *steps, "--"), group=group)
+    group = None if machine is None else machine.groups.make(memory_bytes, processes)
+    steps = [*(() if group is None else group.steps(forks=False)), *steps]
+    return Sandbox((*launcher_build.command(), "status", STATUS, *steps, "--") if steps else (), group=group)
 
 
 def _require(isolation: Isolation, layers: Mapping[str, str]) -> None:
@@ -238,17 +228,16 @@ def _require(isolation: Isolation, layers: Mapping[str, str]) -> None:
 def _link_paths(isolation: Isolation, spec: SandboxSpec) -> list[str]:
     files = [word for word in spec.argv if word.startswith("/") and os.path.exists(word)]
     folders = [str(spec.cwd), *spec.path.split(os.pathsep)]
-    return [*visible_paths.SYSTEM_FOLDERS, *visible_paths.kits(), *files, *folders, *isolation.readable]
+    return [*visible_paths.SYSTEM_FOLDERS, str(KITS), *files, *folders, *isolation.readable]
 
 
 def _own_account(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> int | None:
     """Returns a new account for a bot, if that can reach the bot's files, and gives it the scratch folder."""
-    if not machine.account:
+    if not machine.has("account"):
         return None
     mounted = frozenset(visible.paths) if machine.namespaces else frozenset()
-    folder = os.path.realpath(
-        spec.cwd if spec.cwd != HOME else spec.argv[0]
-    )  # not the whole package for a built-in bot
+    # Not the whole package for a built-in bot.
+    folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.argv[0])
     paths = [folder]
     if folder in visible.partial_folders:
         inner = (path for path in visible.paths if visible_paths.is_inside(path, [folder]))
@@ -264,12 +253,12 @@ def _own_account(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> 
     return uid
 
 
-def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec, uid: int | None) -> list[str]:
+def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> list[str]:
     """Returns the last steps, which the bot's own process takes."""
-    inside = machine.namespaces is not None
+    inside, uid = machine.namespaces is not None, files.owner
     steps = ["chdir", str(spec.cwd), *(account.steps(uid) if uid is not None else ()), "drop_capabilities"]
     if uid is not None or machine.namespaces == "user":
-        steps += process_limit.steps(spec.processes)
+        steps += account.limit_tasks(spec.processes)
     steps.append("no_new_privs")
     if machine.landlock:
         visible = files.visible
@@ -278,7 +267,7 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec, uid: 
         listed = () if inside else visible.partial_folders
         write = [files.scratch, *files.writable, *(["/tmp"] if inside else [])]
         steps += landlock.steps(read, write, namespaces.DEVICES, machine.landlock, listed)
-    if machine.seccomp:
+    if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI
         steps += seccomp.steps(not inside and not machine.landlock, not inside, local_sockets)
     return steps

@@ -23,15 +23,13 @@ from referee.harness.isolation.supervisor import (
     FAREWELL,
     Program,
     Request,
-    children_cpu_s,
     kill,
     reap,
     receive,
-    send,
+    run_program,
     set_rlimits,
     stop_all,
     wakeup_pipe,
-    watch,
 )
 
 MARK = "REFEREE_MARK"
@@ -119,7 +117,7 @@ def end_all(bot: BotProcesses) -> int:
         for pid in stopped:
             kill(pid, signal.SIGKILL)
         if bot.roots:
-            peak_bytes = max([peak_bytes, *(child.peak_bytes for child in reap())])
+            peak_bytes = max([peak_bytes, *(child_bytes for _, _, child_bytes in reap())])
         if not stopped:
             break
         time.sleep(0.0005)
@@ -141,8 +139,8 @@ def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None
         ready, _, _ = select.select([requests.fileno(), wakeup], [], [])
         if wakeup in ready:
             os.read(wakeup, 4096)
-            for child in reap():
-                if bot_mark := supervisors.pop(child.pid, ""):
+            for pid, _, _ in reap():
+                if bot_mark := supervisors.pop(pid, ""):
                     end_marked(bot_mark)  # the supervisor may have been killed
         if requests.fileno() not in ready:
             continue
@@ -153,8 +151,8 @@ def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None
             if request is None and folder is not None:
                 remove(folder)
             return
-        bot_mark = f"{mark}-{next(numbers)}"
-        request["env"][MARK] = bot_mark
+        request["env"][MARK] = bot_mark = f"{mark}-{next(numbers)}"
+        request["reusable"] = False
         pid = os.fork()
         if pid == 0:
             requests.close()
@@ -171,8 +169,8 @@ def _end(supervisors: dict[int, str]) -> None:
     """Waits for the supervisors, which end their bots once the referee is gone, and kills those that do not exit."""
     deadline = time.monotonic() + END_S
     while supervisors and time.monotonic() < deadline:
-        for child in reap():
-            supervisors.pop(child.pid, None)
+        for ended, _, _ in reap():
+            supervisors.pop(ended, None)
         time.sleep(0.001)
     for pid in supervisors:
         kill(pid, signal.SIGKILL)
@@ -181,30 +179,24 @@ def _end(supervisors: dict[int, str]) -> None:
 
 def supervise(request: Request, descriptors: list[int], mark: str) -> None:
     """Runs one bot to its end. Never returns."""
-    control = descriptors.pop()
-    send(control, {"supervisor": os.getpid()})
-    wakeup = wakeup_pipe()
-    try:
+    bot = BotProcesses(mark, children=True)
+
+    def start(request: Request, streams: list[int]) -> Program:
         set_rlimits(request["rlimits"])
         pid = subprocess.Popen(
             request["argv"],
-            stdin=descriptors[0],
-            stdout=descriptors[1],
-            stderr=descriptors[2],
+            stdin=streams[0],
+            stdout=streams[1],
+            stderr=streams[2],
             cwd=request["cwd"],
             env=request["env"],
             start_new_session=True,
         ).pid
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        send(control, {"error": str(error)})
-        os._exit(0)
-    for descriptor in descriptors:
-        os.close(descriptor)
-    send(control, {"pid": pid, "root": os.getpid()})
-    bot = BotProcesses(mark, children=True)
-    bot.sessions.add(pid)
-    peak_bytes = max(watch(control, wakeup, Program(pid, 0, None), bot.look), end_all(bot))
-    send(control, {"cpu_s": children_cpu_s(), "peak_bytes": peak_bytes})
+        bot.sessions.add(pid)
+        return Program(pid, 0, None)
+
+    control = descriptors.pop()
+    run_program(request, descriptors, control, wakeup_pipe(), start, lambda: end_all(bot), bot.look)
     os._exit(0)
 
 

@@ -13,10 +13,9 @@ from msgspec import Struct
 from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.hidden_files import VisiblePaths
 from referee.harness.isolation.launcher_build import without
-from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, seccomp
+from referee.harness.isolation.layers import account, bubblewrap, cgroups, landlock, namespaces, seccomp
 from referee.harness.isolation.layers.cgroups import Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
-from referee.harness.isolation.sandbox_command import sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
 
 TRIAL_S = 10.0
@@ -29,14 +28,13 @@ class Machine(Struct, frozen=True):
     """How they are made: "own" (as root), "user" (in a user namespace) or "bwrap"; None = not at all."""
     landlock: int
     """Its version; 0 = none."""
-    seccomp: bool
-    account: bool
-    """Whether a bot can have an account of its own, if its files are open to that."""
     groups: Groups
-    compiled: bool
-    """Whether the sandbox launcher is the compiled one."""
     missing: Mapping[str, str]
-    """By layer, why it is missing."""
+    """By layer, why it is missing. Namespaces may be made in one way and be missing in another."""
+
+    def has(self, layer: str) -> bool:
+        """Whether the machine offers `seccomp`, `account` (one for each bot), or a compiled `launcher`."""
+        return self.missing.keys().isdisjoint((layer, "linux"))
 
 
 @cache
@@ -44,7 +42,7 @@ def probe() -> Machine:
     """Tries every layer."""
     if PORTABLE:
         why = f"this is {sys.platform}" if sys.platform != "linux" else f"switched off by {launcher_build.WITHOUT}"
-        return Machine(None, 0, False, False, Groups(()), False, {"linux": why})
+        return Machine(None, 0, Groups(()), {"linux": why})
     missing: dict[str, str] = {}
     namespace = _namespaces(missing)
     version = 0 if without("landlock") else landlock.abi()
@@ -59,10 +57,27 @@ def probe() -> Machine:
         missing["account"] = reason
     groups, no_groups = (Groups(()), {}) if without("cgroup") else cgroups.find()
     missing |= {f"cgroup {name}": reason for name, reason in no_groups.items()}
-    compiled = not launcher_build.command()[-1].endswith(".py")
-    if not compiled:
-        missing["launcher"] = f"{launcher_build.obstacle()}: each bot starts about 8 ms later"
-    return Machine(namespace, version, "seccomp" not in missing, "account" not in missing, groups, compiled, missing)
+    if reason := launcher_build.obstacle():
+        missing["launcher"] = f"{reason}: each bot starts about 8 ms later"
+    return Machine(namespace, version, groups, missing)
+
+
+def sandbox_command(
+    namespace: str | None, files: SandboxFiles, group: Sequence[str], steps: Sequence[str]
+) -> list[str]:
+    """Returns the sandbox launcher's command line: it joins the control group, enters namespaces, and takes the steps.
+
+    `namespace`: how namespaces are made (`Machine`).
+    """
+    launcher = [*launcher_build.command()]
+    line = [*launcher, "status", STATUS]
+    if namespace == "bwrap":  # its namespaces hide the control groups
+        outside = [*launcher, *group, "--"] if group else []
+        return [*outside, *bubblewrap.command(files, launcher), *line, "init", files.scratch, *steps]
+    line += group
+    if namespace is not None:
+        line += [*namespaces.enter(user=namespace == "user"), *namespaces.mount(files), "init", files.scratch]
+    return [*line, *steps]
 
 
 def _namespaces(missing: dict[str, str]) -> str | None:
@@ -91,25 +106,17 @@ def _no_account(namespace: str | None) -> str | None:
 
 def _trial(namespace: str | None, steps: Sequence[str]) -> str | None:
     """Starts a program with some layers. Returns why that fails, or None."""
-    folders = visible_paths.outermost(map(os.path.realpath, filter(os.path.exists, visible_paths.SYSTEM_FOLDERS)))
-    files = SandboxFiles(
-        visible=VisiblePaths(tuple(folders)),
-        link_paths=visible_paths.SYSTEM_FOLDERS,
-        writable=(),
-        scratch="/tmp/scratch",
-        scratch_bytes=1 << 20,
-        uid=os.geteuid(),
-        gid=os.getegid(),
-    )
+    folders = map(os.path.realpath, filter(os.path.exists, visible_paths.SYSTEM_FOLDERS))
+    visible = VisiblePaths(tuple(visible_paths.outermost(folders)))
+    files = SandboxFiles(visible, visible_paths.SYSTEM_FOLDERS, (), "/tmp/scratch", 1 << 20)
+    words = sandbox_command(namespace, files, [], steps if "account" in steps else ["no_new_privs", *steps])
     program = shutil.which("true", path=os.defpath) or sys.executable
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
-            words = sandbox_command(namespace, files, [], steps if "account" in steps else ["no_new_privs", *steps])
             replaced = {STATUS: str(theirs.fileno()), "fork": "fork_and_wait"}
-            line = [replaced.get(word, word) for word in words]
             process = subprocess.Popen(
-                [*line, "--", program],
+                [*(replaced.get(word, word) for word in words), "--", program],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psutil
 
 from referee.harness.isolation import supervisor
-from referee.harness.isolation.supervisor import CHILDREN_FILES, PORTABLE
+from referee.harness.isolation.supervisor import CHILDREN_FILES
 
 READ_BY = "children files" if CHILDREN_FILES else "psutil"
 
@@ -29,14 +29,3 @@ def descendants(root: int) -> list[int]:
 def stop_all(root: int) -> None:
     """Stops every process below `root`, including those that are forked meanwhile."""
     supervisor.stop_all(lambda: descendants(root))
-
-
-def is_stopped(pid: int) -> bool:
-    """Whether a signal or a tracer has stopped a process."""
-    try:
-        return psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP)
-    except psutil.Error:
-        return False
-
-
-__all__ = ["CHILDREN_FILES", "PORTABLE", "READ_BY", "descendants", "is_stopped", "stop_all", "walk"]

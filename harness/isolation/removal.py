@@ -5,6 +5,7 @@ with a GROUP and a hyphen. The spawner becomes this program after the referee wa
 """
 
 import errno
+import glob
 import os
 import sys
 import time
@@ -25,8 +26,7 @@ def remove(folder: str | os.PathLike[str]) -> None:
             return
         top = _open(folder)
         try:
-            for name in _remove_files(top):
-                _remove_nested(top, name)
+            _remove_content(top)
         finally:
             os.close(top)
         os.rmdir(folder)
@@ -34,9 +34,8 @@ def remove(folder: str | os.PathLike[str]) -> None:
         pass
 
 
-def _remove_nested(top: int, name: str) -> None:
-    """Removes the folder `name` in the open folder `top`."""
-    names = [name]
+def _remove_content(top: int) -> None:
+    names = _remove_files(top)
     while names:
         name = names.pop()
         try:
@@ -73,18 +72,6 @@ def _remove_files(folder: int) -> list[str]:
     return names
 
 
-def remove_groups(prefix: str) -> None:
-    """Removes the control groups with this path, followed by a hyphen, whose processes have ended."""
-    folder, _, start = prefix.rpartition("/")
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return
-    for name in names:
-        if name.startswith(f"{start}-"):
-            remove_group(f"{folder}/{name}")
-
-
 def remove_group(folder: str | os.PathLike[str]) -> None:
     """Removes a control group whose processes have ended."""
     deadline = time.monotonic() + GROUP_S
@@ -100,5 +87,6 @@ def remove_group(folder: str | os.PathLike[str]) -> None:
 if __name__ == "__main__":
     if sys.argv[1]:
         remove(sys.argv[1])
-    for group in sys.argv[2:]:
-        remove_groups(group)
+    for start in sys.argv[2:]:
+        for group in glob.glob(f"{glob.escape(start)}-*"):
+            remove_group(group)

@@ -8,16 +8,24 @@ import resource
 import secrets
 import signal
 import sys
-import threading
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import psutil
 
 from referee.harness.errors import NoRoom
-from referee.harness.isolation.process_tree import PORTABLE, descendants
-from referee.harness.isolation.supervisor import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, RLIMIT_LOCKS, kill, prctl
+from referee.harness.isolation.process_tree import descendants
+from referee.harness.isolation.shared_block import shared
+from referee.harness.isolation.supervisor import (
+    LIBC,
+    PORTABLE,
+    PR_SET_CHILD_SUBREAPER,
+    PR_SET_DUMPABLE,
+    RLIMIT_LOCKS,
+    kill,
+    prctl,
+)
 
 TOO_MANY = (errno.EMFILE, errno.ENFILE)
 """The errors for too few file descriptors, of this process or of the machine."""
@@ -31,35 +39,7 @@ STRAYS_S = 2.0
 """Longest wait for killed processes."""
 
 
-class _Guard:
-    """The process attributes that `guarded` changes, of which each process has one set."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._blocks = 0  # a build may run in a thread while others play
-        self._previous = 1, 0
-
-    def begin(self) -> None:
-        with self._lock:
-            if not self._blocks:
-                self._previous = _dumpable(), _subreaper()
-                prctl(PR_SET_DUMPABLE, 0)
-                prctl(PR_SET_CHILD_SUBREAPER, 1)
-            self._blocks += 1
-
-    def end(self) -> None:
-        with self._lock:
-            self._blocks -= 1
-            if not self._blocks:
-                prctl(PR_SET_CHILD_SUBREAPER, self._previous[1])
-                if self._previous[0] == 1:
-                    prctl(PR_SET_DUMPABLE, 1)
-
-
-_guard = _Guard()
-
-
-@contextmanager
+@shared
 def guarded() -> Iterator[None]:
     """Protects our memory, which holds the seed, and adopts orphans for the length of the block.
 
@@ -69,21 +49,16 @@ def guarded() -> Iterator[None]:
     if PORTABLE:
         yield
         return
-    _guard.begin()
+    dumpable, subreaper = LIBC.prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), ctypes.c_int()
+    LIBC.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(subreaper), 0, 0, 0)
+    prctl(PR_SET_DUMPABLE, 0)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
         yield
     finally:
-        _guard.end()
-
-
-def _dumpable() -> int:
-    return int(ctypes.CDLL(None).prctl(PR_GET_DUMPABLE, 0, 0, 0, 0))
-
-
-def _subreaper() -> int:
-    value = ctypes.c_int()
-    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(value), 0, 0, 0)
-    return value.value
+        prctl(PR_SET_CHILD_SUBREAPER, subreaper.value)
+        if dumpable == 1:
+            prctl(PR_SET_DUMPABLE, 1)
 
 
 def new_mark() -> int:

@@ -10,16 +10,17 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+import psutil
 import trio
 
 from referee.harness.errors import RunError
 from referee.harness.isolation import portable
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.isolation.plan import NO_SANDBOX, Sandbox
-from referee.harness.isolation.process_tree import PORTABLE, descendants, is_stopped
+from referee.harness.isolation.process_tree import descendants
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import TOO_MANY, end_strays, guarded, new_mark, no_room
-from referee.harness.isolation.supervisor import FAREWELL, KILL, Request, kill
+from referee.harness.isolation.supervisor import KILL, PORTABLE, QUIT, Request, kill
 from referee.harness.isolation.supervisor_messages import NO_RLIMITS, Message, decode, make_request, send_request
 
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -36,7 +37,10 @@ MAX_IDLE = 8
 
 
 class Process:
-    """A running bot: our ends of its pipes, all non-blocking, and its supervisor's control socket."""
+    """A running bot: our ends of its pipes, all non-blocking, and its supervisor's control socket.
+
+    Its attributes with the names of `Message`'s are what the supervisor has reported so far.
+    """
 
     def __init__(
         self,
@@ -52,23 +56,16 @@ class Process:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
         self.pid = 0
         """The pid of the bot, or of its supervisor if that was killed before it told us."""
-        self.supervisor = 0
-        self.root = 0
-        """The process above all of its processes: the first of a process namespace, or the supervisor."""
+        self.supervisor = self.root = 0
         self.earlier_cpu_s = 0.0
-        """CPU time of earlier programs that `root` has reaped."""
         self.isolation: Mapping[str, str] = {}
         """The layer of each guarantee for this bot."""
         self.group: Group | None = None
         self.scratch: Path | None = None
         self.exit_code: int | None = None
-        """Its exit code; negative: a signal; None: it runs."""
         self.cpu_s: float | None = None
-        """CPU time of its whole process tree, known after `end`."""
         self.peak_bytes = 0
-        """The highest peak of resident memory among its processes that have ended."""
         self.room_bytes = -1
-        """Free space in its scratch folder when it exited; -1 = unknown."""
         self.closed = False
         """Whether its descriptors are closed."""
         self._on_idle = on_idle
@@ -88,10 +85,13 @@ class Process:
         if message is None or message.supervisor is None:
             return False
         self.pid = self.root = self.supervisor = message.supervisor
-        while not await self._message_waits(SUPERVISOR_S):
-            if is_stopped(self.supervisor):
-                self._wake_supervisor()
-        message = await self._read_message()
+        while True:
+            with trio.move_on_after(SUPERVISOR_S):
+                message = await self._read_message()
+                break
+            with suppress(psutil.Error):
+                if psutil.Process(self.supervisor).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+                    self._wake_supervisor()
         if message is None:
             return True
         if message.error is not None:
@@ -108,8 +108,8 @@ class Process:
         """Waits for the bot to exit. Returns its exit code; None if it still runs."""
         with trio.move_on_after(patience_s):
             async with self._reading:  # another task may have read the message meanwhile
-                while self.exit_code is None and (message := await self._read_message()) is not None:
-                    self._note(message)
+                while self.exit_code is None and await self._read_message():
+                    pass
         return self.exit_code
 
     async def abandon(self) -> None:
@@ -152,20 +152,12 @@ class Process:
             self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
             self.group.remove()
 
-    async def _message_waits(self, patience_s: float) -> bool:
-        """Waits until `_read_message` has something to return."""
-        with trio.move_on_after(patience_s):
-            if b"\n" not in self._unread:
-                await trio.lowlevel.wait_readable(self.control.fileno())
-            return True
-        return False
-
     async def _tree_ended(self, patience_s: float) -> bool:
         """Waits until the supervisor has ended or is idle."""
         with trio.move_on_after(patience_s):
             async with self._reading:
-                while (message := await self._read_message()) is not None:
-                    self._note(message)
+                while await self._read_message():
+                    pass
             return True
         return False
 
@@ -201,13 +193,6 @@ class Process:
             os.close(self.stdin)
             self.stdin = -1
 
-    def _note(self, message: Message) -> None:
-        if message.exit is not None:
-            self.exit_code, self.room_bytes = message.exit, message.room_bytes
-        self.cpu_s = self.cpu_s if message.cpu_s is None else message.cpu_s
-        self.peak_bytes = max(self.peak_bytes, message.peak_bytes)
-        self._idle = message.idle
-
     async def _read_message(self) -> Message | None:
         """Returns the supervisor's next message; None if it has ended, is idle, or if a bot has sent the message."""
         if self._idle:
@@ -227,6 +212,12 @@ class Process:
         message = decode(line)
         if message is None:
             self._kill_supervisor()
+            return None
+        if message.exit is not None:
+            self.exit_code, self.room_bytes = message.exit, message.room_bytes
+        self.cpu_s = self.cpu_s if message.cpu_s is None else message.cpu_s
+        self.peak_bytes = max(self.peak_bytes, message.peak_bytes)
+        self._idle = message.idle
         return message
 
 
@@ -264,9 +255,7 @@ class Spawner:
         self._folder = folder
         self._started: set[Process] = set()  # processes with open descriptors
         self._idle: list[IdleSupervisor] = []
-        self._killed_marks: set[int] = (
-            set()
-        )  # of spawners that were killed: we have adopted the processes of their bots
+        self._killed_marks = set[int]()  # of killed spawners: we have adopted the processes of their bots
         self._start_process()
 
     async def start(
@@ -350,7 +339,7 @@ class Spawner:
     def close(self) -> None:
         """Ends the spawner and everything that it has started."""
         self._end_idle()
-        end_spawner(self._process, self._requests)
+        end_spawner(self._process, self._requests, self._mark)
         self.end_strays()
 
     def end_strays(self) -> None:
@@ -407,7 +396,7 @@ class Spawner:
 def start_spawner(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
     """Starts a spawner. Returns its process, our end of its socket, and its mark."""
     mark = new_mark()
-    requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM if PORTABLE else socket.SOCK_SEQPACKET)
+    requests, theirs = socket.socketpair()
     with theirs:
         program = ["-m", portable.__name__] if PORTABLE else ["-I", "-S", str(SUPERVISOR)]
         command = [sys.executable, *program, str(theirs.fileno()), str(mark)]
@@ -422,11 +411,11 @@ def start_spawner(folder: Path | None) -> tuple[subprocess.Popen[bytes], socket.
     return process, requests, mark
 
 
-def end_spawner(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
+def end_spawner(process: subprocess.Popen[bytes], requests: socket.socket, mark: int) -> None:
     """Ends a spawner in good order, or kills it after `FINISH_S`."""
     requests.setblocking(False)
     with suppress(OSError):  # a bot has killed it, or stopped it long ago
-        send_request(requests, FAREWELL, [])
+        requests.send(QUIT)
     requests.close()
     process.send_signal(signal.SIGCONT)  # a bot may have stopped it
     try:
@@ -434,8 +423,8 @@ def end_spawner(process: subprocess.Popen[bytes], requests: socket.socket) -> No
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    if PORTABLE and process.returncode != 0 and isinstance(process.args, list):
-        portable.end_marked(str(process.args[4]))
+    if PORTABLE and process.returncode != 0:
+        portable.end_marked(str(mark))
 
 
 @asynccontextmanager

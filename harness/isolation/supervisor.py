@@ -1,8 +1,9 @@
 """The supervisor: a small process above each bot. Nothing that the bot starts can escape it.
 
 Run as `python -I -S supervisor.py FD MARK [FOLDER]`, it is a *spawner*: a process of one thread that reads requests
-from the socket FD. With each `Request` come four descriptors: standard input, output and error of a program, and one
-end of a control socket. The spawner forks. The child is the supervisor of the program, which starts it and then
+from the socket FD. With each `Request` come five descriptors: a file that holds it, standard input, output and error
+of a program, and one end of a control socket. The spawner forks. The child is the supervisor of the program, which
+starts it and then
 
 - adopts the orphans of the program's processes (`PR_SET_CHILD_SUBREAPER`), and so double-forked daemons;
 - writes to the control socket `{"supervisor": pid}`, then `{"pid", "root"}`, or `{"error"}` if the program cannot be
@@ -10,12 +11,12 @@ end of a control socket. The spawner forks. The child is the supervisor of the p
 - ends everything when the control socket brings `KILL` or its end of file, which also means that the referee is gone;
   then writes `{"cpu_s", "peak_bytes"}`, the usage of the whole process tree, and exits;
 - or, if the request says `reusable` and no process is left below it, adds `"idle"` to that message and waits on the
-  control socket for another request, which brings the three standard streams of a program.
+  control socket for another request, which brings its file and the three standard streams of a program.
 
 A bot of the same account can kill its supervisor: then the spawner adopts and ends its processes. If a bot kills the
 spawner too, the referee adopts them and recognises them by MARK, a resource limit that every child inherits.
 
-When the referee closes FD, the spawner ends everything. If it has not sent `FAREWELL` before, it was killed: then the
+When the referee closes FD, the spawner ends everything. If it has not sent `QUIT` before, it was killed: then the
 spawner becomes `removal.py`, which removes FOLDER, with the scratch folders, and the control groups.
 
 Standard library only, and without site-packages: a fork costs a tenth of a new interpreter. Do not import `subprocess`
@@ -38,7 +39,6 @@ from typing import Any, NamedTuple, TypedDict
 PR_SET_DUMPABLE = 4
 PR_GET_TIMERSLACK = 30
 PR_SET_CHILD_SUBREAPER = 36
-REQUEST_BYTES = 1 << 18
 RLIMITS = sorted({number for name, number in vars(resource).items() if name.startswith("RLIMIT_")})
 SYSCALLS = {"x86_64": (315, 252, 250), "aarch64": (275, 31, 219)} if sys.maxsize > 1 << 32 else {}
 """`sched_getattr`, `ioprio_get` and `keyctl`, for which the C library has no functions."""
@@ -48,8 +48,8 @@ KEYCTL_GET_KEYRING_ID, SESSION_KEYRING = 0, -3
 IOPRIO_WHO_PROCESS = 1
 KILL = b"k"
 """The byte that ends a bot. It may come several times, the last time just before the next request."""
-LENGTH = struct.Struct(">I")
-"""The header of a request: its length. It begins with a zero byte, and so never with `KILL`."""
+REQUEST, QUIT = b"r", b"q"
+"""Messages: one that brings a request, in a file because it may be longer than a message, and a referee's last one."""
 CREDENTIALS = struct.Struct("iII")
 """Pid, uid and gid of a sender, as the kernel attaches them."""
 STATUS = "@status"
@@ -60,7 +60,6 @@ MAX_STOP_PASSES = 200
 PORTABLE = sys.platform != "linux" or "linux" in os.environ.get("REFEREE_WITHOUT", "").split(",")
 """Whether `portable.py` takes the place of this supervisor."""
 LIBC = ctypes.CDLL(None, use_errno=True)
-IGNORED_BY_PYTHON = [getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)]
 CHILDREN_FILES = not PORTABLE and os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 """Whether this kernel lists the children of each thread. Without it, all processes of the machine are read."""
 
@@ -91,16 +90,6 @@ class Program(NamedTuple):
     pid: int
     init: int  # the first process of its process namespace, the ancestor of all others; 0 = it has none
     status: socket.socket | None  # on which `init` reports
-
-
-class Reaped(NamedTuple):
-    """A child that has ended."""
-
-    pid: int
-    code: int
-    """Its exit code; negative: a signal."""
-    peak_bytes: int
-    """Peak resident memory of itself or a child that it reaped; 0 = unknown: before `exec` it is as large as we are."""
 
 
 def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None:
@@ -157,29 +146,21 @@ def serve(requests: socket.socket, mark: str, folder: str | None = None) -> None
 
 
 def receive(requests: socket.socket) -> tuple[Request | None, list[int]]:
-    """Reads the next request with its descriptors; None when the referee is gone.
-
-    It is preceded by its length, since not every system preserves message boundaries.
-    """
-    data = b""
-    descriptors: list[int] = []
+    """Reads the next request with the descriptors of its program; None when the referee is gone."""
+    message = KILL
     try:
-        while not data:
-            data, descriptors, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4)
-            if not data:
-                return None, []
-            data = data.lstrip(KILL)
-        for descriptor in descriptors:
-            os.set_inheritable(descriptor, False)
-        length = LENGTH.unpack_from(data)[0]
-        while len(data) < LENGTH.size + length:
-            more = requests.recv(REQUEST_BYTES)
-            if not more:
-                return None, descriptors
-            data += more
+        while message == KILL:
+            message, descriptors, _, _ = socket.recv_fds(requests, 1, 5)
     except ConnectionResetError:  # the referee ended without reading our last message
-        return None, descriptors
-    request: Request = json.loads(data[LENGTH.size :])
+        message = b""
+    if not message or message == QUIT:
+        return FAREWELL if message else None, []
+    if not descriptors:
+        raise OSError("too many open files")
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)
+    with open(descriptors.pop(0), "rb") as file:
+        request: Request = json.load(file)
     return request, descriptors
 
 
@@ -188,21 +169,20 @@ def supervise(request: Request, descriptors: list[int]) -> None:
     control = socket.socket(fileno=descriptors.pop())
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     wakeup = wakeup_pipe()
+    try:
+        set_rlimits(request["rlimits"])
+        attributes = inherited_attributes()
+    except (OSError, ValueError) as error:
+        send(control.fileno(), {"supervisor": os.getpid()})
+        send(control.fileno(), {"error": str(error)})
+        os._exit(0)
     current: Request | None = request
-    previous: tuple[object, ...] | None = None
     while current is not None:
-        try:
-            set_rlimits(current["rlimits"])
-            attributes = inherited_attributes()
-        except (OSError, ValueError) as error:
-            if previous is None:  # otherwise a bot is to blame, and a new supervisor can run the program
-                send(control.fileno(), {"supervisor": os.getpid()})
-                send(control.fileno(), {"error": str(error)})
+        if not run_program(current, descriptors, control.fileno(), wakeup, start, end_all):
             break
-        if previous not in (None, attributes) or not run_program(control.fileno(), wakeup, current, descriptors):
-            break
-        previous = attributes
         current, descriptors = receive(control)
+        if inherited_attributes() != attributes:
+            break  # a bot is to blame, and a new supervisor can run the program
     os._exit(0)
 
 
@@ -235,7 +215,15 @@ def inherited_attributes() -> tuple[object, ...]:
     return tuple(values)
 
 
-def run_program(control: int, wakeup: int, request: Request, streams: list[int]) -> bool:
+def run_program(
+    request: Request,
+    streams: list[int],
+    control: int,
+    wakeup: int,
+    start: Callable[[Request, list[int]], Program],
+    end_all: Callable[[], int],
+    look: Callable[[], None] | None = None,
+) -> bool:
     """Runs a bot to its end. Returns whether this supervisor can run another."""
     send(control, {"supervisor": os.getpid()})
     earlier_s = children_cpu_s()
@@ -249,7 +237,7 @@ def run_program(control: int, wakeup: int, request: Request, streams: list[int])
     earlier = 0.0 if program.init else earlier_s
     send(control, {"pid": program.pid, "root": program.init or os.getpid(), "earlier_cpu_s": earlier})
     try:
-        peak_bytes = max(watch(control, wakeup, program), end_all())
+        peak_bytes = max(watch(control, wakeup, program, look), end_all())
     except (OSError, MemoryError):
         os._exit(1)  # the bot took away our descriptors or memory: the spawner ends its processes
     if program.status is not None:
@@ -282,24 +270,16 @@ def start(request: Request, streams: list[int]) -> Program:
 def spawn(argv: list[str], request: Request, streams: list[int]) -> int:
     """Starts a child with these standard streams and returns its pid."""
     os.chdir(request["cwd"])
-    pid = os.posix_spawn(
-        find_program(argv[0], request["env"]),
+    pid = os.posix_spawnp(
+        argv[0],
         argv,
         request["env"],
         file_actions=[(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)],
         setsid=True,
-        setsigdef=IGNORED_BY_PYTHON,
+        setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them, and a bot would inherit that
     )
     os.chdir("/")
     return pid
-
-
-def find_program(name: str, env: dict[str, str]) -> str:
-    """Returns the path of a program by the PATH of the child."""
-    if os.sep in name:
-        return name
-    files = [os.path.join(folder, name) for folder in os.get_exec_path(env)]
-    return next((file for file in files if os.access(file, os.X_OK) and not os.path.isdir(file)), name)
 
 
 def set_rlimits(limits: dict[str, int]) -> None:
@@ -364,11 +344,11 @@ def watch(control: int, wakeup: int, program: Program, look: Callable[[], None] 
         if wakeup not in ready:
             continue
         os.read(wakeup, 4096)
-        for child in reap():
-            peak_bytes = max(peak_bytes, child.peak_bytes)
-            if child.pid == (program.init or program.pid) and not reported:
+        for pid, code, child_bytes in reap():
+            peak_bytes = max(peak_bytes, child_bytes)
+            if pid == (program.init or program.pid) and not reported:
                 reported = True
-                send(control, {"exit": child.code, "peak_bytes": peak_bytes})
+                send(control, {"exit": code, "peak_bytes": peak_bytes})
 
 
 def end_all(survivors: Collection[int] = ()) -> int:
@@ -384,7 +364,7 @@ def end_all(survivors: Collection[int] = ()) -> int:
             break
         for pid in stopped:
             kill(pid, signal.SIGKILL)
-        peak_bytes = max([peak_bytes, *(child.peak_bytes for child in reap())])
+        peak_bytes = max([peak_bytes, *(child_bytes for _, _, child_bytes in reap())])
         time.sleep(0.0005)
     return peak_bytes
 
@@ -411,8 +391,12 @@ def stop_all(find: Callable[[], list[int]]) -> set[int]:
     return stopped
 
 
-def reap() -> Iterator[Reaped]:
-    """Yields each child that has ended, adopted ones included."""
+def reap() -> Iterator[tuple[int, int, int]]:
+    """Yields each child that has ended, adopted ones included: its pid, its exit code (negative: a signal), its memory.
+
+    This is the peak resident memory, in bytes, of itself or a child that it has reaped. 0 means that it is unknown:
+    before `exec` a child is as large as we are.
+    """
     own_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         while True:
@@ -420,7 +404,7 @@ def reap() -> Iterator[Reaped]:
             if pid == 0:
                 return
             peak_kib = usage.ru_maxrss if usage.ru_maxrss > own_kib else 0
-            yield Reaped(pid, os.waitstatus_to_exitcode(status), peak_kib << 10)
+            yield pid, os.waitstatus_to_exitcode(status), peak_kib << 10
     except ChildProcessError:
         pass
 
@@ -432,28 +416,29 @@ def descendants(root: int, survivors: Collection[int] = ()) -> list[int]:
 
 def walk(root: int, survivors: Collection[int] = ()) -> Iterator[list[int]]:
     """Yields the same in short steps: the children of one thread, or none."""
-    if not CHILDREN_FILES:
-        yield from _walk_parents(root, survivors)
-        return
+    children = _children if CHILDREN_FILES else _children_by_parent()
     parents = [root]
     while parents:
-        parent = parents.pop()
-        try:
-            for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children", "rb", 0) as file:
-                    children = [pid for pid in map(int, file.read().split()) if pid not in survivors]
-                parents += children
-                yield children
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it has just ended: its children are adopted, and the next pass finds them
+        for pids in children(parents.pop()):
+            below = [pid for pid in pids if pid not in survivors]
+            parents += below
+            yield below
 
 
-def _walk_parents(root: int, survivors: Collection[int]) -> Iterator[list[int]]:
-    """Walks by the parent of each process of the machine, for a kernel without lists of children."""
+def _children(parent: int) -> Iterator[list[int]]:
+    try:
+        for task in os.listdir(f"/proc/{parent}/task"):
+            with open(f"/proc/{parent}/task/{task}/children", "rb", 0) as file:
+                pids = [*map(int, file.read().split())]
+            yield pids
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # it has just ended: its children are adopted, and the next pass finds them
+
+
+def _children_by_parent() -> Callable[[int], list[list[int]]]:
+    """Reads the parent of each process of the machine, for a kernel without lists of children."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", "rb") as stat:
                 # The process name is in parentheses and may hold anything; then come the state and the parent.
@@ -461,12 +446,7 @@ def _walk_parents(root: int, survivors: Collection[int]) -> Iterator[list[int]]:
         except (FileNotFoundError, ProcessLookupError):
             continue
         children.setdefault(parent, []).append(int(name))
-        yield []
-    parents = [root]
-    while parents:
-        below = [pid for pid in children.get(parents.pop(), ()) if pid not in survivors]
-        parents += below
-        yield below
+    return lambda parent: [children.get(parent, [])]
 
 
 def kill(pid: int, number: int) -> None:

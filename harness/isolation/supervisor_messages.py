@@ -4,23 +4,19 @@ Messages are lines of JSON. A bot that can write to the control socket may send 
 """
 
 import json
-import select
 import socket
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
 from referee.harness.isolation.plan import Sandbox
-from referee.harness.isolation.supervisor import LENGTH, Request
+from referee.harness.isolation.supervisor import REQUEST, Request
 
 NO_RLIMITS: Mapping[str, int] = {}
-PART_BYTES = 1 << 16
-SEND_S = 5.0
-"""Time that a spawner or supervisor has to read a part of a request."""
 
 Pid = Annotated[int, Meta(ge=1, lt=1 << 31)]
 
@@ -35,7 +31,7 @@ class Message(Struct, frozen=True):
     pid: Pid | None = None
     """The program's pid: it was started."""
     root: Pid | None = None
-    """The process above all processes of the program."""
+    """The process above all processes of the program: the first of a process namespace, or the supervisor."""
     earlier_cpu_s: float = 0.0
     """CPU time of earlier programs that `root` has reaped."""
     exit: int | None = None
@@ -79,17 +75,8 @@ def make_request(
 
 
 def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
-    """Sends a request to a spawner or an idle supervisor. OSError if it is gone or does not read.
-
-    In parts: a command line that shows a folder entry by entry is larger than a message may be.
-    """
-    text = json.dumps(request).encode()
-    data = LENGTH.pack(len(text)) + text
-    sent = socket.send_fds(requests, [data[:PART_BYTES]], descriptors)
-    writable = select.poll()
-    writable.register(requests, select.POLLOUT)
-    while sent < len(data):
-        if not writable.poll(SEND_S * 1e3):
-            raise TimeoutError(f"it has not read its request for {SEND_S:g} s")
-        with suppress(BlockingIOError):
-            sent += requests.send(data[sent : sent + PART_BYTES])
+    """Sends a request to a spawner or an idle supervisor. OSError if it is gone or does not read."""
+    with TemporaryFile() as file:
+        file.write(json.dumps(request).encode())
+        file.seek(0)
+        socket.send_fds(requests, [REQUEST], [file.fileno(), *descriptors])

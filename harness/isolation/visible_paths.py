@@ -5,7 +5,7 @@ Home folders, other bots, replays and the sockets of services are outside of the
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,18 +13,8 @@ from pathlib import Path
 from referee.harness.paths import HOME, KITS, RUNNER
 
 SYSTEM_FOLDERS = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/sys",
-    "/nix",
-    "/gnu",
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/etc", "/opt", "/sys", "/nix", "/gnu"),
 )
 INSTALLATION = ("lib", "lib64", "libexec", "include", "share", "conf", "release", "jre", "pyvenv.cfg")
 """Files and folders next to `bin` that its programs need."""
@@ -42,10 +32,11 @@ def required_paths(argv: tuple[str, ...], cwd: Path, path: str, extra: tuple[str
 
     Cached, since it runs while other bots are at play.
     """
-    paths = [*SYSTEM_FOLDERS, str(cwd), *kits(), *_installation(sys.executable), *paths_of_original(argv), *extra]
+    paths = [*SYSTEM_FOLDERS, str(KITS), str(cwd), *paths_of_original(argv), *extra]
     for word in argv[1:]:
         paths += _named_folders(word)
-    paths += _installation(argv[0])
+    for program in (sys.executable, argv[0]):
+        paths += _installation(program)
     if argv[0] == sys.executable:
         paths += _packages()
     for folder in path.split(os.pathsep):
@@ -75,34 +66,21 @@ def is_inside(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
-def links(paths: Iterable[str], scratch: str, visible: Iterable[str]) -> list[tuple[str, str]]:
+def links(paths: Iterable[str], visible: Collection[str]) -> list[tuple[str, str]]:
     """Returns the links that these paths lead through and that are not visible themselves, as (target, place)."""
-    visible = tuple(visible)
-    return list(dict.fromkeys([*_cached_links(tuple(paths), visible), *_links((scratch,), visible)]))
+    found = dict(link for path in paths for link in _links_on(path) if not is_inside(link[0], visible))
+    return [(target, place) for place, target in found.items()]
 
 
-@lru_cache
-def _cached_links(paths: tuple[str, ...], visible: tuple[str, ...]) -> list[tuple[str, str]]:
-    return _links(paths, visible)
-
-
-def _links(paths: Sequence[str], visible: Sequence[str]) -> list[tuple[str, str]]:
-    targets: dict[str, str] = {}
-    for path in paths:
-        for place, target in _links_on(path):
-            real = os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
-            if not is_inside(real, visible):
-                targets[place] = target
-    return [(target, place) for place, target in targets.items()]
-
-
-def _links_on(path: str) -> Iterator[tuple[str, str]]:
-    """Yields every link that is followed along a path: its place, in its real folder, and its target."""
+@lru_cache(1024)
+def _links_on(path: str) -> list[tuple[str, str]]:
+    """Returns every link that is followed along a path: its place, in its real folder, and its target."""
+    found = []
     parts = [part for part in reversed(path.split("/")) if part]
     folder = "/"
     for _ in range(MAX_STEPS):
         if not parts:
-            return
+            break
         name = parts.pop()
         if name == "..":
             folder = os.path.dirname(folder)
@@ -110,16 +88,12 @@ def _links_on(path: str) -> Iterator[tuple[str, str]]:
         place = os.path.join(folder, name)
         if os.path.islink(place):
             target = os.readlink(place)
-            yield place, target
+            found.append((place, target))
             parts += [part for part in reversed(target.split("/")) if part not in ("", ".")]
             folder = "/" if target.startswith("/") else folder
         else:
             folder = place
-
-
-def kits() -> list[str]:
-    """Returns the folder of the starter kits, which bots of one source file need."""
-    return [str(KITS)] if KITS.is_dir() else []
+    return found
 
 
 def _named_folders(word: str) -> Iterator[str]:
@@ -162,12 +136,9 @@ def _installation(program: str) -> Iterator[str]:
         program = os.path.normpath(os.path.join(folder, os.readlink(program)))
 
 
-def _folders_of_path_entry(folder: str) -> Iterator[str]:
-    parent = os.path.dirname(folder)
-    if os.path.basename(folder) == VERSION_MANAGER:
-        yield parent
-        return
-    yield folder
-    if os.path.basename(folder) == "bin" and os.path.basename(parent) != ".local":
-        for name in ("lib", "lib64", "libexec", "toolchains"):
-            yield os.path.join(parent, name)
+def _folders_of_path_entry(folder: str) -> list[str]:
+    parent, name = os.path.split(folder)
+    if name == VERSION_MANAGER:
+        return [parent]
+    beside = ("lib", "lib64", "libexec", "toolchains") if name == "bin" and not parent.endswith("/.local") else ()
+    return [folder, *(os.path.join(parent, each) for each in beside)]

@@ -8,7 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from referee.harness.isolation.process_tree import PORTABLE, walk
+from referee.harness.isolation.process_tree import walk
+from referee.harness.isolation.supervisor import PORTABLE
 
 QUICK_S = 0.005
 """Core wait is measured in calls that take longer than this."""

@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from referee.harness import threads
 from referee.harness.isolation.layers.cgroups import Group
-from referee.harness.isolation.process_tree import PORTABLE, walk
+from referee.harness.isolation.process_tree import walk
+from referee.harness.isolation.supervisor import PORTABLE
 from referee.harness.threads import Steps
 
 SAMPLE_EVERY_S = 0.025

@@ -91,6 +91,7 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     (tmp_path / "memory.swap.max").touch()
     groups = Groups((Hierarchy(tmp_path, frozenset({"memory", "pids", "cpu"}), unified=True),))
     group = groups.make(64 << 20, 10)
+    assert group is not None
     folder = Path(group.paths()[0])
     limits = {name: (folder / name).read_text() for name in ("memory.max", "memory.swap.max", "pids.max")}
     assert limits == {"memory.max": str(64 << 20), "memory.swap.max": "0", "pids.max": "40"}

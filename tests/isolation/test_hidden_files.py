@@ -300,7 +300,7 @@ def test_too_many_files_for_bubblewrap_are_an_error(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(bubblewrap, "program", lambda: "/usr/bin/bwrap")
     for count, fits in ((2500, True), (3000, False)):
         shown = tuple(f"{tmp_path}/data-{number}" for number in range(count))
-        files = SandboxFiles(VisiblePaths(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None, 0, 0)
+        files = SandboxFiles(VisiblePaths(shown, (str(tmp_path),)), (), (), str(tmp_path / "scratch"), None)
         with nullcontext() if fits else pytest.raises(RunError, match=f"{count} other files"):
             bubblewrap.command(files, ["launcher"])
 

@@ -14,14 +14,17 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, TypedDict
 
 MIB = 1 << 20
-SYSCALLS = {"x86_64": {"process_vm_readv": 310, "memfd": 319}, "aarch64": {"process_vm_readv": 270, "memfd": 279}}
+PART_BYTES = 16 * MIB
+"""Below the limit for the size of a file."""
 NEW_USER = 0x10000000
 PTRACE_ATTACH, PTRACE_DETACH = 16, 17
 IPC_PRIVATE, IPC_RMID, IPC_CREAT = 0, 0, 0o1000
+libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Targets(TypedDict):
@@ -54,94 +57,65 @@ class Refused(Exception):
 
 
 def forge(to: Targets) -> str:
-    """forges an answer of the rival, through /proc/PID/fd/1"""
+    """Forges an answer of the rival, through /proc/PID/fd/1."""
     output = os.open(f"/proc/{rival(to)}/fd/1", os.O_WRONLY)
     os.write(output, b"forged\n")
     return "an answer was written into the rival's output"
 
 
 def freeze(to: Targets) -> str:
-    """stops the rival, so that it loses on time"""
+    """Stops the rival, so that it loses on time."""
     os.kill(rival(to), 19)
     return "the rival was stopped"
 
 
-def end(to: Targets) -> str:
-    """kills the rival"""
+def kill(to: Targets) -> str:
+    """Kills the rival."""
     os.kill(rival(to), 9)
     return "the rival was killed"
 
 
 def trace(to: Targets) -> str:
-    """traces the rival like a debugger"""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    if libc.ptrace(PTRACE_ATTACH, pid := rival(to), None, None) != 0:
-        raise Refused(os.strerror(ctypes.get_errno()))
+    """Traces the rival like a debugger."""
+    check(libc.ptrace(PTRACE_ATTACH, pid := rival(to), None, None))
     os.waitpid(pid, 0)
     libc.ptrace(PTRACE_DETACH, pid, None, None)
     return "the rival was traced"
 
 
 def limit(to: Targets) -> str:
-    """lowers the rival's limits, priority or processors"""
-    pid, succeeded, refused = to["victim"], [], ""
-    for name, change in (
-        ("limits", lambda: resource.prlimit(pid, resource.RLIMIT_CORE, resource.prlimit(pid, resource.RLIMIT_CORE))),
-        ("priority", lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid))),
-        ("processors", lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid))),
-    ):
-        try:
-            change()  # to the values that they have: it does no harm
-            succeeded.append(name)
-        except OSError as error:
-            refused = str(error)
-    if not succeeded:
-        raise Refused(refused)
-    return f"the rival's {' and '.join(succeeded)} could be set"
+    """Lowers the rival's limits, priority or processors."""
+    pid, core = to["victim"], resource.RLIMIT_CORE
+    changes: dict[str, Callable[[], object]] = {  # to the values that they have: it does no harm
+        "limits": lambda: resource.prlimit(pid, core, resource.prlimit(pid, core)),
+        "priority": lambda: os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid)),
+        "processors": lambda: os.sched_setaffinity(pid, os.sched_getaffinity(pid)),
+    }
+    return f"the rival's {try_all(changes)} could be set"
 
 
 def read_memory(to: Targets) -> str:
-    """reads the rival's memory, through /proc/PID/mem and process_vm_readv"""
+    """Reads the rival's memory, through /proc/PID/mem and process_vm_readv."""
     pid = rival(to)
-    try:
-        with open(f"/proc/{pid}/mem", "rb", 0) as memory:
-            memory.seek(to["secret"])
-            return f"read {memory.read(6)!r} from the rival's memory"
-    except OSError as error:
-        refused = error
+    with suppress(OSError), open(f"/proc/{pid}/mem", "rb", 0) as memory:
+        memory.seek(to["secret"])
+        return f"read {memory.read(6)!r} from the rival's memory"
     text = ctypes.create_string_buffer(6)
     local = (ctypes.c_size_t * 2)(ctypes.addressof(text), 6)
     remote = (ctypes.c_size_t * 2)(to["secret"], 6)
-    number = SYSCALLS[os.uname().machine]["process_vm_readv"]
-    if ctypes.CDLL(None).syscall(ctypes.c_long(number), pid, local, 1, remote, 1, 0) > 0:
-        return f"read {text.raw!r} from the rival's memory"
-    raise Refused(str(refused))
+    check(libc.process_vm_readv(pid, local, ctypes.c_ulong(1), remote, ctypes.c_ulong(1), ctypes.c_ulong(0)))
+    return f"read {text.raw!r} from the rival's memory"
 
 
 def abstract_socket(to: Targets) -> str:
-    """talks to another bot over an abstract socket"""
+    """Talks to another bot over an abstract socket."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(f"\0{to['mark']}-rival")
         return f"received {line.recv(5)!r}"
 
 
-def command_line(to: Targets) -> str:
-    """reads the referee's command line"""
-    with open(f"/proc/{to['referee']}/cmdline", "rb") as words:
-        if not (read := words.read()):
-            raise Refused("empty")
-        return f"read {read[:40]!r}"
-
-
-def signal_referee(to: Targets) -> str:
-    """signals the referee (with signal 0, which does nothing)"""
-    os.kill(to["referee"], 0)
-    return "a signal reached the referee"
-
-
 def look_around(to: Targets) -> str:
-    """lists the processes of others"""
+    """Lists the processes of others."""
     ours = os.getsid(0)
     others = []
     for name in os.listdir("/proc"):
@@ -156,40 +130,47 @@ def look_around(to: Targets) -> str:
     return f"saw {len(others)} processes"
 
 
+def command_line(to: Targets) -> str:
+    """Reads the referee's command line."""
+    with open(f"/proc/{to['referee']}/cmdline", "rb") as words:
+        if not (read := words.read()):
+            raise Refused("empty")
+        return f"read {read[:40]!r}"
+
+
+def signal_referee(to: Targets) -> str:
+    """Signals the referee (with signal 0, which does nothing)."""
+    os.kill(to["referee"], 0)
+    return "a signal reached the referee"
+
+
 def read_source(to: Targets) -> str:
-    """reads the rival's program"""
-    with open(to["source"], "rb") as program:
-        return f"read {program.read(20)!r}"
+    """Reads the rival's program."""
+    return read_file(to["source"])
 
 
 def read_replay(to: Targets) -> str:
-    """reads the replay of its own match, and so all luck to come"""
-    linked = f"{os.environ['HOME']}/linked"
+    """Reads the replay of its own match, and so all luck to come."""
     name = os.path.relpath(to["replay"], to["own_folder"])
-    refused = ""
-    for path in (to["replay"], f"/proc/self/cwd/{name}", linked):
-        try:
-            if path == linked:
-                os.link(to["replay"], linked)
-            with open(path, "rb") as replay:
-                return f"read {replay.read(20)!r}"
-        except OSError as error:
-            refused = str(error)
-    raise Refused(refused)
+    for path in (to["replay"], f"/proc/self/cwd/{name}"):
+        with suppress(OSError):
+            return read_file(path)
+    os.link(to["replay"], linked := f"{os.environ['HOME']}/linked")
+    return read_file(linked)
 
 
 def write_rival(to: Targets) -> str:
-    """writes into the rival's folder"""
+    """Writes into the rival's folder."""
     return write_file(to["rivals_folder"])
 
 
 def write_own(to: Targets) -> str:
-    """writes into its own folder, for its next match or its author"""
+    """Writes into its own folder, for its next match or its author."""
     return write_file(to["own_folder"])
 
 
 def write_shared(to: Targets) -> str:
-    """leaves a file in a folder that every account may write to"""
+    """Leaves a file in a folder that every account may write to."""
     path = f"{to['shared_folder']}/left-behind"
     with open(path, "w") as left:
         left.write("x")
@@ -197,56 +178,53 @@ def write_shared(to: Targets) -> str:
 
 
 def network(to: Targets) -> str:
-    """connects to a port and sends a datagram"""
+    """Connects to a port and sends a datagram."""
+    address = "127.0.0.1", to["port"]
     try:
-        with socket.create_connection(("127.0.0.1", to["port"]), timeout=1):
+        with socket.create_connection(address, timeout=1):
             return "a connection was made"
-    except OSError as error:
-        refused = str(error)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:  # the other side notices whether it arrives
-        datagrams.sendto(b"x", ("127.0.0.1", to["port"]))
-    raise Refused(refused)
+    except OSError:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+            datagrams.sendto(b"x", address)  # the other side notices whether it arrives
+        raise
 
 
 def memory(to: Targets) -> str:
-    """exceeds the memory limit"""
+    """Exceeds the memory limit."""
     held = []
     for _ in range(to["bytes"] // MIB):
-        held.append(bytes(os.urandom(4096)) * (MIB // 4096))
+        held.append(os.urandom(4096) * (MIB // 4096))
         time.sleep(0)
     return f"held {len(held)} MiB"
 
 
 def memfd(to: Targets) -> str:
-    """exceeds the memory limit with files without a name, which no process is charged for"""
-    for _ in range(to["bytes"] // (16 * MIB)):  # below the limit for the size of a file
-        fill(os.memfd_create("hidden"), 16 * MIB)
-    return f"held {to['bytes'] // MIB} MiB"
+    """Exceeds the memory limit with files without a name, which no process is charged for."""
+    return hold(to, os.memfd_create)
 
 
 def shared_memory(to: Targets) -> str:
-    """exceeds the memory limit with files in memory"""
-    held = 0
-    for number in range(to["bytes"] // (16 * MIB) + 1):
-        file = os.open(f"/dev/shm/hidden-{os.getpid()}-{number}", os.O_RDWR | os.O_CREAT)
-        os.unlink(f"/dev/shm/hidden-{os.getpid()}-{number}")
-        fill(file, 16 * MIB)
-        held += 16
-    return f"held {held} MiB"
+    """Exceeds the memory limit with files in memory."""
+
+    def make(name: str) -> int:
+        file = os.open(f"/dev/shm/{name}", os.O_RDWR | os.O_CREAT)
+        os.unlink(f"/dev/shm/{name}")
+        return file
+
+    return hold(to, make)
 
 
 def segments(to: Targets) -> str:
-    """exceeds the memory limit with segments of System V, which no process needs to attach"""
-    libc = ctypes.CDLL(None, use_errno=True)
+    """Exceeds the memory limit with segments of System V, which no process needs to attach."""
     libc.shmat.restype = ctypes.c_void_p
     held: list[int] = []
     try:
-        for _ in range(to["bytes"] // (16 * MIB)):
-            held.append(libc.shmget(IPC_PRIVATE, ctypes.c_size_t(16 * MIB), IPC_CREAT | 0o600))
+        for _ in range(to["bytes"] // PART_BYTES):
+            held.append(check(libc.shmget(IPC_PRIVATE, ctypes.c_size_t(PART_BYTES), IPC_CREAT | 0o600)))
             place = libc.shmat(held[-1], None, 0)
-            if held[-1] < 0 or place in (None, ctypes.c_void_p(-1).value):
+            if place in (None, ctypes.c_void_p(-1).value):
                 raise OSError(ctypes.get_errno(), "no segment")
-            ctypes.memset(place, 1, 16 * MIB)
+            ctypes.memset(place, 1, PART_BYTES)
             libc.shmdt(ctypes.c_void_p(place))
     finally:
         for segment in held:
@@ -255,50 +233,37 @@ def segments(to: Targets) -> str:
 
 
 def priority(to: Targets) -> str:
-    """raises its own priority"""
-    succeeded = []
-    try:
+    """Raises its own priority."""
+
+    def real_time() -> None:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        succeeded.append("SCHED_FIFO")
-    except OSError as error:
-        refused = str(error)
-    try:
-        os.nice(-10)
-        succeeded.append("nice -10")
-    except OSError as error:
-        refused = str(error)
-    if not succeeded:
-        raise Refused(refused)
-    return " and ".join(succeeded)
+
+    return try_all({"SCHED_FIFO": real_time, "nice -10": lambda: os.nice(-10)})
 
 
 def lease(to: Targets) -> str:
-    """takes a lease on a file, which makes everybody who opens it wait"""
-    refused = "there is no file"
+    """Takes a lease on a file, which makes everybody who opens it wait."""
+    refused: Exception = Refused("there is no file")
     for name in os.listdir(to["own_folder"]):
-        file = os.open(f"{to['own_folder']}/{name}", os.O_RDONLY)
         try:
+            file = os.open(f"{to['own_folder']}/{name}", os.O_RDONLY)
             fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
             fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
             return f"{name} was leased"
         except OSError as error:
-            refused = str(error)
-        finally:
-            os.close(file)
-    raise Refused(refused)
+            refused = error
+    raise refused
 
 
 def user_namespace(to: Targets) -> str:
-    """becomes root in namespaces of its own, where the kernel has most of its bugs"""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(NEW_USER) != 0:
-        raise Refused(os.strerror(ctypes.get_errno()))
+    """Becomes root in namespaces of its own, where the kernel has most of its bugs."""
+    check(libc.unshare(NEW_USER))
     return "a user namespace was made"
 
 
 def daemon(to: Targets) -> str:
-    """leaves a daemon behind"""
+    """Leaves a daemon behind."""
     if os.fork() == 0:
         os.setsid()
         if os.fork():
@@ -326,6 +291,31 @@ def rival(to: Targets) -> int:
     return to["victim"]
 
 
+def check(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def try_all(attempts: Mapping[str, Callable[[], object]]) -> str:
+    """Returns the names of the attempts that succeed. Raises the last error if none does."""
+    succeeded = []
+    for name, attempt in attempts.items():
+        try:
+            attempt()
+            succeeded.append(name)
+        except OSError as error:
+            refused = error
+    if not succeeded:
+        raise refused
+    return " and ".join(succeeded)
+
+
+def read_file(path: str) -> str:
+    with open(path, "rb") as file:
+        return f"read {file.read(20)!r}"
+
+
 def write_file(folder: str) -> str:
     path = f"{folder}/written-by-attacker"
     with open(path, "w") as file:
@@ -334,37 +324,32 @@ def write_file(folder: str) -> str:
     return f"wrote into {folder}"
 
 
-def fill(file: int, size: int) -> None:
+def hold(to: Targets, make: Callable[[str], int]) -> str:
+    """Fills files in memory, which `make` opens by a name."""
+    count = to["bytes"] // PART_BYTES + 1
     block = os.urandom(MIB)
-    for _ in range(size // MIB):
-        os.write(file, block)
+    for number in range(count):
+        file = make(f"hidden-{os.getpid()}-{number}")
+        for _ in range(PART_BYTES // MIB):
+            os.write(file, block)
+    return f"held {count * PART_BYTES // MIB} MiB"
 
 
 ATTACKS: dict[str, tuple[str, Callable[[Targets], str]]] = {
-    "forge": ("peers", forge),
-    "freeze": ("peers", freeze),
-    "kill": ("peers", end),
-    "trace": ("peers", trace),
-    "limit": ("peers", limit),
-    "read-memory": ("peers", read_memory),
-    "abstract-socket": ("peers", abstract_socket),
-    "look-around": ("peers", look_around),
-    "command-line": ("peers", command_line),
-    "signal-referee": ("peers", signal_referee),
-    "read-source": ("files", read_source),
-    "read-replay": ("files", read_replay),
-    "write-rival": ("files", write_rival),
-    "write-own": ("files", write_own),
-    "write-shared": ("files", write_shared),
-    "network": ("network", network),
-    "memory": ("memory", memory),
-    "memfd": ("hidden", memfd),
-    "shared-memory": ("hidden", shared_memory),
-    "segments": ("hidden", segments),
-    "priority": ("privileges", priority),
-    "lease": ("privileges", lease),
-    "user-namespace": ("privileges", user_namespace),
-    "daemon": ("kill", daemon),
+    function.__name__.replace("_", "-"): (guarantee, function)
+    for guarantee, functions in {
+        "peers": (
+            *(forge, freeze, kill, trace, limit, read_memory),
+            *(abstract_socket, look_around, command_line, signal_referee),
+        ),
+        "files": (read_source, read_replay, write_rival, write_own, write_shared),
+        "network": (network,),
+        "memory": (memory,),
+        "hidden": (memfd, shared_memory, segments),
+        "privileges": (priority, lease, user_namespace),
+        "kill": (daemon,),
+    }.items()
+    for function in functions
 }
 """By name, the guarantee that an attack tries to break, and its function."""
 
@@ -373,8 +358,10 @@ def attack(name: str, to: Any) -> dict[str, str]:
     """Tries one attack and returns its result."""
     try:
         return {"reached": ATTACKS[name][1](to)}
-    except (OSError, Refused, MemoryError) as error:
-        return {"refused": f"{type(error).__name__}: {error}" if not isinstance(error, Refused) else str(error)}
+    except Refused as refused:
+        return {"refused": str(refused)}
+    except (OSError, MemoryError) as error:
+        return {"refused": f"{type(error).__name__}: {error}"}
 
 
 if __name__ == "__main__":

@@ -5,14 +5,17 @@ fault of the bot.
 """
 
 import os
+import resource
 import secrets
 import stat
 from collections.abc import Collection, Sequence
 
+from referee.harness.isolation.layers.cgroups import tasks
+
 FIRST, COUNT = 0x70000000, 0x0F000000
 """Account numbers above those of people, services and containers, and below 2^31."""
 MAX_FILES = 4000
-"""A folder with more counts as closed: checking it would take too long."""
+"""More of them count as closed: checking them would take too long."""
 
 
 def draw() -> int:
@@ -25,14 +28,25 @@ def steps(uid: int) -> list[str]:
     return ["account", str(uid), str(uid)]
 
 
+def limit_tasks(processes: int | None) -> list[str]:
+    """Returns the steps that set the kernel's limit of processes, a backstop behind our own counting; None = no limit.
+
+    The kernel counts all processes of an account. So this is for a user namespace or an account of the bot's own. The
+    limit never binds root.
+    """
+    if processes is None:
+        return []
+    limit = str(tasks(processes))
+    return ["rlimit", str(resource.RLIMIT_NPROC), limit, limit]
+
+
 def is_open(paths: Sequence[str], mounted: Collection[str], hidden: Collection[str] = ()) -> bool:
     """Whether every account may read these files and folders with their content, except what is hidden.
 
     `mounted`: folders that can be reached whatever the rights of their parents are.
     """
-    if len(paths) > MAX_FILES:
-        return False
-    return all(_can_be_reached(path, mounted) and _can_be_read(path, hidden) for path in map(os.path.realpath, paths))
+    real_paths = [*map(os.path.realpath, paths)]
+    return all(_can_be_reached(path, mounted) for path in real_paths) and _can_be_read(real_paths, hidden)
 
 
 def _can_be_reached(path: str, mounted: Collection[str]) -> bool:
@@ -43,25 +57,21 @@ def _can_be_reached(path: str, mounted: Collection[str]) -> bool:
     return True
 
 
-def _can_be_read(path: str, hidden: Collection[str]) -> bool:
-    paths = [path]
-    count = 0
-    while paths:
+def _can_be_read(paths: list[str], hidden: Collection[str]) -> bool:
+    for _ in range(MAX_FILES):
+        if not paths:
+            return True
         path = paths.pop()
         if path in hidden:
             continue
-        count += 1
         try:
             mode = os.lstat(path).st_mode
             if stat.S_ISDIR(mode):
                 paths += [entry.path for entry in os.scandir(path)]
         except OSError:
             return False
-        if count > MAX_FILES:
+        is_program = stat.S_ISREG(mode) and mode & stat.S_IXUSR
+        needed = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) or is_program else stat.S_IROTH
+        if not stat.S_ISLNK(mode) and mode & needed != needed:
             return False
-        rights = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-        if mode & stat.S_IXUSR and stat.S_ISREG(mode):
-            rights |= stat.S_IXOTH
-        if not stat.S_ISLNK(mode) and mode & rights != rights:
-            return False
-    return True
+    return False

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from referee.harness.isolation.hidden_files import too_many_files
-from referee.harness.isolation.layers.namespaces import BASE, SandboxFiles, is_optional
-from referee.harness.isolation.visible_paths import is_inside, links
+from referee.harness.isolation.layers import namespaces
+from referee.harness.isolation.layers.namespaces import SandboxFiles
+from referee.harness.isolation.visible_paths import is_inside
 
 MAX_WORDS = 8500
 """Arguments that fit into bubblewrap's limit of 9,000, with those of the program."""
@@ -26,28 +27,27 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     """
     bwrap = program()
     assert bwrap is not None
-    size = () if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))
-    tmpfs = (*size, "--tmpfs")
+    tmpfs = (*(() if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))), "--tmpfs")
     words = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *tmpfs, "/tmp"]
-    visible = files.visible
-    for path in visible.partial_folders:
-        if path not in (BASE, "/"):
-            words += ["--perms", "0555", "--dir", path]
-    for path in visible.paths:
-        if os.path.islink(path):
-            words += ["--symlink", os.readlink(path), path]
-        else:
-            words += ["--ro-bind-try" if is_optional(path, visible) else "--ro-bind", path, path]
-    for target, place in links(files.link_paths, files.scratch, visible.paths):
-        words += ["--symlink", target, place]
+    for step in namespaces.shown(files):
+        words += _words(step)
     for path in filter(os.path.isabs, launcher):
-        if not is_inside(os.path.realpath(path), visible.paths):
+        if not is_inside(os.path.realpath(path), files.visible.paths):
             words += ["--ro-bind", path, path]
-    for path in files.writable:
-        words += ["--bind", path, path]
-    for path in visible.empty_folders:
-        words += ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
     words += [*tmpfs, os.path.realpath(files.scratch), "--proc", "/proc", "--dev", "/dev", "--"]
-    if visible.partial_folders and len(words) > MAX_WORDS:
-        raise too_many_files(visible.partial_folders[0], len(visible.paths))
+    if files.visible.partial_folders and len(words) > MAX_WORDS:
+        raise too_many_files(files.visible.partial_folders[0], len(files.visible.paths))
     return words
+
+
+def _words(step: tuple[str, ...]) -> list[str]:
+    match step:
+        case "mkdir", path, mode, *_:
+            return ["--perms", mode, "--dir", path]
+        case "tmpfs", path, _:
+            return ["--size", "4096", "--tmpfs", path, "--remount-ro", path]
+        case "bind", path, _, "rw":
+            return ["--bind", path, path]
+        case kind, path, place, *_:
+            return [{"bind": "--ro-bind", "bind_optional": "--ro-bind-try", "symlink": "--symlink"}[kind], path, place]
+    raise AssertionError(step)

@@ -5,23 +5,33 @@ our limits bind the bots as well.
 """
 
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.isolation.layers.process_limit import tasks
 from referee.harness.isolation.removal import remove_group
+from referee.harness.isolation.shared_block import shared
 
 MOUNTS = Path("/proc/self/mountinfo")
 OWN_GROUPS = Path("/proc/self/cgroup")
 V1 = ("memory", "pids")
 NEEDED = frozenset({"memory", "pids"})
 """Controllers without which groups of version 2 limit nothing."""
+V1_NAMES = {
+    "memory.max": "memory.limit_in_bytes",
+    "memory.swap.max": "memory.memsw.limit_in_bytes",
+    "memory.events": "memory.oom_control",
+    "anon": "total_rss",
+    "shmem": "total_shmem",
+    "cgroup.procs": "tasks",
+}
+"""The names in version 1 of files and fields of version 2, where they differ."""
 FILE_BYTES = 1 << 14
 """No file of a group that we read is longer."""
+TASKS_PER_PROCESS = 4
+"""The kernel counts threads as processes."""
 
 
 class Hierarchy(Struct, frozen=True):
@@ -34,6 +44,10 @@ class Hierarchy(Struct, frozen=True):
     needs_move: bool = False
     """Usable only while our process is `vacate`d."""
 
+    def name(self, name: str) -> str:
+        """Returns the name of a file or field of version 2 in this version."""
+        return name if self.unified else V1_NAMES.get(name, name)
+
 
 class Groups:
     """Makes the groups of a run. Without hierarchies, none can be made."""
@@ -45,41 +59,41 @@ class Groups:
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
         """The hierarchies that are usable now, or would be while `vacate`d."""
-        if not _move.refused:
-            return self._hierarchies
-        return tuple(hierarchy for hierarchy in self._hierarchies if not hierarchy.needs_move)
+        return tuple(each for each in self._hierarchies if not (each.needs_move and _move.refused))
 
     def has(self, controller: str) -> bool:
         return any(controller in hierarchy.controllers for hierarchy in self.hierarchies)
 
-    def make(self, memory_bytes: int | None, processes: int | None) -> "Group":
-        """Makes a group with its limits, for one bot. OSError if that fails."""
+    def make(self, memory_bytes: int | None, processes: int | None) -> "Group | None":
+        """Makes a group with its limits, for one bot; None without hierarchies. OSError if that fails."""
+        if not self.hierarchies:
+            return None
         self.count += 1
-        name = f"referee-{os.getpid()}-{self.count}"
-        group = Group([])
-        try:
-            for hierarchy in self.hierarchies:
-                folder = hierarchy.base / name
-                folder.mkdir()
-                group.folders.append((folder, hierarchy))
-                for file, value in _limits(hierarchy, memory_bytes, processes).items():
-                    (folder / file).write_text(str(value))
-        except OSError:
-            group.remove()
-            raise
-        return group
+        return _make(self.hierarchies, str(self.count), memory_bytes, processes)
 
 
-def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> dict[str, int]:
-    limits: dict[str, int] = {}
+def _make(hierarchies: Iterable[Hierarchy], name: str, memory_bytes: int | None, processes: int | None) -> "Group":
+    group = Group([])
+    try:
+        for hierarchy in hierarchies:
+            folder = hierarchy.base / f"referee-{os.getpid()}-{name}"
+            folder.mkdir()
+            group.folders.append((folder, hierarchy))
+            for file, value in _limits(hierarchy, memory_bytes, processes):
+                (folder / hierarchy.name(file)).write_text(str(value))
+    except OSError:
+        group.remove()
+        raise
+    return group
+
+
+def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> Iterator[tuple[str, int]]:
     if memory_bytes is not None and "memory" in hierarchy.controllers:
-        limits["memory.max" if hierarchy.unified else "memory.limit_in_bytes"] = memory_bytes
-        swap = "memory.swap.max" if hierarchy.unified else "memory.memsw.limit_in_bytes"
-        if (hierarchy.base / swap).exists():
-            limits[swap] = 0 if hierarchy.unified else memory_bytes
+        yield "memory.max", memory_bytes
+        if (hierarchy.base / hierarchy.name("memory.swap.max")).exists():
+            yield "memory.swap.max", 0 if hierarchy.unified else memory_bytes  # version 1 limits the sum of both
     if processes is not None and "pids" in hierarchy.controllers:
-        limits["pids.max"] = tasks(processes)
-    return limits
+        yield "pids.max", tasks(processes)
 
 
 class Group:
@@ -105,31 +119,21 @@ class Group:
             if hierarchy.unified and forks:
                 steps += ["child_cgroup", str(folder)]
             else:
-                steps += ["cgroup", str(folder / ("cgroup.procs" if hierarchy.unified else "tasks"))]
+                steps += ["cgroup", str(folder / hierarchy.name("cgroup.procs"))]
         return steps
 
     def out_of_memory(self) -> bool:
         """Whether the kernel has killed one of its processes at the memory limit."""
-        for folder, hierarchy in self.folders:
-            if "memory" in hierarchy.controllers:
-                file = "memory.events" if hierarchy.unified else "memory.oom_control"
-                return self._field(folder / file, "oom_kill") > 0
-        return False
+        return bool(self._sum("memory", "memory.events", "oom_kill"))
 
     def memory_bytes(self) -> int | None:
         """Returns the memory that it holds, files in memory included but no page cache; None = not counted."""
-        for folder, hierarchy in self.folders:
-            if "memory" in hierarchy.controllers:
-                names = ("anon", "shmem") if hierarchy.unified else ("total_rss", "total_shmem")
-                return sum(self._field(folder / "memory.stat", name) for name in names)
-        return None
+        return self._sum("memory", "memory.stat", "anon", "shmem")
 
     def cpu_s(self) -> float | None:
         """Returns the CPU time of everything in it, unreaped children included; None = not counted."""
-        for folder, hierarchy in self.folders:
-            if hierarchy.unified:
-                return self._field(folder / "cpu.stat", "usage_usec") / 1e6
-        return None
+        used_us = self._sum("cpu", "cpu.stat", "usage_usec")
+        return None if used_us is None else used_us / 1e6
 
     def kill(self) -> None:
         """Kills everything in it at once, where the kernel can."""
@@ -138,18 +142,22 @@ class Group:
                 with suppress(OSError):
                     (folder / "cgroup.kill").write_text("1")
 
-    def _field(self, file: Path, name: str) -> int:
-        """Returns a number by its name; 0 if there is none."""
+    def _sum(self, controller: str, file: str, *names: str) -> int | None:
+        """Adds up numbers in a controller's file; missing ones are 0. None = no hierarchy has this controller."""
+        for folder, hierarchy in self.folders:
+            if controller in hierarchy.controllers:
+                numbers = self._read(folder / hierarchy.name(file))
+                return sum(int(numbers.get(hierarchy.name(name), 0)) for name in names)
+        return None
+
+    def _read(self, file: Path) -> dict[str, str]:
         try:
             if (descriptor := self._files.get(file)) is None:
                 descriptor = self._files[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            for line in os.pread(descriptor, FILE_BYTES, 0).decode().splitlines():
-                key, _, value = line.partition(" ")
-                if key == name:
-                    return int(value)
+            lines = os.pread(descriptor, FILE_BYTES, 0).decode().splitlines()
         except OSError:
-            pass
-        return 0
+            return {}
+        return {name: number for name, _, number in (line.partition(" ") for line in lines)}
 
     def remove(self) -> None:
         """Removes the group once its processes have ended."""
@@ -161,75 +169,62 @@ class Group:
         self.folders = []
 
 
-class Move:
-    """Our process's move into a group below its own, of version 2, while bots play.
+class _Move:
+    """The state of `vacate`. A process is in one group, and so there is one of these."""
+
+    refused = False
+    """Whether we were not alone in our group when the last run began."""
+    base: Path | None = None
+    """The group that we have left."""
+
+
+_move = _Move()
+
+
+@shared
+def vacate() -> Iterator[None]:
+    """Moves our process into a group below its own, of version 2, if only then groups with limits can be made.
 
     A group that holds processes cannot give controllers to its children, except the topmost. So we leave our group if
     we are alone in it, and return when the last run has ended.
     """
-
-    def __init__(self) -> None:
-        self.refused = False
-        """Whether we were not alone in our group when the last run began."""
-        self.base: Path | None = None
-        """The group that we have left."""
-        self._runs = 0
-        self._lock = threading.Lock()
-
-    def begin(self) -> None:
-        with self._lock:
-            if not self._runs:
-                base = _base_to_leave()
-                self.refused = base is not None and not self._move_in(base)
-            self._runs += 1
-
-    def end(self) -> None:
-        with self._lock:
-            self._runs -= 1
-            if not self._runs and self.base is not None:
-                self._move_out(self.base)
-
-    def _move_in(self, base: Path) -> bool:
-        """Returns whether groups with limits can be made in `base` now."""
-        try:
-            if set((base / "cgroup.procs").read_text().split()) - {str(os.getpid())}:
-                return False
-            child = _child(base)
-            child.mkdir(exist_ok=True)
-            self.base = base
-            (child / "cgroup.procs").write_text("0")
-            (base / "cgroup.subtree_control").write_text(_subtree_control("+"))
-        except OSError:
-            if self.base is not None:
-                self._move_out(self.base)
-            return False
-        return True
-
-    def _move_out(self, base: Path) -> None:
-        """Returns to our group, with the processes that our program has started meanwhile."""
-        self.base = None
-        child = _child(base)
-        with suppress(OSError):
-            (base / "cgroup.subtree_control").write_text(_subtree_control("-"))
-            while members := (child / "cgroup.procs").read_text().split():
-                for pid in members:
-                    with suppress(ProcessLookupError):
-                        (base / "cgroup.procs").write_text(pid)
-        remove_group(child)
-
-
-_move = Move()
-"""One per process, since a process is in one group."""
-
-
-@contextmanager
-def vacate() -> Iterator[None]:
-    """Takes our process out of its group for the block, if only then groups with limits can be made."""
-    _move.begin()
+    base = _base_to_leave()
+    _move.base = base if base is not None and _move_in(base) else None
+    _move.refused = base != _move.base
     try:
         yield
     finally:
-        _move.end()
+        if (left := _move.base) is not None:
+            _move.base = None
+            _move_out(left)
+
+
+def _move_in(base: Path) -> bool:
+    """Returns whether groups with limits can be made in `base` now."""
+    child = _child(base)
+    try:
+        if set((base / "cgroup.procs").read_text().split()) - {str(os.getpid())}:
+            return False
+        child.mkdir(exist_ok=True)
+        (child / "cgroup.procs").write_text("0")
+        (base / "cgroup.subtree_control").write_text(_subtree_control("+"))
+    except OSError:
+        if child.exists():
+            _move_out(base)
+        return False
+    return True
+
+
+def _move_out(base: Path) -> None:
+    """Returns to our group, with the processes that our program has started meanwhile."""
+    child = _child(base)
+    with suppress(OSError):
+        (base / "cgroup.subtree_control").write_text(_subtree_control("-"))
+        while members := (child / "cgroup.procs").read_text().split():
+            for pid in members:
+                with suppress(ProcessLookupError):
+                    (base / "cgroup.procs").write_text(pid)
+    remove_group(child)
 
 
 def _child(base: Path) -> Path:
@@ -242,46 +237,37 @@ def _subtree_control(sign: str) -> str:
 
 def _base_to_leave() -> Path | None:
     """Returns our group of version 2, if groups with limits can be made in it as soon as we have left it."""
-    base = next((base for controllers, base in _own_groups() if not controllers), None)
-    if base is None:
-        return None
-    try:
-        offered = frozenset((base / "cgroup.controllers").read_text().split())
-    except OSError:
-        return None
-    leaves = offered >= NEEDED and not _is_topmost(base)
-    return base if leaves and _ancestor(base) is None and not _controllers(base) >= NEEDED else None
+    for controllers, base in _own_groups():
+        if not controllers and not (_is_topmost(base) or _ancestor(base) or _controllers(base) >= NEEDED):
+            return base if _names(base / "cgroup.controllers") >= NEEDED else None
+    return None
 
 
 def find() -> tuple[Groups, dict[str, str]]:
     """Tries out where groups can be made; for `memory`, `pids` and `cpu` also why not."""
-    with vacate():
-        return _find()
-
-
-def _find() -> tuple[Groups, dict[str, str]]:
     usable: list[Hierarchy] = []
     missing: dict[str, str] = {}
-    for controllers, base in _own_groups():
-        unified = controllers == ""
-        if unified:
-            base = _usable_base(base)
-        names = _controllers(base) if unified else frozenset(controllers.split(",")) & frozenset(V1)
-        if not unified and not names:
-            continue
-        _sweep(base)
-        hierarchy = Hierarchy(base, names | {"cpu"} if unified else names, unified, unified and base == _move.base)
-        if (reason := _trial(hierarchy)) is None:
-            usable.append(hierarchy)
-        else:
-            missing |= {name: reason for name in hierarchy.controllers}
+    with vacate():
+        for controllers, base in _own_groups():
+            if controllers:
+                hierarchy = Hierarchy(base, frozenset(controllers.split(",")), unified=False)
+            else:
+                base = _usable_base(base)
+                hierarchy = Hierarchy(base, _controllers(base) | {"cpu"}, True, needs_move=base == _move.base)
+            _sweep(base)
+            try:
+                _make([hierarchy], "trial", 64 << 20, 64).remove()
+                usable.append(hierarchy)
+            except OSError as error:
+                missing |= dict.fromkeys(hierarchy.controllers, f"{base}: {error.strerror}")
     groups = Groups(tuple(usable))
-    for name in ("memory", "pids", "cpu"):
-        if groups.has(name):
-            missing.pop(name, None)
-        else:
-            missing.setdefault(name, "no hierarchy with this controller is mounted")
-    return groups, missing
+    absent = "no hierarchy with this controller is mounted"
+    return groups, {name: missing.get(name, absent) for name in ("memory", "pids", "cpu") if not groups.has(name)}
+
+
+def tasks(processes: int) -> int:
+    """Returns how many threads, main threads included, a bot with this limit of processes may have."""
+    return processes * TASKS_PER_PROCESS
 
 
 class TaskLimit(Struct, frozen=True):
@@ -312,26 +298,22 @@ def task_limits() -> list[TaskLimit]:
 def _own_groups() -> list[tuple[str, Path]]:
     """Returns the controllers ("" for version 2) and the folder of each group that we are in."""
     try:
-        lines = OWN_GROUPS.read_text().splitlines()
+        lines, mounts = OWN_GROUPS.read_text().splitlines(), _mounts()
     except OSError:
         return []
-    mounts = _mounts()
-    groups = [(controllers, path) for _, controllers, path in (line.split(":", 2) for line in lines)]
-    return [
-        (controllers, mounts[controllers][0] / os.path.relpath(path, mounts[controllers][1]))
-        for controllers, path in groups
-        if controllers in mounts
-    ]
+    groups = []
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers in mounts:
+            place, root = mounts[controllers]
+            groups.append((controllers, place / os.path.relpath(path, root)))
+    return groups
 
 
 def _mounts() -> dict[str, tuple[Path, str]]:
     """Returns, by controllers ("" for version 2), where a hierarchy is mounted and which of its groups that is."""
     mounts: dict[str, tuple[Path, str]] = {}
-    try:
-        lines = MOUNTS.read_text().splitlines()
-    except OSError:
-        return {}
-    for line in lines:
+    for line in MOUNTS.read_text().splitlines():
         left, _, right = line.partition(" - ")
         root, place = left.split()[3:5]
         kind, _, options = right.split()[:3]
@@ -345,8 +327,12 @@ def _mounts() -> dict[str, tuple[Path, str]]:
 
 def _controllers(base: Path) -> frozenset[str]:
     """Returns what groups of version 2 below this one can limit."""
+    return _names(base / "cgroup.subtree_control")
+
+
+def _names(file: Path) -> frozenset[str]:
     try:
-        return frozenset((base / "cgroup.subtree_control").read_text().split())
+        return frozenset(file.read_text().split())
     except OSError:
         return frozenset()
 
@@ -370,29 +356,15 @@ def _usable_base(base: Path) -> Path:
     """Returns the group of version 2 in which groups with limits can be made: ours, or one above it."""
     if (ancestor := _ancestor(base)) is not None:
         return ancestor
-    with suppress(OSError):
-        if not _controllers(base) >= NEEDED and _is_topmost(base):
+    if _is_topmost(base) and not _controllers(base) >= NEEDED:
+        with suppress(OSError):
             (base / "cgroup.subtree_control").write_text(_subtree_control("+"))
     return base
 
 
-def _trial(hierarchy: Hierarchy) -> str | None:
-    """Makes and removes a group with limits; returns why that fails, or None."""
-    try:
-        group = Groups((hierarchy,)).make(64 << 20, 64)
-    except OSError as error:
-        return f"{hierarchy.base}: {error.strerror}"
-    group.remove()
-    return None
-
-
 def _sweep(base: Path) -> None:
     """Removes the empty groups of referees that were killed."""
-    try:
-        folders = [entry for entry in base.iterdir() if entry.name.startswith("referee-")]
-    except OSError:
-        return
-    for folder in folders:
+    for folder in base.glob("referee-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
             with suppress(OSError):
                 folder.rmdir()

@@ -36,9 +36,8 @@ class SandboxFiles(Struct, frozen=True):
     scratch: str
     scratch_bytes: int | None
     """Size of the scratch folder; None = no limit of ours."""
-    uid: int
-    """Owner of the scratch folder."""
-    gid: int
+    owner: int | None = None
+    """The bot's own account, which owns the scratch folder; None = ours."""
 
 
 def enter(user: bool) -> list[str]:
@@ -60,35 +59,33 @@ def _unshare(flags: int, user: bool) -> list[str]:
 def mount(files: SandboxFiles) -> list[str]:
     """Returns the launcher's steps into a root with these files, /proc, a few devices and a scratch folder."""
     size = f"nr_inodes={INODES}" if files.scratch_bytes is None else f"nr_inodes={INODES},size={files.scratch_bytes}"
-    steps = ["newroot", BASE, "tmpfs", "/tmp", f"mode=1777,{size}"]
-    visible = files.visible
+    steps = [("newroot", BASE), ("tmpfs", "/tmp", f"mode=1777,{size}"), *shown(files)]
+    steps += [("bind_optional", device, device, "dev") for device in DEVICES]
+    for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
+        steps.append(("symlink", target, f"/dev/{place}"))
+    steps.append(("symlink", "/tmp", "/dev/shm"))  # shared memory counts against the same size
+    scratch = os.path.realpath(files.scratch)
+    uid, gid = map(str, (os.geteuid(), os.getegid()) if files.owner is None else (files.owner, files.owner))
+    if is_inside(scratch, ["/tmp"]) and not is_inside(scratch, files.visible.paths):
+        steps.append(("mkdir", scratch, "0700", uid, gid))
+    else:
+        steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
+    return [word for step in (*steps, ("proc", "/proc"), ("enter",)) for word in step]
+
+
+def shown(files: SandboxFiles) -> list[tuple[str, ...]]:
+    """Returns the steps that show the files of the machine."""
+    visible, steps = files.visible, list[tuple[str, ...]]()
     for path in visible.partial_folders:
         if path not in (BASE, "/"):
-            steps += ["mkdir", path, "0555", str(os.geteuid()), str(os.getegid())]
+            steps.append(("mkdir", path, "0555", str(os.geteuid()), str(os.getegid())))
     for path in visible.paths:
         if os.path.islink(path):
-            steps += ["symlink", os.readlink(path), path]
-        else:
-            steps += ["bind_optional" if is_optional(path, visible) else "bind", path, path, "ro"]
-    for target, place in links(files.link_paths, files.scratch, visible.paths):
-        steps += ["symlink", target, place]
-    for path in files.writable:
-        steps += ["bind", path, path, "rw"]
-    for path in visible.empty_folders:
-        steps += ["tmpfs", path, EMPTY]
-    for device in DEVICES:
-        steps += ["bind_optional", device, device, "dev"]
-    for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
-        steps += ["symlink", target, f"/dev/{place}"]
-    steps += ["symlink", "/tmp", "/dev/shm"]  # shared memory counts against the same size
-    scratch = os.path.realpath(files.scratch)
-    if is_inside(scratch, ["/tmp"]) and not is_inside(scratch, visible.paths):
-        steps += ["mkdir", scratch, "0700", str(files.uid), str(files.gid)]
-    else:
-        steps += ["tmpfs", scratch, f"mode=0700,uid={files.uid},gid={files.gid},{size}"]
-    return [*steps, "proc", "/proc", "enter"]
-
-
-def is_optional(path: str, visible: VisiblePaths) -> bool:
-    """Whether a bot can start without a path: /sys, or an entry that may have gone since it was listed."""
-    return is_inside("/sys", [path]) or os.path.dirname(path) in visible.partial_folders
+            steps.append(("symlink", os.readlink(path), path))
+        else:  # a bot can start without /sys, or an entry that may have gone since it was listed
+            optional = is_inside("/sys", [path]) or os.path.dirname(path) in visible.partial_folders
+            steps.append(("bind_optional" if optional else "bind", path, path, "ro"))
+    steps += [("symlink", *link) for link in links((*files.link_paths, files.scratch), visible.paths)]
+    steps += [("bind", path, path, "rw") for path in files.writable]
+    steps += [("tmpfs", path, EMPTY) for path in visible.empty_folders]
+    return steps
