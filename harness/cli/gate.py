@@ -178,12 +178,12 @@ def _decided(games: TournamentGames, opening: Any, terms: Terms, title: str, nam
     started = time.monotonic()
 
     def so_far() -> Report:
-        return gates.report(deciding, title, names, games.plan.seed, games.book.count, time.monotonic() - started)
+        return deciding.report(title, names, games.plan.seed, games.book.count, time.monotonic() - started)
 
     try:
         run(_play, games, opening, deciding)
     except (RunError, Ended) as error:
-        if deciding.seed_groups:
+        if deciding.so_far.seed_groups:
             raise SoFar(error, so_far(), _shown(so_far())) from error
         raise
     return so_far()
@@ -192,13 +192,13 @@ def _decided(games: TournamentGames, opening: Any, terms: Terms, title: str, nam
 async def _play(games: TournamentGames, opening: Any, deciding: Gate) -> None:
     with progress() as show:
         async with opening as pool:
-            max_s = 60 * (deciding.terms.max_minutes or inf)
-            await play_gate(games, pool, deciding, lambda: show(_so_far(deciding)), max_s)
+            max_s = 60 * (deciding.so_far.terms.max_minutes or inf)
+            await play_gate(games, pool, deciding, lambda: show(_so_far(deciding.so_far)), max_s)
 
 
-def _so_far(gate: Gate) -> str:
-    results = gate_report.compared(gate.pairs, gate.seats)
-    low, high = gate.terms.limits
+def _so_far(gate: Report) -> str:
+    results = gate_report.compared(gate)
+    low, high = gate.limits
     evidence = f"LLR {gate.llr:.2f} ({low:.2f}, {high:.2f})"
     if gate.terms.bets:
         evidence = f"bets {gate.wealth[0]:.2f} against H0, {gate.wealth[1]:.2f} against H1"

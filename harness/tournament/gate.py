@@ -9,10 +9,11 @@ import math
 from collections.abc import Sequence
 from enum import StrEnum
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.statistics.score import Bounds, Strength, expected, llr, seed_groups
+from referee.harness.tournament.statistics.score import Sample, Strength, expected, llr
 from referee.harness.tournament.statistics.score import strength as strength_of
 
 LOOK_EVERY = 8
@@ -76,26 +77,27 @@ class Terms(Struct, frozen=True):
 
 def checked(terms: Terms, seats: int) -> Terms:
     """Returns the terms if they make sense for a game of that many seats, else raises UsageError."""
-    if not terms.low < terms.high:
-        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: the first bound must be below the second")
-    if terms.unit is Unit.POINTS and not -50 < terms.low < terms.high < 50:
-        raise UsageError(f"--points {terms.low:g} {terms.high:g}: expected hundredths above one half, -50 … 50")
-    if not all(map(math.isfinite, (terms.low, terms.high))):
-        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: the bounds must be finite")
-    if terms.unit is not Unit.POINTS and not -FURTHEST <= terms.low < terms.high <= FURTHEST:
-        allowed = f"expected bounds from {-FURTHEST:g} to {FURTHEST:g}"
-        raise UsageError(f"--{terms.unit} {terms.low:g} {terms.high:g}: {allowed}")
-    for name, value in (("alpha", terms.alpha), ("beta", terms.beta)):
-        if not 0 < value < 0.5:
-            raise UsageError(f"--{name} {value:g}: expected a chance above 0 and below 0.5")
-    if terms.anytime and terms.unit is Unit.NELO:
-        raise UsageError(
-            "--anytime cannot be combined with --nelo: bets are on a mean, which normalised Elo is not; use --elo"
-        )
-    if terms.max_games < seats:
-        raise UsageError(f"--max-games {terms.max_games}: a seed group has {seats} games")
-    if terms.max_minutes is not None and not terms.max_minutes > 0:
-        raise UsageError(f"--max-minutes {terms.max_minutes:g}: expected a time above 0")
+    low, high, points = terms.low, terms.high, terms.unit is Unit.POINTS
+    bounds, chance = f"--{terms.unit} {low:g} {high:g}", "expected a chance above 0 and below 0.5"
+    for right, problem in (
+        (low < high, f"{bounds}: the first bound must be below the second"),
+        (not points or -50 < low < high < 50, f"{bounds}: expected hundredths above one half, -50 … 50"),
+        (all(map(math.isfinite, (low, high))), f"{bounds}: the bounds must be finite"),
+        (-FURTHEST <= low < high <= FURTHEST, f"{bounds}: expected bounds from {-FURTHEST:g} to {FURTHEST:g}"),
+        (0 < terms.alpha < 0.5, f"--alpha {terms.alpha:g}: {chance}"),
+        (0 < terms.beta < 0.5, f"--beta {terms.beta:g}: {chance}"),
+        (
+            not terms.anytime or terms.unit is not Unit.NELO,
+            "--anytime cannot be combined with --nelo: bets are on a mean, which normalised Elo is not; use --elo",
+        ),
+        (terms.max_games >= seats, f"--max-games {terms.max_games}: a seed group has {seats} games"),
+        (
+            terms.max_minutes is None or terms.max_minutes > 0,
+            f"--max-minutes {terms.max_minutes or 0:g}: expected a time above 0",
+        ),
+    ):
+        if not right:
+            raise UsageError(problem)
     return terms
 
 
@@ -112,47 +114,63 @@ class Game(Struct, frozen=True):
     """The seats with a fault."""
 
 
+class Report(Struct, kw_only=True, rename={"seed_groups": "orbits"}):
+    """The result of a gate so far. In JSON, infinite and unknown ends of intervals are null."""
+
+    game: str = ""
+    new: str = ""
+    old: str = ""
+    seed: int = 0
+    seats: int
+    """One of the new bot, all others of the old one."""
+    decision: Decision = Decision.INCONCLUSIVE
+    terms: Terms
+    seed_groups: int = 0
+    """Those that count: in order, up to the decision."""
+    games: int = 0
+    """Those that count."""
+    different: int = 0
+    """Of the games that count, those that are no copies of another."""
+    surplus: int = 0
+    """Games that ended after the decision and do not count."""
+    llr: float = 0.0
+    limits: tuple[float, float]
+    wealth: tuple[float, float] = (0.0, 0.0)
+    """The logarithms of the wealth of bets against H0 and against H1, which begin with 1."""
+    strength: Strength | None = None
+    """Of the new bot; None before the first seed group."""
+    share: float = 0.0
+    """The new bot's mean share of the points, 0 … 1, if points decide."""
+    counts: list[int]
+    """Seed groups by the number of rivals that the new bot finished ahead of, in steps of a half."""
+    ahead: int = 0
+    """How many rivals in single games, `seats` - 1 each, the new bot finished ahead of."""
+    level: int = 0
+    behind: int = 0
+    faults_new: int = 0
+    faults_old: int = 0
+    duration_s: float = 0.0
+
+
 class Gate:
     """Counts seed groups and decides."""
 
     def __init__(self, terms: Terms, seats: int) -> None:
-        self.terms = terms
-        self.seats = seats
+        counts = [0] * (2 * (seats - 1) * seats + 1)
+        self.so_far = Report(seats=seats, terms=terms, limits=terms.limits, counts=counts)
         self.decision: Decision | None = None
-        self.seed_groups = 0
-        """Those that count: in order, up to the decision."""
-        self.llr = 0.0
-        self.wealth = (0.0, 0.0)
-        """The logarithms of the wealth of bets against H0 and against H1, which begin with 1."""
-        self.counts = [0] * (2 * (seats - 1) * seats + 1)
-        """Seed groups by the number of rivals that the new bot finished ahead of, in steps of a half."""
-        self.pairs = [0, 0, 0]
-        """How many rivals in single games the new bot finished ahead of, level with and behind."""
-        self.faults = (0, 0)
-        """Faults of the new bot and of the old one."""
-        self.share = 0.0
-        """The new bot's share of the points, summed over seed groups."""
         low, high = terms.means if terms.unit is not Unit.NELO else (0.5, 0.5)
         self._bets = _Bet(low, high - low), _Bet(1 - high, high - low)
+        self._share = 0.0
+        """The new bot's share of the points, summed over seed groups."""
         self._waiting: dict[int, Sequence[Game]] = {}
         self._contents: set[tuple[int, int]] = set()
-        self._unknown = 0
-
-    @property
-    def games(self) -> int:
-        """That count."""
-        return self.seed_groups * self.seats
-
-    @property
-    def different(self) -> int:
-        """Of the games that count, those that are no copies of another."""
-        return len(self._contents) + self._unknown
 
     def add(self, number: int, games: Sequence[Game]) -> Decision | None:
         """Adds a seed group by its number, from 0. Returns the decision, if there is one."""
         self._waiting[number] = games
-        while self.decision is None and self.seed_groups in self._waiting:
-            self._count(self._waiting.pop(self.seed_groups))
+        while self.decision is None and self.so_far.seed_groups in self._waiting:
+            self._count(self._waiting.pop(self.so_far.seed_groups))
             self.decision = self._decide()
         return self.decision
 
@@ -161,54 +179,71 @@ class Gate:
         self.decision = self.decision or Decision.INCONCLUSIVE
         return self.decision
 
-    def strength(self) -> Strength | None:
-        """Returns the strength of the new bot; None before the first seed group."""
-        return strength_of(seed_groups(self.seats, self.seats, self.counts)) if self.seed_groups else None
+    def report(self, game: str, names: tuple[str, str], seed: int, played: int, duration_s: float) -> Report:
+        """Reports on the gate. `names` are of the new bot and the old one, `played` counts all games."""
+        return msgspec.structs.replace(
+            self.so_far,
+            game=game,
+            new=names[0],
+            old=names[1],
+            seed=seed,
+            decision=self.decision or Decision.INCONCLUSIVE,
+            surplus=played - self.so_far.games,
+            strength=strength_of(self._sample()) if self.so_far.seed_groups else None,
+            duration_s=duration_s,
+        )
+
+    def _sample(self) -> Sample:
+        return Sample(tuple(self.so_far.counts), self.so_far.seats)
 
     def _count(self, games: Sequence[Game]) -> None:
+        so_far, unit = self.so_far, self.so_far.terms.unit
         steps, share = 0, 0.0
         for game in games:
-            seat = game.seat
-            for rival, rank in enumerate(game.ranks):
-                if rival == seat:
-                    continue
-                step = (game.ranks[seat] < rank) + (game.ranks[seat] <= rank)
-                self.pairs[2 - step] += 1
-                steps += step
-                if self.terms.unit is Unit.POINTS:
-                    share += _share(game.points[seat], game.points[rival])
-            new = seat in game.at_fault
-            self.faults = self.faults[0] + new, self.faults[1] + len(game.at_fault) - new
-            if game.content:
-                self._contents.add((seat, game.content))
-            else:
-                self._unknown += 1
-        self.seed_groups += 1
-        self.counts[steps] += 1
-        share /= len(games) * (self.seats - 1)
-        self.share += share
-        if self.terms.bets:
-            score = share if self.terms.unit is Unit.POINTS else steps / (len(self.counts) - 1)
+            rank = game.ranks[game.seat]
+            rivals = [rival for rival in range(so_far.seats) if rival != game.seat]
+            ahead = sum(rank < game.ranks[rival] for rival in rivals)
+            level = sum(rank == game.ranks[rival] for rival in rivals)
+            steps += 2 * ahead + level
+            so_far.ahead += ahead
+            so_far.level += level
+            so_far.behind += len(rivals) - ahead - level
+            if unit is Unit.POINTS:
+                for rival in rivals:
+                    share += _share(game.points[game.seat], game.points[rival])
+            new = game.seat in game.at_fault
+            so_far.faults_new += new
+            so_far.faults_old += len(game.at_fault) - new
+            so_far.different += not game.content or (game.seat, game.content) not in self._contents
+            self._contents.add((game.seat, game.content))
+        so_far.seed_groups += 1
+        so_far.games += so_far.seats
+        so_far.counts[steps] += 1
+        share /= len(games) * (so_far.seats - 1)
+        self._share += share
+        so_far.share = self._share / so_far.seed_groups
+        if so_far.terms.bets:
+            score = share if unit is Unit.POINTS else steps / (len(so_far.counts) - 1)
             for bet, outcome in zip(self._bets, (score, 1 - score), strict=True):
                 bet.place(outcome)
-            self.wealth = self._bets[0].wealth, self._bets[1].wealth
+            so_far.wealth = self._bets[0].wealth, self._bets[1].wealth
 
     def _decide(self) -> Decision | None:
-        terms = self.terms
+        so_far, terms = self.so_far, self.so_far.terms
+        last = so_far.games + so_far.seats > terms.max_games
         if terms.bets:
-            if self.wealth[0] >= -math.log(terms.alpha):
+            if so_far.wealth[0] >= -math.log(terms.alpha):
                 return Decision.ACCEPTED
-            if self.wealth[1] >= -math.log(terms.beta):
+            if so_far.wealth[1] >= -math.log(terms.beta):
                 return Decision.REJECTED
-        elif self.seed_groups % LOOK_EVERY == 0 or self.games + self.seats > terms.max_games:
-            sample = seed_groups(self.seats, self.seats, self.counts)
-            self.llr = llr(sample, Bounds(terms.low, terms.high, terms.unit is Unit.NELO))
-            rejected, accepted = terms.limits
-            if self.llr >= accepted:
+        elif so_far.seed_groups % LOOK_EVERY == 0 or last:
+            so_far.llr = llr(self._sample(), terms.low, terms.high, terms.unit is Unit.NELO)
+            rejected, accepted = so_far.limits
+            if so_far.llr >= accepted:
                 return Decision.ACCEPTED
-            if self.llr <= rejected:
+            if so_far.llr <= rejected:
                 return Decision.REJECTED
-        return Decision.INCONCLUSIVE if self.games + self.seats > terms.max_games else None
+        return Decision.INCONCLUSIVE if last else None
 
 
 def _share(points: float, other: float) -> float:
@@ -251,65 +286,3 @@ class _Bet:
             self._wealths[bettor] += math.log1p(min(stake * unit, 0.9 / self.mean) * gain)
         self._seed_groups += 1
         self._squares += gain * gain
-
-
-class Report(Struct, frozen=True, rename={"seed_groups": "orbits"}):
-    """The result of a gate. In JSON, infinite and unknown ends of intervals are null."""
-
-    game: str
-    new: str
-    old: str
-    seed: int
-    seats: int
-    """One of the new bot, all others of the old one."""
-    decision: Decision
-    terms: Terms
-    seed_groups: int
-    games: int
-    different: int
-    surplus: int
-    """Games that ended after the decision and do not count."""
-    llr: float
-    limits: tuple[float, float]
-    wealth: tuple[float, float]
-    strength: Strength | None
-    share: float
-    """The new bot's mean share of the points, 0 … 1, if points decide."""
-    counts: tuple[int, ...]
-    ahead: int
-    """How many rivals in single games, `seats` - 1 each, the new bot finished ahead of."""
-    level: int
-    behind: int
-    faults_new: int
-    faults_old: int
-    duration_s: float
-
-
-def report(gate: Gate, game: str, names: tuple[str, str], seed: int, played: int, duration_s: float) -> Report:
-    """Reports on a gate. `names` are of the new bot and the old one, `played` counts all games."""
-    ahead, level, behind = gate.pairs
-    return Report(
-        game=game,
-        new=names[0],
-        old=names[1],
-        seed=seed,
-        seats=gate.seats,
-        decision=gate.decision or Decision.INCONCLUSIVE,
-        terms=gate.terms,
-        seed_groups=gate.seed_groups,
-        games=gate.games,
-        different=gate.different,
-        surplus=played - gate.games,
-        llr=gate.llr,
-        limits=gate.terms.limits,
-        wealth=gate.wealth,
-        strength=gate.strength(),
-        share=gate.share / max(gate.seed_groups, 1),
-        counts=tuple(gate.counts),
-        ahead=ahead,
-        level=level,
-        behind=behind,
-        faults_new=gate.faults[0],
-        faults_old=gate.faults[1],
-        duration_s=duration_s,
-    )

@@ -33,8 +33,13 @@ def tournament(luck: random.Random, strengths: Sequence[float], seats: int, grou
     """Returns seed groups with line-ups drawn from all bots."""
     tally = Tally(len(strengths))
     for _ in range(groups):
-        tally.add(seed_group(luck, strengths, luck.sample(range(len(strengths)), seats), shared))
+        add(tally, seed_group(luck, strengths, luck.sample(range(len(strengths)), seats), shared))
     return tally
+
+
+def add(tally: Tally, games: Sequence[Game], content: int = 0) -> None:
+    """Counts one seed group. Its first game has this content, the next ones those that follow; 0 = unknown."""
+    tally.add(games, [tuple(content and content + place for place in range(len(games)))])
 
 
 def field(luck: random.Random, bots: int, spread: float = 0.6) -> list[float]:

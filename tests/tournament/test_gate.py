@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from referee.harness.errors import UsageError
-from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked, report
+from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked
 from referee.harness.tournament.reports.gate_report import junit, lines, markdown, warnings
-from referee.harness.tournament.statistics.score import Bounds, expected, llr, pentanomial
+from referee.harness.tournament.statistics.score import Sample, expected, llr
 
 ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
 
@@ -45,13 +45,13 @@ def test_a_bot_that_wins_is_accepted_and_one_that_loses_rejected() -> None:
 def test_a_copy_of_the_old_bot_is_rejected_without_any_spread() -> None:
     gate = Gate(Terms(), 2)
     assert decided(gate, [seed_group(1, 0)] * 100) is REJECTED
-    assert gate.seed_groups == 40  # 32 / 36 of the ratio's bound; at -0.09 a seed group
+    assert gate.so_far.seed_groups == 40  # 32 / 36 of the ratio's bound; at -0.09 a seed group
 
 
 def test_the_ratio_is_looked_at_every_eight_seed_groups() -> None:
     gate = Gate(Terms(low=0, high=200), 2)
     decided(gate, [seed_group(1, 1)] * 7)
-    assert (gate.seed_groups, gate.llr, gate.decision) == (7, 0, None)
+    assert (gate.so_far.seed_groups, gate.so_far.llr, gate.decision) == (7, 0, None)
     assert decided(gate, [seed_group(1, 1)] * 8) is ACCEPTED
 
 
@@ -69,14 +69,14 @@ def test_the_ratio_is_that_of_the_pentanomial() -> None:
         ]
         * 4,
     )
-    assert gate.counts == [4, 4, 8, 4, 4]
-    assert gate.llr == pytest.approx(llr(pentanomial([4, 4, 8, 4, 4]), Bounds(-5, 5)))
+    assert gate.so_far.counts == [4, 4, 8, 4, 4]
+    assert gate.so_far.llr == pytest.approx(llr(Sample((4, 4, 8, 4, 4)), -5, 5))
 
 
 def test_the_limit_of_games_ends_a_gate_after_a_last_look() -> None:
     gate = Gate(Terms(max_games=21), 2)
     assert decided(gate, [seed_group(1, 0.5), seed_group(0.5, 0)] * 20) is INCONCLUSIVE
-    assert (gate.games, gate.llr != 0) == (20, True)
+    assert (gate.so_far.games, gate.so_far.llr != 0) == (20, True)
 
 
 def test_the_end_of_the_time_decides_nothing() -> None:
@@ -106,7 +106,7 @@ def test_the_order_of_arrival_changes_nothing(anytime: bool) -> None:
             for number, games in part:
                 if gate.decision is None:
                     gate.add(number, games)
-        ends.append((gate.decision, gate.seed_groups, gate.counts, gate.llr, gate.wealth))
+        ends.append((gate.decision, gate.so_far.seed_groups, gate.so_far.counts, gate.so_far.llr, gate.so_far.wealth))
     assert ends[0] == ends[1]
     assert ends[0][0] is ACCEPTED
 
@@ -115,10 +115,10 @@ def test_seed_groups_after_a_gap_wait_and_those_after_the_decision_do_not_count(
     gate = Gate(Terms(high=200), 2)
     for number in range(1, 12):
         assert gate.add(number, seed_group(1, 1)) is None
-    assert gate.seed_groups == 0
+    assert gate.so_far.seed_groups == 0
     assert gate.add(0, seed_group(1, 1)) is ACCEPTED
     gate.add(12, seed_group(0, 0))
-    assert (gate.seed_groups, gate.games, gate.decision) == (8, 16, ACCEPTED)
+    assert (gate.so_far.seed_groups, gate.so_far.games, gate.decision) == (8, 16, ACCEPTED)
 
 
 # More seats.
@@ -133,8 +133,10 @@ def test_with_four_seats_the_new_bot_is_compared_with_three_old_ones() -> None:
         rows.append(Game(seat, ranks, tuple(4.0 - rank for rank in ranks)))
     rows[3] = Game(3, (1, 2, 3, 3), (3.0, 2.0, 1.0, 1.0))  # behind two, level with one
     gate.add(0, rows)
-    assert (gate.pairs, len(gate.counts), gate.counts.index(1)) == ([9, 1, 2], 25, 19)
-    strength = gate.strength()
+    so_far = gate.so_far
+    assert (so_far.ahead, so_far.level, so_far.behind) == (9, 1, 2)
+    assert (len(so_far.counts), so_far.counts.index(1)) == (25, 19)
+    strength = gate.report("Four in a row", ("new", "old"), seed=7, played=4, duration_s=0).strength
     assert strength is not None and strength.score == pytest.approx(19 / 24)
 
 
@@ -144,7 +146,7 @@ def test_with_four_seats_the_new_bot_is_compared_with_three_old_ones() -> None:
 def test_points_are_shared_between_every_two_rivals() -> None:
     gate = Gate(Terms(Unit.POINTS, 0, 3), 2)
     gate.add(0, [Game(0, (1, 2), (300.0, 100.0)), Game(1, (1, 1), (0.0, 0.0))])
-    assert gate.share == pytest.approx((0.75 + 0.5) / 2)
+    assert gate.so_far.share == pytest.approx((0.75 + 0.5) / 2)
 
 
 def test_points_decide_between_equal_ranks() -> None:
@@ -269,7 +271,7 @@ def test_a_gate_works_with_all_bounds_that_it_accepts(bounds: tuple[float, float
     for outcomes in ((1, 1), (0, 0), (0.5, 0.5), (1, 0), (1, 0.5)):
         gate = Gate(checked(terms, 2), 2)
         decided(gate, [seed_group(*outcomes)] * 40)
-        assert math.isfinite(gate.llr) and all(map(math.isfinite, gate.wealth))
+        assert math.isfinite(gate.so_far.llr) and all(map(math.isfinite, gate.so_far.wealth))
 
 
 # What it tells.
@@ -279,7 +281,7 @@ def finished(terms: Terms, groups: Sequence[Sequence[Game]], names: tuple[str, s
     gate = Gate(terms, 2)
     decided(gate, groups)
     gate.give_up()
-    return report(gate, "Tic-tac-toe", names, seed=7, played=gate.games + 6, duration_s=61.5)
+    return gate.report("Tic-tac-toe", names, seed=7, played=gate.so_far.games + 6, duration_s=61.5)
 
 
 def test_the_report_has_the_lines_of_chess_engine_testers() -> None:

@@ -5,7 +5,7 @@ import random
 
 import choix
 import pytest
-from simulated import field, in_elo, seed_group, tournament
+from simulated import add, field, in_elo, seed_group, tournament
 
 from referee.harness.tournament.statistics.rating import ELO, Game, Tally, Weight, rate
 from referee.harness.tournament.statistics.score import elo, expected
@@ -17,9 +17,9 @@ Ranks = tuple[int, int]
 A, B, C, D = range(4)
 
 
-def pair(first: int, second: int, there: Ranks, back: Ranks, content: int = 0) -> list[Game]:
+def pair(first: int, second: int, there: Ranks, back: Ranks) -> list[Game]:
     """Returns a game pair; `there` and `back` are the ranks of `first` and `second`."""
-    return [Game((first, second), there, content), Game((second, first), (back[1], back[0]), content and content + 1)]
+    return [Game((first, second), there), Game((second, first), (back[1], back[0]))]
 
 
 def fitted(tally: Tally) -> list[float]:
@@ -39,9 +39,9 @@ def width(tally: Tally) -> float:
 def test_the_difference_of_two_ratings_follows_from_the_score() -> None:
     tally = Tally(2)
     for _ in range(300):
-        tally.add(pair(A, B, WON, WON))
+        add(tally, pair(A, B, WON, WON))
     for _ in range(100):
-        tally.add(pair(A, B, LOST, LOST))
+        add(tally, pair(A, B, LOST, LOST))
     found = fitted(tally)
     assert found[A] == pytest.approx(-found[B])
     assert found[A] - found[B] == pytest.approx(elo(0.75), abs=0.5)
@@ -49,8 +49,8 @@ def test_the_difference_of_two_ratings_follows_from_the_score() -> None:
 
 def test_ratings_add_up_to_zero_and_a_tie_is_half_a_win() -> None:
     tally = Tally(3)
-    tally.add(pair(A, B, DRAWN, DRAWN))
-    tally.add(pair(B, C, WON, LOST))
+    add(tally, pair(A, B, DRAWN, DRAWN))
+    add(tally, pair(B, C, WON, LOST))
     assert fitted(tally) == pytest.approx([0, 0, 0], abs=1e-6)
 
 
@@ -77,8 +77,8 @@ def test_common_rivals_connect_bots_that_never_met() -> None:
     tally = Tally(3)
     for _ in range(200):
         for there, back in ((WON, WON), (WON, WON), (WON, WON), (LOST, LOST)):
-            tally.add(pair(A, B, there, back))
-            tally.add(pair(B, C, there, back))
+            add(tally, pair(A, B, there, back))
+            add(tally, pair(B, C, there, back))
     found = fitted(tally)
     assert found[A] - found[C] == pytest.approx(2 * elo(0.75), abs=1)
 
@@ -88,7 +88,7 @@ def test_four_seats_count_every_rival_finished_ahead_of() -> None:
     tally = Tally(4)
     for _ in range(50):
         for ranks in ((1, 2, 3, 4), (2, 3, 1, 4), (3, 1, 2, 4)):
-            tally.add([Game((A, B, C, D), ranks)])
+            add(tally, [Game((A, B, C, D), ranks)])
     found = fitted(tally)
     assert found[:3] == pytest.approx([found[A]] * 3, abs=1e-6)
     # half a win of the prior against 450 lost pairs, so that the distance is finite, and far
@@ -97,9 +97,9 @@ def test_four_seats_count_every_rival_finished_ahead_of() -> None:
 
 def test_a_bot_against_itself_changes_no_rating() -> None:
     tally = Tally(2)
-    tally.add(pair(A, B, WON, DRAWN))
+    add(tally, pair(A, B, WON, DRAWN))
     before = fitted(tally)
-    tally.add([Game((A, A), WON)])
+    add(tally, [Game((A, A), WON)])
     assert fitted(tally) == before
 
 
@@ -118,7 +118,7 @@ def test_the_order_of_games_changes_no_digit_of_a_rating() -> None:
     for _ in range(3):
         tally = Tally(4)
         for each in groups:
-            tally.add(each)
+            add(tally, each)
         found.append(tally.ratings(draws=100))
         dice.shuffle(groups)
     assert found[0] == found[1] == found[2]
@@ -130,7 +130,7 @@ def test_a_bot_without_games_changes_no_rating_and_takes_no_rank() -> None:
     for bots in (2, 3):
         tally = Tally(bots)
         for there, back in ((WON, WON), (LOST, LOST), (WON, WON), (WON, LOST)) * 5:
-            tally.add(pair(A, B, there, back))
+            add(tally, pair(A, B, there, back))
         fields.append(tally.ratings(draws=1000))
     assert fields[1][:2] == fields[0]
     assert (fields[1][2].elo.low, fields[1][2].p_rank, fields[1][2].note) == (None, (), "no information")
@@ -178,7 +178,7 @@ def test_another_algorithm_finds_the_same_ratings(seats: int) -> None:
     groups = [seed_group(luck, strengths, luck.sample(range(7), seats), shared=0.5) for _ in range(60)]
     tally = Tally(7)
     for games in groups:
-        tally.add(games)
+        add(tally, games)
     assert fitted(tally) == pytest.approx(minorised([game for games in groups for game in games], 7), abs=0.01)
 
 
@@ -188,7 +188,7 @@ def test_choix_finds_the_same_ratings() -> None:
     strengths, tally, beaten = field(luck, 6), Tally(6), []
     for _ in range(3000):
         games = seed_group(luck, strengths, luck.sample(range(6), 2), shared=0.5)
-        tally.add(games)
+        add(tally, games)
         beaten += [(game.bots[game.ranks.index(1)], game.bots[game.ranks.index(2)]) for game in games]
     theirs = [value * ELO for value in choix.ilsr_pairwise(6, beaten)]
     assert fitted(tally) == pytest.approx(theirs, abs=0.5)  # it has no prior
@@ -204,7 +204,7 @@ def test_openskill_ranks_the_bots_in_the_same_order() -> None:
     tally = Tally(6)
     for _ in range(400):
         games = seed_group(luck, strengths, luck.sample(range(6), 4), shared=0.0)
-        tally.add(games)
+        add(tally, games)
         for game in games:
             teams = model.rate([[theirs[bot]] for bot in game.bots], ranks=list(game.ranks))
             for bot, team in zip(game.bots, teams, strict=True):
@@ -250,9 +250,9 @@ def test_shared_luck_makes_intervals_wider() -> None:
 def test_winning_all_seed_groups_leaves_the_upper_end_open() -> None:
     tally = Tally(3)
     for _ in range(25):
-        tally.add(pair(A, B, WON, WON))
-        tally.add(pair(B, C, WON, LOST))
-        tally.add(pair(B, C, DRAWN, WON))
+        add(tally, pair(A, B, WON, WON))
+        add(tally, pair(B, C, WON, LOST))
+        add(tally, pair(B, C, DRAWN, WON))
     first, second, _ = tally.ratings(draws=0)
     assert first.elo.high == math.inf
     assert first.elo.low is not None and second.elo.value < first.elo.low < first.elo.value
@@ -262,7 +262,7 @@ def test_winning_all_seed_groups_leaves_the_upper_end_open() -> None:
 def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
     tally = Tally(2)
     for _ in range(5):
-        tally.add(pair(A, B, LOST, LOST))
+        add(tally, pair(A, B, LOST, LOST))
     first, second = tally.ratings(draws=0)
     assert (first.elo.low, second.elo.high) == (-math.inf, math.inf)
     assert (first.note, second.note) == ("few", "few")
@@ -272,7 +272,7 @@ def test_losing_all_seed_groups_leaves_the_lower_end_open() -> None:
 def test_equal_seed_groups_give_no_interval() -> None:
     tally = Tally(3)
     for _ in range(50):
-        tally.add(pair(A, B, WON, LOST))
+        add(tally, pair(A, B, WON, LOST))
     for rating in tally.ratings(draws=0):
         assert (rating.elo.low, rating.elo.high, rating.note) == (None, None, "no information")
 
@@ -293,7 +293,7 @@ def test_the_chances_of_ranks_add_up_and_follow_from_the_seed() -> None:
 def test_equal_bots_are_best_with_equal_chances() -> None:
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, LOST)) * 20:
-        tally.add(pair(A, B, there, back))
+        add(tally, pair(A, B, there, back))
     assert tally.ratings()[0].p_rank == pytest.approx((0.5, 0.5), abs=0.01)
 
 
@@ -301,7 +301,7 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
     """For two bots, it is the chance that the difference is above 0, given the interval's deviation."""
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, WON), (LOST, LOST), (WON, WON), (DRAWN, LOST)) * 8:
-        tally.add(pair(A, B, there, back))
+        add(tally, pair(A, B, there, back))
     first = tally.ratings(draws=100_000)[0]
     assert first.elo.high is not None
     deviations = first.elo.value / ((first.elo.high - first.elo.value) / 1.959964)
@@ -311,7 +311,7 @@ def test_the_chance_of_being_better_is_the_one_of_the_interval() -> None:
 def test_three_wins_of_three_do_not_make_a_bot_surely_the_best() -> None:
     tally = Tally(2)
     for _ in range(3):
-        tally.add(pair(A, B, WON, WON))
+        add(tally, pair(A, B, WON, WON))
     assert 0.8 < tally.ratings()[0].p_rank[0] < 0.995
 
 
@@ -326,7 +326,7 @@ def test_repeats_do_not_narrow_an_interval() -> None:
         tally = Tally(2)
         for time in range(times):
             for number, (there, back) in enumerate(results):
-                tally.add(pair(A, B, there, back, content=2 + 2 * number + (0 if copied else 100 * time)))
+                add(tally, pair(A, B, there, back), content=2 + 2 * number + (0 if copied else 100 * time))
         widths.append(width(tally))
     once, copies, others = widths
     assert copies == pytest.approx(once, rel=0.1)  # the prior weighs less
@@ -336,11 +336,11 @@ def test_repeats_do_not_narrow_an_interval() -> None:
 def test_faults_cost_rating_but_not_the_rating_without_them() -> None:
     tally = Tally(2)
     for there, back in ((WON, WON), (LOST, LOST)) * 10:
-        tally.add(pair(A, B, there, back))
+        add(tally, pair(A, B, there, back))
     for _ in range(10):
         crash = Game((A, B), LOST, faulty=True)
-        tally.add([crash, pair(A, B, WON, WON)[1]])
-        tally.add([crash, pair(A, B, WON, LOST)[1]])
+        add(tally, [crash, pair(A, B, WON, WON)[1]])
+        add(tally, [crash, pair(A, B, WON, LOST)[1]])
     assert tally.faulty == 20
     assert tally.ratings(draws=0)[A].elo.value < -30
     assert tally.ratings(without_faults=True, draws=0)[A].elo.value == pytest.approx(0, abs=1e-6)
@@ -353,5 +353,5 @@ def test_a_hundred_thousand_games_are_counted_and_rated_in_seconds() -> None:
     tally = Tally(30)
     for _ in range(25):
         for games in groups:
-            tally.add(games)
+            add(tally, games)
     assert len(tally.ratings()) == 30

@@ -1,20 +1,22 @@
 """Elo, normalised Elo, likelihood of superiority and the likelihood ratio of seed groups."""
 
 import math
+from collections.abc import Sequence
 
 import pytest
 
 from referee.harness.tournament.statistics import score
-from referee.harness.tournament.statistics.score import (
-    Bounds,
-    Sample,
-    elo,
-    expected,
-    llr,
-    pentanomial,
-    seed_groups,
-    trinomial,
-)
+from referee.harness.tournament.statistics.score import Sample, elo, expected, llr
+
+
+def pentanomial(counts: Sequence[int]) -> Sample:
+    """Returns game pairs, by their points: 0, ½, 1, 1½, 2."""
+    return Sample(tuple(counts))
+
+
+def trinomial(wins: int, draws: int, losses: int) -> Sample:
+    """Returns games that were not paired."""
+    return Sample((losses, draws, wins), games=1)
 
 
 def half_width(interval: score.Interval) -> float:
@@ -45,13 +47,13 @@ def test_elo_normalised_elo_and_superiority_of_a_pentanomial(
 @pytest.mark.parametrize(
     ("sample", "bounds", "wanted"),
     [
-        (trinomial(36433, 68692, 36027), Bounds(0, 2, normalised=True), 0.92),
-        (pentanomial([127, 4883, 10712, 5150, 104]), Bounds(-1.75, 0.25, normalised=True), 3.01),
-        (pentanomial([223, 9863, 21279, 10037, 246]), Bounds(0.5, 2.5), -3.07),
+        (trinomial(36433, 68692, 36027), (0, 2, True), 0.92),
+        (pentanomial([127, 4883, 10712, 5150, 104]), (-1.75, 0.25, True), 3.01),
+        (pentanomial([223, 9863, 21279, 10037, 246]), (0.5, 2.5, False), -3.07),
     ],
 )
-def test_the_likelihood_ratio_of_long_runs(sample: Sample, bounds: Bounds, wanted: float) -> None:
-    assert llr(sample, bounds) == pytest.approx(wanted, abs=0.005)
+def test_the_likelihood_ratio_of_long_runs(sample: Sample, bounds: tuple[float, float, bool], wanted: float) -> None:
+    assert llr(sample, *bounds) == pytest.approx(wanted, abs=0.005)
 
 
 # Samples.
@@ -59,8 +61,8 @@ def test_the_likelihood_ratio_of_long_runs(sample: Sample, bounds: Bounds, wante
 
 def test_the_score_of_a_seed_group_counts_rivals_finished_ahead_of() -> None:
     """Four seats and four games: 12 rivals, 24 half steps."""
-    sample = seed_groups(4, 4, [1, *[0] * 11, 2, *[0] * 10, 1, 1])
-    assert (len(sample.scores), sample.units, sample.games) == (25, 5, 4)
+    sample = Sample((1, *[0] * 11, 2, *[0] * 10, 1, 1), games=4)
+    assert (len(sample.scores), score.strength(sample).units, sample.games) == (25, 5, 4)
     assert [score for score, count in zip(sample.scores, sample.counts, strict=True) if count] == [0, 0.5, 23 / 24, 1]
 
 
@@ -131,31 +133,33 @@ def test_elo_and_the_expected_score_are_each_others_inverse() -> None:
 def test_equal_seed_groups_are_evidence_for_h0_but_do_not_decide_at_once() -> None:
     """The normal approximation would divide by 0; in the likeliest distribution some seed groups are won."""
     share = 2 * (expected(30) - 0.5)
-    assert llr(pentanomial([0, 0, 8, 0, 0]), Bounds(0, 30)) == pytest.approx(8 * math.log(1 - share))
+    assert llr(pentanomial([0, 0, 8, 0, 0]), 0, 30) == pytest.approx(8 * math.log(1 - share))
 
 
 def test_won_seed_groups_are_evidence_for_h1_by_the_ratio_of_the_expected_scores() -> None:
-    assert llr(pentanomial([0, 0, 0, 0, 8]), Bounds(0, 30)) == pytest.approx(8 * math.log(expected(30) / 0.5))
-    assert llr(pentanomial([8, 0, 0, 0, 0]), Bounds(-30, 0)) == pytest.approx(8 * math.log(0.5 / expected(30)))
+    assert llr(pentanomial([0, 0, 0, 0, 8]), 0, 30) == pytest.approx(8 * math.log(expected(30) / 0.5))
+    assert llr(pentanomial([8, 0, 0, 0, 0]), -30, 0) == pytest.approx(8 * math.log(0.5 / expected(30)))
 
 
 @pytest.mark.parametrize("normalised", [False, True])
 def test_the_mirrored_sample_under_mirrored_hypotheses_has_the_negative_ratio(normalised: bool) -> None:
     counts = [3, 7, 20, 0, 6]
-    there = llr(pentanomial(counts), Bounds(-5, 20, normalised))
-    back = llr(pentanomial(counts[::-1]), Bounds(-20, 5, normalised))
+    there = llr(pentanomial(counts), -5, 20, normalised)
+    back = llr(pentanomial(counts[::-1]), -20, 5, normalised)
     assert there == pytest.approx(-back)
 
 
 @pytest.mark.parametrize(
     ("sample", "bounds", "wanted"),
     [
-        (pentanomial([1, 18, 19885, 82, 14]), Bounds(-2.5, 100, normalised=True), -2670.4540),
-        (trinomial(wins=113, draws=87, losses=0), Bounds(-2.5, 2.5, normalised=True), 2.1634578),
-        (pentanomial([1, 0, 0, 0, 0]), Bounds(-30, 30, normalised=True), -0.2436231),
-        (trinomial(wins=0, draws=1, losses=2), Bounds(0, 100, normalised=True), -0.8089794),
+        (pentanomial([1, 18, 19885, 82, 14]), (-2.5, 100, True), -2670.4540),
+        (trinomial(wins=113, draws=87, losses=0), (-2.5, 2.5, True), 2.1634578),
+        (pentanomial([1, 0, 0, 0, 0]), (-30, 30, True), -0.2436231),
+        (trinomial(wins=0, draws=1, losses=2), (0, 100, True), -0.8089794),
     ],
 )
-def test_the_ratio_is_what_a_general_optimiser_finds(sample: Sample, bounds: Bounds, wanted: float) -> None:
+def test_the_ratio_is_what_a_general_optimiser_finds(
+    sample: Sample, bounds: tuple[float, float, bool], wanted: float
+) -> None:
     """Scipy's SLSQP from several starts: where scores are missing, and where there are several local optima."""
-    assert llr(sample, bounds) == pytest.approx(wanted, rel=1e-6)
+    assert llr(sample, *bounds) == pytest.approx(wanted, rel=1e-6)

@@ -70,7 +70,7 @@ def test_a_note_says_that_there_are_few_seed_groups() -> None:
 
 def test_standings_of_two_bots_have_the_likelihood_of_superiority() -> None:
     games = [game for group in range(30) for game in pair(group, WON, DRAWN if group % 3 else LOST)]
-    surely = score.strength(score.pentanomial([0, 0, 10, 20, 0])).los
+    surely = score.strength(score.Sample((0, 0, 10, 20, 0))).los
     assert surely is not None
     assert standings_of(2, games).notes == [f"LOS {100 * surely:.2f} %: the chance that a is better than b"]
     assert "LOS" in standings_text.markdown(standings_of(2, games)) and "LOS" in standings_text.as_json(

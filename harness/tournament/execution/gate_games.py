@@ -24,7 +24,7 @@ async def play_gate(
 
     def count(lines: list[bytes]) -> None:
         while not decided.is_set() and (group := next(groups, None)) is not None:
-            if gate.add(gate.seed_groups, group) is not None:
+            if gate.add(gate.so_far.seed_groups, group) is not None:
                 decided.set()
             counted()
 

@@ -28,32 +28,22 @@ def seated(line_up: Sequence[int], seed_group: int, row: int) -> tuple[int, ...]
     With more than two seats, the bots change their parts in the square from seed group to seed group: otherwise the
     same two would always sit opposite each other.
     """
-    parts = line_up
-    if len(line_up) > 2:
-        orders = _orders(len(line_up))
-        parts = [line_up[part] for part in orders[seed_group % len(orders)]]
-    return tuple(parts[place] for place in rows(len(line_up))[row])
+    parts = tuple(line_up)
+    if len(parts) > 2:
+        orders = list(permutations(parts))
+        parts = orders[seed_group % len(orders)]
+    return tuple(parts[place] for place in rows(len(parts))[row])
 
 
-@cache
-def _orders(seats: int) -> tuple[tuple[int, ...], ...]:
-    return tuple(permutations(range(seats)))
-
-
-def pairings(bots: int) -> Iterator[LineUp]:
+def pairings(bots: Sequence[int]) -> Iterator[LineUp]:
     """Yields every pair once, in rounds in which every bot plays once or pauses (circle method)."""
-    circle: list[int | None] = [*range(bots)] + ([None] if bots % 2 else [])
+    circle: list[int | None] = [*bots] + ([None] if len(bots) % 2 else [])
     for _ in range(len(circle) - 1):
         for place in range(len(circle) // 2):
             one, two = circle[place], circle[-1 - place]
             if one is not None and two is not None:
                 yield min(one, two), max(one, two)
         circle = [circle[0], circle[-1], *circle[1:-1]]
-
-
-def in_list_order(bots: int) -> Iterator[LineUp]:
-    """Yields every pair once: the first of the list against all behind it, then the second."""
-    return combinations(range(bots), 2)
 
 
 def fours(bots: int, rounds: int | None = None) -> Iterator[LineUp]:

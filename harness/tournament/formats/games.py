@@ -5,7 +5,7 @@ games need no list, and yields None while the next game depends on games that ar
 the field and the results, in whatever order these arrive, so that an interrupted tournament can continue.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -68,25 +68,29 @@ class Field(Struct, frozen=True):
     cases: tuple[tuple[int, int], ...] = ()
     """Of a test run: each opponent's place on the list, behind `bots`, and its seat."""
 
+    @property
+    def present(self) -> list[int]:
+        """The bots that are not absent."""
+        return [bot for bot in range(self.bots) if bot not in self.absent]
+
+    def games_of(self, line_up: Sequence[int], numbers: range, stage: str = "") -> Iterator[ScheduledGame]:
+        """Yields games of one line-up by their numbers."""
+        turns = len(rows(len(line_up)))
+        for number in numbers:
+            seed_group, row = divmod(number, turns)
+            if self.seating is Seating.ORBIT:
+                yield ScheduledGame(seated(line_up, seed_group, row), seed_group, stage)
+            elif self.seating is Seating.ALTERNATE:
+                yield ScheduledGame(seated(line_up, seed_group, row), number, stage)
+            else:
+                yield ScheduledGame(tuple(line_up), number, stage)
+
 
 ScheduledGames = Iterator[ScheduledGame | None]
 Format = Callable[[Field, Results], ScheduledGames]
 
 
-def games_of(field: Field, line_up: Sequence[int], numbers: range, stage: str = "") -> Iterator[ScheduledGame]:
-    """Yields games of one line-up by their numbers."""
-    turns = len(rows(len(line_up)))
-    for number in numbers:
-        if field.seating is Seating.ORBIT:
-            seed_group, row = divmod(number, turns)
-            yield ScheduledGame(seated(line_up, seed_group, row), seed_group, stage)
-        elif field.seating is Seating.ALTERNATE:
-            yield ScheduledGame(seated(line_up, number // turns, number % turns), number, stage)
-        else:
-            yield ScheduledGame(tuple(line_up), number, stage)
-
-
-def breadth_first(field: Field, line_ups: Callable[[], Iterator[LineUp]]) -> Iterator[ScheduledGame]:
+def breadth_first(field: Field, line_ups: Callable[[], Iterable[LineUp]]) -> Iterator[ScheduledGame]:
     """Yields one seed group of every line-up, then the next, so that all have played about as much at any time."""
     turns = len(rows(field.seats)) if field.seating is Seating.ORBIT else 1
     for first in range(0, field.games, turns):
@@ -94,28 +98,17 @@ def breadth_first(field: Field, line_ups: Callable[[], Iterator[LineUp]]) -> Ite
         for line_up in line_ups():
             repeat = repeats[line_up] = repeats.get(line_up, -1) + 1
             start = repeat * field.games + first
-            yield from games_of(field, line_up, range(start, min(start + turns, (repeat + 1) * field.games)))
+            yield from field.games_of(line_up, range(start, min(start + turns, (repeat + 1) * field.games)))
 
 
-def present(field: Field) -> list[int]:
-    """Returns the bots that are not absent."""
-    return [bot for bot in range(field.bots) if bot not in field.absent]
-
-
-def named(bots: Sequence[int], line_ups: Iterator[LineUp]) -> Iterator[LineUp]:
-    """Translates line-ups of places into line-ups of bots."""
-    return (tuple(bots[place] for place in line_up) for line_up in line_ups)
-
-
-def outcomes(games: Sequence[ScheduledGame], results: Results) -> list[Outcome] | None:
-    """Returns the outcomes of all these games; None if one is not played yet."""
-    found = []
+def finished(games: Iterable[ScheduledGame], results: Results) -> Generator[None, None, list[Outcome]]:
+    """Returns the outcomes of all these games. Yields None until they are played."""
+    outcomes = []
     for game in games:
-        outcome = results.get(game)
-        if outcome is None:
-            return None
-        found.append(outcome)
-    return found
+        while (outcome := results.get(game)) is None:
+            yield None
+        outcomes.append(outcome)
+    return outcomes
 
 
 def shares(ranks: Sequence[int]) -> list[float]:

@@ -7,9 +7,16 @@ from itertools import islice
 from msgspec import Struct
 
 from referee.games.dice import Dice, derive_seed
-from referee.harness.tournament.formats.games import FINAL, FIRST, Field, Outcome, Results, ScheduledGames, games_of
-from referee.harness.tournament.formats.games import ScheduledGame as Game
-from referee.harness.tournament.formats.games import outcomes as outcomes_of
+from referee.harness.tournament.formats.games import (
+    FINAL,
+    FIRST,
+    Field,
+    Outcome,
+    Results,
+    ScheduledGame,
+    ScheduledGames,
+    finished,
+)
 
 
 class _Order(Struct):
@@ -33,18 +40,16 @@ def groups(field: Field, results: Results) -> ScheduledGames:
     for wave in (complete, short):
         spare = iter(_seconds(field, orders))
         line_ups = [[*group, *islice(spare, field.seats - len(group))] for group in wave]
-        games = [list(games_of(field, line_up, range(field.games), FIRST)) for line_up in line_ups]
+        games = [list(field.games_of(line_up, range(field.games), FIRST)) for line_up in line_ups]
         for each in games:
             yield from each
-        while None in (finished := [outcomes_of(each, results) for each in games]):
-            yield None
-        for line_up, each, outcomes in zip(line_ups, games, finished, strict=True):
-            orders.append(_ordered(field, line_up, each, outcomes or []))
+        for line_up, each in zip(line_ups, games, strict=True):
+            orders.append(_ordered(field, line_up, each, (yield from finished(each, results))))
     finalists = [order.bots[0] for order in orders]
     finalists = list(dict.fromkeys([*finalists, *_seconds(field, orders)]))[: field.seats]
     if len(finalists) == field.seats:  # the same bots may have met in a group: the final continues its numbers
         before = field.games * sum(set(order.bots) == set(finalists) for order in orders)
-        yield from games_of(field, tuple(finalists), range(before, before + field.games), FINAL)
+        yield from field.games_of(finalists, range(before, before + field.games), FINAL)
 
 
 def draw(field: Field) -> list[list[int]]:
@@ -82,7 +87,9 @@ def _seconds(field: Field, orders: list[_Order]) -> list[int]:
     return found
 
 
-def _ordered(field: Field, line_up: Sequence[int], games: Sequence[Game], outcomes: Sequence[Outcome]) -> _Order:
+def _ordered(
+    field: Field, line_up: Sequence[int], games: Sequence[ScheduledGame], outcomes: Sequence[Outcome]
+) -> _Order:
     ranks, scores = dict.fromkeys(line_up, 0), dict.fromkeys(line_up, 0.0)
     for game, outcome in zip(games, outcomes, strict=True):
         for bot, rank, points in zip(game.seats, outcome.ranks, outcome.points, strict=True):

@@ -1,24 +1,14 @@
 """A ladder without end: neighbours in rank play until their order is certain."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
+from msgspec import Struct
 
 from referee.harness.tournament.formats.designs import LineUp, pairings, rows
-from referee.harness.tournament.formats.games import (
-    Field,
-    Results,
-    ScheduledGame,
-    ScheduledGames,
-    Seating,
-    games_of,
-    named,
-    outcomes,
-    present,
-    shares,
-)
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGames, Seating, finished, shares
 
 
 def ladder(field: Field, results: Results) -> ScheduledGames:
@@ -26,37 +16,33 @@ def ladder(field: Field, results: Results) -> ScheduledGames:
 
     A batch follows from the games of the batches before it alone, so that it is the same after an interruption.
     """
-    bots = present(field)
+    field = msgspec.structs.replace(field, seating=Seating.ORBIT)
+    turns = len(rows(field.seats))
     scheduled = 0
-    tallies = {line_up: _Tally() for line_up in named(bots, pairings(len(bots)))}
-    batch = [game for seed_group in range(5) for line_up in tallies for game in _group(field, line_up, seed_group)]
-    while batch := batch[: field.games - scheduled] if field.games else batch:
+    tallies = {line_up: _Tally() for line_up in pairings(field.present)}
+    groups = [(line_up, seed_group) for seed_group in range(5) for line_up in tallies]
+    while groups:
+        batch = [
+            game for pair, group in groups for game in field.games_of(pair, range(group * turns, (group + 1) * turns))
+        ]
+        if field.games:
+            batch = batch[: field.games - scheduled]
         scheduled += len(batch)
         yield from batch
         if scheduled == field.games:
             return  # the first batch may be incomplete, so that some bots have no neighbours
-        while (finished := outcomes(batch, results)) is None:
-            yield None
-        for game, outcome in zip(batch, finished, strict=True):
+        for game, outcome in zip(batch, (yield from finished(batch, results)), strict=True):
             line_up = (min(game.seats), max(game.seats))
-            tally = tallies[line_up]
-            tally.add(shares(outcome.ranks)[game.seats.index(line_up[0])])
-            tally.seed_groups = max(tally.seed_groups, game.seed_group + 1)
-        batch = [game for pair in _doubtful(bots, tallies) for game in _group(field, pair, tallies[pair].seed_groups)]
+            tallies[line_up].add(shares(outcome.ranks)[game.seats.index(line_up[0])])
+        groups = [(pair, tallies[pair].games // turns) for pair in _doubtful(field.present, tallies)]
 
 
-def _group(field: Field, line_up: LineUp, seed_group: int) -> Iterator[ScheduledGame]:
-    turns = len(rows(field.seats))
-    field = msgspec.structs.replace(field, seating=Seating.ORBIT)
-    return games_of(field, line_up, range(seed_group * turns, (seed_group + 1) * turns))
-
-
-class _Tally:
+class _Tally(Struct):
     """The results of one pair."""
 
-    def __init__(self) -> None:
-        self.games = self.seed_groups = 0
-        self.share = self.squares = 0.0
+    games: int = 0
+    share: float = 0.0
+    squares: float = 0.0
 
     def add(self, share: float) -> None:
         self.games += 1

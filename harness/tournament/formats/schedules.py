@@ -1,10 +1,11 @@
 """All formats by name, and those whose games do not depend on results."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import msgspec
 
-from referee.harness.tournament.formats.designs import fours, in_list_order, pairings
+from referee.harness.tournament.formats.designs import fours, pairings
 from referee.harness.tournament.formats.games import (
     Field,
     Format,
@@ -13,9 +14,6 @@ from referee.harness.tournament.formats.games import (
     ScheduledGames,
     Seating,
     breadth_first,
-    games_of,
-    named,
-    present,
 )
 from referee.harness.tournament.formats.groups import groups
 from referee.harness.tournament.formats.ladder import ladder
@@ -25,22 +23,23 @@ from referee.harness.tournament.formats.swiss import swiss
 
 def round_robin(field: Field, results: Results) -> ScheduledGames:
     """Every bot against every other. With four seats, all bots meet about equally often."""
-    bots = present(field)
+    bots = field.present
     if field.seats == 2:
-        return breadth_first(field, lambda: named(bots, pairings(len(bots))))
-    return breadth_first(field, lambda: named(bots, fours(len(bots), field.rounds)))
+        return breadth_first(field, lambda: pairings(bots))
+    return breadth_first(
+        field, lambda: (tuple(bots[place] for place in four) for four in fours(len(bots), field.rounds))
+    )
 
 
 def list_order(field: Field, results: Results) -> ScheduledGames:
     """ReAntics' round robin: all games of a pair, then the next pair in the order of the list (reantics.md 10)."""
-    bots = present(field)
-    for line_up in named(bots, in_list_order(len(bots))):
-        yield from games_of(field, line_up, range(field.games))
+    for line_up in combinations(field.present, 2):
+        yield from field.games_of(line_up, range(field.games))
 
 
 def gauntlet(field: Field, results: Results) -> ScheduledGames:
     """The first bot against each of the others."""
-    one, *others = present(field)
+    one, *others = field.present
     size = field.seats - 1
     groups = [others[start : start + size] for start in range(0, len(others), size)]
     groups[-1] += [other for other in others if other not in groups[-1]][: size - len(groups[-1])]
@@ -49,7 +48,7 @@ def gauntlet(field: Field, results: Results) -> ScheduledGames:
 
 def one_line_up(field: Field, results: Results) -> ScheduledGames:
     """All bots in one line-up."""
-    return breadth_first(field, lambda: iter([tuple(present(field))]))
+    return breadth_first(field, lambda: [tuple(field.present)])
 
 
 def self_play(field: Field, results: Results) -> ScheduledGames:
@@ -58,13 +57,13 @@ def self_play(field: Field, results: Results) -> ScheduledGames:
     Every seed is played once: the other rows of seats would be the same game.
     """
     fixed = msgspec.structs.replace(field, seating=Seating.FIXED)
-    return games_of(fixed, tuple(range(field.bots)), range(field.games))
+    return fixed.games_of(range(field.bots), range(field.games))
 
 
 def judged(field: Field, results: Results) -> ScheduledGames:
     """Every bot against every case of the Arena's test run (tictactoe.md, quoridor.md and connectfour.md, B3)."""
     for seed_group in range(max(field.games, 1)):
-        for bot in present(field):
+        for bot in field.present:
             for opponent, seat in field.cases:
                 yield ScheduledGame((opponent, bot) if seat == 0 else (bot, opponent), seed_group)
 

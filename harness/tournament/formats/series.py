@@ -1,20 +1,11 @@
 """A series: the first of two bots to win a number of games."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from referee.harness.tournament.formats.designs import LineUp, pairings
-from referee.harness.tournament.formats.games import (
-    Field,
-    Results,
-    ScheduledGame,
-    ScheduledGames,
-    Seating,
-    games_of,
-    named,
-    present,
-)
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, Seating
 
 
 def wins_of_series(games: int, first_to: int | None) -> int:
@@ -27,50 +18,38 @@ def series(field: Field, results: Results) -> ScheduledGames:
 
     Yields only games that are certain to be needed, so that none is played in vain, at any number of workers.
     """
-    bots = present(field)
-    field = msgspec.structs.replace(
-        field, seating=Seating.ALTERNATE, first_to=wins_of_series(field.games, field.first_to)
-    )
-    undecided = [_Series(field, line_up) for line_up in named(bots, pairings(len(bots)))]
+    field = msgspec.structs.replace(field, seating=Seating.ALTERNATE)
+    undecided = [_series(field, line_up, results) for line_up in pairings(field.present)]
     while undecided:
         waiting = True
-        for match in undecided:
-            for game in match.next_games(results):
+        for match in list(undecided):
+            for game in match:
+                if game is None:
+                    break
                 waiting = False
                 yield game
-        undecided = [match for match in undecided if not match.is_over(results)]
+            else:
+                undecided.remove(match)
         if waiting and undecided:
             yield None
 
 
-class _Series:
-    """The games of one pair."""
-
-    def __init__(self, field: Field, line_up: LineUp) -> None:
-        assert field.first_to is not None
-        self.field, self.line_up, self.first_to = field, line_up, field.first_to
-        self.wins = [0, 0]
-        self.counted = 0
-        self.scheduled = 0
-
-    def next_games(self, results: Results) -> Iterator[ScheduledGame]:
-        """Yields the games that are needed however the running ones end."""
-        self.is_over(results)
-        until = min(self.counted + self.first_to - max(self.wins), self.field.games)
-        first, self.scheduled = self.scheduled, max(self.scheduled, until)
-        return games_of(self.field, self.line_up, range(first, self.scheduled))
-
-    def is_over(self, results: Results) -> bool:
-        """Counts the finished games in their order. Returns whether the series is decided."""
-        while self.counted < self.scheduled and max(self.wins) < self.first_to:
-            (game,) = games_of(self.field, self.line_up, range(self.counted, self.counted + 1))
-            outcome = results.get(game)
-            if outcome is None:
-                return False
-            self.counted += 1
-            if outcome.ranks[0] != outcome.ranks[1]:
-                self.wins[self.line_up.index(game.seats[outcome.ranks.index(1)])] += 1
-        return max(self.wins) >= self.first_to or self.counted >= self.field.games
+def _series(field: Field, line_up: LineUp, results: Results) -> ScheduledGames:
+    """Yields the games of one pair that are needed however the running ones end, and counts them in their order."""
+    first_to = wins_of_series(field.games, field.first_to)
+    wins = [0, 0]
+    games: list[ScheduledGame] = []
+    for number in range(field.games):
+        needed = min(number + first_to - max(wins), field.games)
+        new = list(field.games_of(line_up, range(len(games), needed)))
+        games += new
+        yield from new
+        while (outcome := results.get(games[number])) is None:
+            yield None
+        if outcome.ranks[0] != outcome.ranks[1]:
+            wins[line_up.index(games[number].seats[outcome.ranks.index(1)])] += 1
+        if max(wins) >= first_to:
+            return
 
 
 def series_ranking(bots: int, won: Mapping[tuple[int, int], int]) -> list[list[int]]:

@@ -6,16 +6,7 @@ from itertools import islice, takewhile
 
 from referee.games.dice import Dice, derive_seed
 from referee.harness.tournament.formats.designs import LineUp
-from referee.harness.tournament.formats.games import (
-    Field,
-    Results,
-    ScheduledGame,
-    ScheduledGames,
-    games_of,
-    outcomes,
-    present,
-    shares,
-)
+from referee.harness.tournament.formats.games import Field, Results, ScheduledGame, ScheduledGames, finished, shares
 
 TRIES = 100_000
 """How often to try a pair in a round, which takes a second. Then bots are paired in order."""
@@ -32,7 +23,7 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
     There are no colours, since a game pair has both seats. A bye is a won game pair. A rematch, where it cannot be
     avoided, has further game pairs.
     """
-    bots = present(field)
+    bots = field.present
     score = dict.fromkeys(bots, 0.0)
     meetings: dict[LineUp, int] = {}
     byes: set[int] = set()
@@ -49,18 +40,16 @@ def swiss(field: Field, results: Results) -> ScheduledGames:
             line_up = (min(pair), max(pair))
             start = meetings.get(line_up, 0) * field.games
             meetings[line_up] = meetings.get(line_up, 0) + 1
-            games += games_of(field, line_up, range(start, start + field.games))
+            games += field.games_of(line_up, range(start, start + field.games))
         yield from games
-        while (finished := outcomes(games, results)) is None:
-            yield None
-        for game, outcome in zip(games, finished, strict=True):
+        for game, outcome in zip(games, (yield from finished(games, results)), strict=True):
             for bot, share in zip(game.seats, shares(outcome.ranks), strict=True):
                 score[bot] += share
 
 
 def swiss_byes(field: Field, games: ScheduledGames) -> dict[int, int]:
     """Returns how many byes each bot had in the rounds scheduled so far."""
-    bots = present(field)
+    bots = field.present
     byes = dict.fromkeys(bots, 0)
     if len(bots) % 2:
         scheduled = takewhile(lambda game: game is not None, games)

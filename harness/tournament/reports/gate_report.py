@@ -1,7 +1,6 @@
 """Reports on a gate: lines for a terminal, Markdown for a pull request, JUnit XML for other programs."""
 
 import math
-from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
@@ -31,7 +30,7 @@ def lines(run: Report) -> list[str]:
         low, high = run.limits
         texts.append(f"Gate  | LLR {run.llr:.2f} ({low:.2f}, {high:.2f}) {bounds} {run.decision}")
     faults = f"faults new {run.faults_new}, old {run.faults_old}"
-    results = compared((run.ahead, run.level, run.behind), run.seats)
+    results = compared(run)
     if run.seats == 2:
         texts.append(f"Games | {run.games:,}: {results}, {run.different:,} different; {faults}")
         texts.append(f"Penta | {list(run.counts)}")
@@ -41,15 +40,15 @@ def lines(run: Report) -> list[str]:
     return texts
 
 
-def compared(pairs: Sequence[int], seats: int) -> str:
+def compared(run: Report) -> str:
     """Says how often the new bot finished ahead of, level with and behind a rival.
 
     With more than one rival in a game, these are not games won, drawn and lost.
     """
-    ahead, level, behind = pairs
-    if seats == 2:
-        return f"W {ahead} L {behind} D {level}"
-    return f"{sum(pairs):,} met, {seats - 1} a game: ahead of {ahead:,}, behind {behind:,}, level with {level:,}"
+    if run.seats == 2:
+        return f"W {run.ahead} L {run.behind} D {run.level}"
+    met = f"{run.ahead + run.level + run.behind:,} met, {run.seats - 1} a game"
+    return f"{met}: ahead of {run.ahead:,}, behind {run.behind:,}, level with {run.level:,}"
 
 
 def warnings(run: Report) -> list[str]:

@@ -18,7 +18,7 @@ from referee.harness.tournament.model import Keys, Plan, number_of_games, same_p
 from referee.harness.tournament.reports import figures
 from referee.harness.tournament.statistics import rating
 from referee.harness.tournament.statistics.rating import Tally
-from referee.harness.tournament.statistics.score import FEW, Interval, pentanomial, strength, trinomial
+from referee.harness.tournament.statistics.score import FEW, Interval, Sample, strength
 from referee.harness.tournament.store.reader import Book, Game, Kind, LedgerResults
 
 COPIES, NO_INFORMATION = "copies", "no information"
@@ -295,7 +295,7 @@ def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[st
         return []
     one, two = played
     penta = cross[one.name][two.name].penta
-    found = strength(pentanomial(penta) if any(penta) else trinomial(one.wins, one.draws, one.losses))
+    found = strength(Sample(tuple(penta)) if any(penta) else Sample((one.losses, one.draws, one.wins), games=1))
     return (
         [] if found.los is None else [f"LOS {figures.los(found)}: the chance that {one.name} is better than {two.name}"]
     )
@@ -332,14 +332,14 @@ def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], 
         if any(programs.count(programs[bot]) > 1 for bot in group[0].bots):
             repeated.append((group, contents))
         else:
-            _tally(tally, group, contents)
+            tally.add(group, contents)
         if plan.seats == len(group) == 2:
             first, back = group
             if first.bots == back.bots[::-1]:
                 key = first.bots, _half_points(first.ranks) + 2 - _half_points(back.ranks)
                 pairs[key] = pairs.get(key, 0) + len(contents)
     for group, contents in _joined(programs, repeated):
-        _tally(tally, group, contents)
+        tally.add(group, contents)
     for ((one, other), half_points), times in pairs.items():
         for pair, place in (((one, other), half_points), ((other, one), 4 - half_points)):
             cell = cells.get(pair)
@@ -352,12 +352,6 @@ def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], 
             row.elo, row.note = rated.elo, rated.note
             row.p_first = rated.p_rank[0] if rated.p_rank and rated.note != NO_INFORMATION else None
             row.sound = None if sound is None else sound[bot].elo
-
-
-def _tally(tally: Tally, group: list[rating.Game], contents: Iterable[tuple[int, ...]]) -> None:
-    shape = tally.shape(group)
-    for each in contents:
-        tally.count(shape, each)
 
 
 def _joined(programs: Sequence[int], groups: Iterable[_SeedGroups]) -> Iterator[_SeedGroups]:
@@ -398,7 +392,7 @@ def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
             _add_group(games, group, contents)
         for codes, each in contents.items():
             kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
-            yield [rating.Game(seats, kind.r, 0, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], each
+            yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], each
 
 
 def _add_group(

@@ -7,8 +7,8 @@ group (Liang and Zeger 1986). `docs/statistics.md` has the formulas.
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
 from operator import mul
 
 from msgspec import Struct
@@ -38,8 +38,6 @@ class Game(Struct, frozen=True, gc=False):
     """Their numbers."""
     ranks: tuple[int, ...]
     """1 = best; ties share a rank."""
-    content: int = 0
-    """The hash of the course of the game; 0 = unknown."""
     faulty: bool = False
     """A bot was at fault or forfeited."""
 
@@ -55,76 +53,66 @@ class Rating(Struct, frozen=True):
     """`few` seed groups, `no information` about the error of the rating, or empty."""
 
 
-class Part(Struct, frozen=True):
-    """The contribution of a shape to one of the two ratings."""
+class Weight(Struct):
+    """How often a result of a seed group occurred."""
 
-    number: int
-    """Identifies the part."""
-    places: tuple[int, ...]
-    """The games of the seed group that count."""
-    bots: tuple[tuple[int, ...], ...]
-    """The seats in these games."""
-    pairs: "Pairs"
+    seed_groups: int = 0
+    squares: int = 0
+    """The sum over different seed groups of (number of copies)². Repeats are no news: all copies of a seed group are
+    one observation with that weight."""
+    different: int = 0
 
 
-class Shape(Struct, frozen=True):
-    """Seed groups with the same bots, seats and ranks. A million seed groups have few shapes."""
+class _Counted:
+    """The results of seed groups with their weights."""
 
-    faulty: int
-    """Games with a fault."""
-    whole: Part
-    sound: Part | None
-    """The games without a fault, if there are any."""
+    def __init__(self) -> None:
+        self.weights: dict[Pairs, Weight] = {}
+        self._played: dict[int, int] = {}
+        """How often each seed group was played, by a hash of its bots and contents."""
+
+    def add(self, games: Sequence[Game], contents: Iterable[tuple[int, ...]]) -> None:
+        weight = self.weights.setdefault(_pairs(games), Weight())
+        bots = tuple(game.bots for game in games)
+        for each in contents:
+            before = 0
+            if 0 not in each:
+                key = hash((bots, each))
+                before = self._played.get(key, 0)
+                self._played[key] = before + 1
+            weight.seed_groups += 1
+            weight.squares += 2 * before + 1
+            weight.different += before == 0
 
 
 class Tally:
-    """Counts seed groups by their shape, in any order and number."""
+    """Counts seed groups, in any order and number."""
 
     def __init__(self, bots: int) -> None:
         self.bots = bots
         self.faulty = 0
         """Games with a fault. Without any, the two ratings are equal."""
-        self._all = _Clusters()
-        self._sound: _Clusters | None = None  # None until the first fault
-        self._shapes: dict[tuple[tuple[tuple[int, ...], tuple[int, ...], bool], ...], Shape] = {}
+        self._all = _Counted()
+        self._sound: _Counted | None = None  # None until the first fault
 
-    def add(self, seed_group: Sequence[Game]) -> None:
-        """Counts a seed group, given all its games that were played."""
-        self.count(self.shape(seed_group), tuple([game.content for game in seed_group]))
+    def add(self, games: Sequence[Game], contents: Collection[tuple[int, ...]]) -> None:
+        """Counts seed groups that ended alike, given the games of one and the contents of the games of each.
 
-    def shape(self, seed_group: Sequence[Game]) -> Shape:
-        """Returns the shape of a seed group."""
-        key = tuple((game.bots, game.ranks, game.faulty) for game in seed_group)
-        shape = self._shapes.get(key)
-        if shape is None:
-            number = 2 * len(self._shapes)
-            sound = [place for place, game in enumerate(seed_group) if not game.faulty]
-            whole = _part(number, seed_group, range(len(seed_group)))
-            without = (
-                whole if len(sound) == len(seed_group) else _part(number + 1, seed_group, sound) if sound else None
-            )
-            shape = self._shapes[key] = Shape(len(seed_group) - len(sound), whole, without)
-        return shape
-
-    def count(self, shape: Shape, contents: tuple[int, ...]) -> None:
-        """Counts a seed group of that shape, given the contents of its games."""
-        if shape.faulty and self._sound is None:
-            self._sound = self._all.copy()
-        self.faulty += shape.faulty
-        self._all.add(shape.whole, contents)
-        if self._sound is not None and shape.sound is not None:
-            self._sound.add(shape.sound, tuple([contents[place] for place in shape.sound.places]))
+        A content is the hash of the course of a game; 0 = unknown.
+        """
+        sound = [place for place, game in enumerate(games) if not game.faulty]
+        if len(sound) < len(games) and self._sound is None:
+            self._sound = deepcopy(self._all)
+        self.faulty += (len(games) - len(sound)) * len(contents)
+        self._all.add(games, contents)
+        if self._sound is not None and sound:
+            kept = [tuple([each[place] for place in sound]) for each in contents]
+            self._sound.add([games[place] for place in sound], kept)
 
     def ratings(self, without_faults: bool = False, seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
         """Returns every bot's rating; `without_faults` from games without a fault, which shows strength alone."""
-        clusters = self._sound if without_faults and self._sound is not None else self._all
-        return rate(self.bots, clusters.weights(), seed, draws)
-
-
-def _part(number: int, seed_group: Sequence[Game], places: Iterable[int]) -> Part:
-    places = tuple(places)
-    games = [seed_group[place] for place in places]
-    return Part(number, places, tuple(game.bots for game in games), _pairs(games))
+        counted = self._sound if without_faults and self._sound is not None else self._all
+        return rate(self.bots, counted.weights, seed, draws)
 
 
 def _pairs(seed_group: Iterable[Game]) -> Pairs:
@@ -145,84 +133,29 @@ def _pairs(seed_group: Iterable[Game]) -> Pairs:
     return tuple((first, second, ahead, int(times)) for (first, second), (ahead, times) in sorted(totals.items()))
 
 
-class Weight(Struct):
-    """How often a result of a seed group occurred."""
-
-    seed_groups: int = 0
-    squares: int = 0
-    """The sum over different seed groups of (number of copies)². Repeats are no news: all copies of a seed group are
-    one observation with that weight."""
-    different: int = 0
-
-
-class _Clusters:
-    """The results of seed groups with their weights."""
-
-    def __init__(self) -> None:
-        self._counted: dict[int, tuple[Part, Weight]] = {}
-        self._played: dict[int, int] = {}
-
-    def add(self, part: Part, contents: tuple[int, ...]) -> None:
-        before = 0
-        if 0 not in contents:
-            key = hash((part.bots, contents))
-            before = self._played.get(key, 0)
-            self._played[key] = before + 1
-        counted = self._counted.get(part.number)
-        if counted is None:
-            counted = self._counted[part.number] = part, Weight()
-        weight = counted[1]
-        weight.seed_groups += 1
-        weight.squares += 2 * before + 1
-        weight.different += before == 0
-
-    def copy(self) -> "_Clusters":
-        """Returns an independent copy."""
-        other = _Clusters()
-        other._counted = {number: (part, copy(weight)) for number, (part, weight) in self._counted.items()}
-        other._played = dict(self._played)
-        return other
-
-    def weights(self) -> dict[Pairs, Weight]:
-        """Returns the weight of each result."""
-        found: dict[Pairs, Weight] = {}
-        for part, weight in self._counted.values():
-            total = found.setdefault(part.pairs, Weight())
-            total.seed_groups += weight.seed_groups
-            total.squares += weight.squares
-            total.different += weight.different
-        return found
-
-
 def rate(bots: int, weights: Mapping[Pairs, Weight], seed: int = 0, draws: int = DRAWS) -> tuple[Rating, ...]:
     """Fits all ratings jointly. `draws` is for the chances of ranks; 0 leaves these out.
 
     Bots that have not played have the rating 0 and take no rank.
     """
+    rated = [Rating(Interval(0.0, None, None), (), "no information")] * bots
     played = sorted({bot for pairs in weights for first, second, _, _ in pairs for bot in (first, second)})
+    if not played:
+        return tuple(rated)
     places = {bot: place for place, bot in enumerate(played)}
-    ordered = {  # sorted, so that the order of play does not change the last digits
+    weights = {  # sorted, so that the order of play does not change the last digits
         tuple((places[a], places[b], won, games) for a, b, won, games in pairs): weights[pairs]
         for pairs in sorted(weights)
     }
-    rated = dict(zip(played, _rate(len(played), ordered, seed, draws), strict=True))
-    absent = Rating(Interval(0.0, None, None), (), "no information")
-    return tuple(rated.get(bot, absent) for bot in range(bots))
-
-
-def _rate(bots: int, weights: Mapping[Pairs, Weight], seed: int, draws: int) -> list[Rating]:
-    if not bots:
-        return []
-    results = _results(bots, weights)
-    ratings, information = _fit(_sums(bots, weights))
+    results = _results(len(played), weights)
+    ratings, information = _fit(results)
     covariance = _centred(_sandwich(ratings, information, weights, results))
-    mean = sum(ratings) / bots
+    mean = sum(ratings) / len(played)
     ratings = [rating - mean for rating in ratings]
     chances = _rank_chances(ratings, covariance, seed, draws)
-    return [
-        Rating(_interval(bot, ratings, covariance, result), chances[bot], result.note())
-        for bot, result in enumerate(results)
-    ]
+    for place, bot in enumerate(played):
+        rated[bot] = Rating(_interval(place, ratings, covariance, results), chances[place], results[place].note())
+    return tuple(rated)
 
 
 class _Result(Struct):
@@ -232,8 +165,8 @@ class _Result(Struct):
     low: float = 1.0
     """Its lowest score in a seed group, 0 … 1."""
     high: float = 0.0
-    rivals: dict[int, int] = {}
-    """How often it met each rival."""
+    ahead: dict[int, float] = {}
+    """How often it finished ahead of each rival that it met."""
 
     @property
     def all_equal(self) -> bool:
@@ -248,52 +181,42 @@ class _Result(Struct):
 def _results(bots: int, weights: Mapping[Pairs, Weight]) -> list[_Result]:
     results = [_Result() for _ in range(bots)]
     for pairs, weight in weights.items():
-        ahead: dict[int, float] = {}
-        times: dict[int, int] = {}
-        for first, second, won, games in pairs:
-            for bot, rival, share in ((first, second, won), (second, first, games - won)):
-                ahead[bot] = ahead.get(bot, 0.0) + share
-                times[bot] = times.get(bot, 0) + games
-                rivals = results[bot].rivals
-                rivals[rival] = rivals.get(rival, 0) + games * weight.seed_groups
-        for bot, total in ahead.items():
-            result, score = results[bot], total / times[bot]
+        won: dict[int, float] = {}
+        met: dict[int, int] = {}
+        for first, second, ahead, games in pairs:
+            for bot, rival, share in ((first, second, ahead), (second, first, games - ahead)):
+                won[bot] = won.get(bot, 0.0) + share
+                met[bot] = met.get(bot, 0) + games
+                so_far = results[bot].ahead
+                so_far[rival] = so_far.get(rival, 0.0) + share * weight.seed_groups
+        for bot, total in won.items():
+            result, score = results[bot], total / met[bot]
             result.seed_groups += weight.different
             result.low, result.high = min(result.low, score), max(result.high, score)
     return results
 
 
-def _sums(bots: int, weights: Mapping[Pairs, Weight]) -> Matrix:
-    """Returns how often each bot finished ahead of each other."""
-    ahead = [[0.0] * bots for _ in range(bots)]
-    for pairs, weight in weights.items():
-        for first, second, won, times in pairs:
-            ahead[first][second] += won * weight.seed_groups
-            ahead[second][first] += (times - won) * weight.seed_groups
-    return ahead
-
-
 # The fit. Inside, ratings are in units of the natural logarithm of the odds.
 
 
-def _fit(ahead: Matrix) -> tuple[Vector, Matrix]:
+def _fit(results: Sequence[_Result]) -> tuple[Vector, Matrix]:
     """Returns the likeliest ratings and the information matrix at them, by Newton's method.
 
     The prior is half a win and half a loss of every bot against an average one. So a bot that has won everything has a
     finite rating, and bots that are not connected by games have a common scale.
     """
-    bots = range(len(ahead))
-    ratings = [0.0] * len(ahead)
+    bots = range(len(results))
+    ratings = [0.0] * len(results)
     before = math.inf
     while True:
         slopes = [_chance(-rating) - 0.5 for rating in ratings]
-        information = [[0.0] * len(ahead) for _ in bots]
+        information = [[0.0] * len(results) for _ in bots]
         for bot in bots:
             line = information[bot]
             line[bot] += _chance(ratings[bot]) * _chance(-ratings[bot])
             for rival in range(bot):
-                won, lost = ahead[bot][rival], ahead[rival][bot]
-                if won or lost:
+                if rival in results[bot].ahead:
+                    won, lost = results[bot].ahead[rival], results[rival].ahead[bot]
                     chance, other = _chance(ratings[bot] - ratings[rival]), _chance(ratings[rival] - ratings[bot])
                     pull, weight = won * other - lost * chance, (won + lost) * chance * other
                     slopes[bot] += pull
@@ -359,27 +282,31 @@ def _centred(covariance: Matrix) -> Matrix:
     ]
 
 
-def _interval(bot: int, ratings: Vector, covariance: Matrix, result: _Result) -> Interval:
-    """Returns the rating in Elo with its interval: by the normal approximation, unless all seed groups are equal (see
-    `score.strength`)."""
-    value = ratings[bot] * ELO
-    if result.all_equal and 0 < result.low < 1:
+def _interval(bot: int, ratings: Vector, covariance: Matrix, results: Sequence[_Result]) -> Interval:
+    """Returns the rating in Elo with its interval.
+
+    The interval is by the normal approximation, unless all seed groups are equal (see `score.strength`).
+    """
+    value, result = ratings[bot] * ELO, results[bot]
+    if not result.all_equal:
+        width = Z * math.sqrt(max(covariance[bot][bot], 0.0)) * ELO
+        return Interval(value, value - width, value + width)
+    if 0 < result.low < 1:
         return Interval(value, None, None)
-    if result.all_equal and result.low >= 1:
-        return Interval(value, _expecting(TAIL ** (1 / result.seed_groups), ratings, result) * ELO, math.inf)
-    if result.all_equal:
-        return Interval(value, -math.inf, _expecting(1 - TAIL ** (1 / result.seed_groups), ratings, result) * ELO)
-    width = Z * math.sqrt(max(covariance[bot][bot], 0.0)) * ELO
-    return Interval(value, value - width, value + width)
+    tail = TAIL ** (1 / result.seed_groups)
+    if result.low >= 1:
+        return Interval(value, _expecting(tail, bot, ratings, results) * ELO, math.inf)
+    return Interval(value, -math.inf, _expecting(1 - tail, bot, ratings, results) * ELO)
 
 
-def _expecting(score: float, ratings: Vector, result: _Result) -> float:
-    """Returns the rating with that expected score against the rivals that were met."""
-    games = sum(result.rivals.values())
+def _expecting(score: float, bot: int, ratings: Vector, results: Sequence[_Result]) -> float:
+    """Returns the rating with that expected score against the rivals that the bot met."""
+    times = {rival: won + results[rival].ahead[bot] for rival, won in results[bot].ahead.items()}
+    games = sum(times.values())
     low, high = min(ratings) - 50, max(ratings) + 50
     for _ in range(60):
         middle = (low + high) / 2
-        wins = sum(times * _chance(middle - ratings[rival]) for rival, times in result.rivals.items())
+        wins = sum(count * _chance(middle - ratings[rival]) for rival, count in times.items())
         low, high = (low, middle) if wins > score * games else (middle, high)
     return low
 

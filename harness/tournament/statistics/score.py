@@ -20,22 +20,34 @@ NELO = 800 / math.log(10)
 
 
 class Sample(Struct, frozen=True):
-    """How often each score of a unit occurred.
+    """How often each score of a unit occurred. A unit is a seed group, or a single game that was not paired.
 
     A score is the share of rivals that the bot finished ahead of, a tie counting half: 0 = always last, 1 = always
-    first.
+    first. Raises ValueError for a wrong number of counts, or none above 0.
     """
 
-    scores: tuple[float, ...]
-    """Every score that a unit can have, ascending, from 0 to 1."""
     counts: tuple[float, ...]
-    """How many units had each score."""
-    games: int
+    """How many units had each score, from 0 in steps of half a rival. Game pairs: 0, ½, 1, 1½, 2 points."""
+    games: int = 2
     """The games of a unit."""
 
+    def __post_init__(self) -> None:
+        if len(self.counts) < 2 or (len(self.counts) - 1) % (2 * self.games):
+            raise ValueError(f"{len(self.counts)} counts; units of {self.games} games do not have as many scores")
+        if min(self.counts) < 0 or sum(self.counts) <= 0:
+            raise ValueError(f"counts {list(self.counts)}: none may be below 0, and one must be above")
+
     @property
-    def units(self) -> float:
-        return sum(self.counts)
+    def scores(self) -> list[float]:
+        """Every score that a unit can have, ascending, from 0 to 1."""
+        steps = len(self.counts) - 1
+        return [step / steps for step in range(steps + 1)]
+
+    @property
+    def shares(self) -> list[float]:
+        """The share of the units with each score."""
+        units = sum(self.counts)
+        return [count / units for count in self.counts]
 
 
 class Interval(Struct, frozen=True):
@@ -62,32 +74,6 @@ class Strength(Struct, frozen=True):
     """`few` units, `no information` about the error of the score, or empty."""
 
 
-def pentanomial(counts: Sequence[float]) -> Sample:
-    """Returns a sample of game pairs, by the bot's points: 0, ½, 1, 1½, 2."""
-    return seed_groups(2, 2, counts)
-
-
-def trinomial(wins: float, draws: float, losses: float) -> Sample:
-    """Returns a sample of single games, for games that were not paired."""
-    return seed_groups(2, 1, (losses, draws, wins))
-
-
-def seed_groups(seats: int, games: int, counts: Sequence[float]) -> Sample:
-    """Returns a sample of seed groups with `games` games each.
-
-    `counts` are by the number of rivals that the bot finished ahead of, in steps of a half, from 0 to all rivals in all
-    games. Raises ValueError for a wrong number of counts, or none above 0.
-    """
-    steps = 2 * (seats - 1) * games
-    if len(counts) != steps + 1:
-        raise ValueError(
-            f"{len(counts)} counts; seed groups of {games} games with {seats} seats have {steps + 1} scores"
-        )
-    if min(counts) < 0 or sum(counts) <= 0:
-        raise ValueError(f"counts {list(counts)}: none may be below 0, and one must be above")
-    return Sample(tuple(step / steps for step in range(steps + 1)), tuple(counts), games)
-
-
 def elo(score: float) -> float:
     """Returns the difference in Elo at which that score is expected; infinite from 0 down and from 1 up."""
     if score <= 0:
@@ -106,8 +92,8 @@ def expected(difference: float) -> float:
 
 def strength(sample: Sample) -> Strength:
     """Returns Elo, normalised Elo and likelihood of superiority of a sample."""
-    units = sample.units
-    mean, deviation = _moments(sample.scores, [count / units for count in sample.counts])
+    units = sum(sample.counts)
+    mean, deviation = _moments(sample.scores, sample.shares)
     draws = sum(count for score, count in zip(sample.scores, sample.counts, strict=True) if score == 0.5)
     if deviation > 0:
         error = deviation / math.sqrt(units)
@@ -149,37 +135,28 @@ def normal_cdf(z: float) -> float:
 # The likelihood ratio of two hypotheses.
 
 
-class Bounds(Struct, frozen=True):
-    """Two hypotheses about a difference: H0, it is `low` or less; H1, it is `high` or more."""
-
-    low: float
-    high: float
-    normalised: bool = False
-    """In normalised instead of logistic Elo."""
-
-
-def llr(sample: Sample, bounds: Bounds) -> float:
+def llr(sample: Sample, low: float, high: float, normalised: bool = False) -> float:
     """Returns the logarithm of the generalised likelihood ratio of H1 to H0.
 
-    Under a hypothesis, every distribution of scores with its mean (or mean in standard deviations) is possible, and the
-    likeliest of them counts. The normal approximation would trust a few equal seed groups, which show no spread,
-    without bound.
+    H0: the difference in Elo, or in normalised Elo, is `low` or less. H1: it is `high` or more. Under a hypothesis,
+    every distribution of scores with its mean (or mean in standard deviations) is possible, and the likeliest of them
+    counts. The normal approximation would trust a few equal seed groups, which show no spread, without bound.
     """
-    under_low, under_high = (_log_ratios(sample, bounds, value) for value in (bounds.low, bounds.high))
+    under_low, under_high = (_log_ratios(sample, value, normalised) for value in (low, high))
     return sum(
-        count * (high - low) for count, low, high in zip(sample.counts, under_low, under_high, strict=True) if count > 0
+        count * (more - less)
+        for count, less, more in zip(sample.counts, under_low, under_high, strict=True)
+        if count > 0
     )
 
 
-def _log_ratios(sample: Sample, bounds: Bounds, value: float) -> list[float]:
+def _log_ratios(sample: Sample, value: float, normalised: bool) -> list[float]:
     """Returns, for every score, log(likeliest probability under the hypothesis / share of the sample)."""
-    units = sample.units
-    shares = [count / units for count in sample.counts]
-    if bounds.normalised:
-        tilted = _at_deviations(sample.scores, shares, value / NELO * math.sqrt(sample.games))
+    if normalised:
+        tilted = _at_deviations(sample.scores, sample.shares, value / NELO * math.sqrt(sample.games))
     else:
         mean = expected(value)
-        tilted = _tilt(shares, [score - mean for score in sample.scores])
+        tilted = _tilt(sample.shares, [score - mean for score in sample.scores])
     return [-math.log(weight) if weight > 0 else 0.0 for weight in tilted]
 
 
@@ -187,20 +164,12 @@ def _tilt(shares: Sequence[float], values: Sequence[float]) -> list[float]:
     """Returns the likeliest distribution under which `values` have the mean 0, as divisors of the shares.
 
     With a multiplier x it is share / (1 + x value), and x solves sum(share value / (1 + x value)) = 0 (Owen 2001,
-    2.9). No divisor may be negative. A value that never occurred may get a probability: if its divisor becomes 0, it
-    takes what the others leave.
+    2.9), or is the nearer end of its interval: no divisor may be negative. A value that never occurred may get a
+    probability: if its divisor becomes 0, it takes what the others leave. The sum falls with x. Newton's method finds
+    x, with bisection where a step would leave the interval that holds the root.
     """
     seen = [(share, value) for share, value in zip(shares, values, strict=True) if share > 0]
     low, high = -1 / max(values), -1 / min(values)
-    x = _multiplier(seen, low, high)
-    return [1 + x * value for value in values]
-
-
-def _multiplier(seen: Sequence[tuple[float, float]], low: float, high: float) -> float:
-    """Returns the x from `low` to `high` where sum(share value / (1 + x value)), which falls, is 0, or the nearer end.
-
-    Newton's method, with bisection where a step would leave the interval that holds the root.
-    """
     x = 0.0
     for _ in range(100):
         total = slope = 0.0
@@ -215,7 +184,7 @@ def _multiplier(seen: Sequence[tuple[float, float]], low: float, high: float) ->
         if slope == 0 or abs(total / slope) <= 1e-14 * abs(x) or high - low <= 1e-15 * abs(x):
             break
         x = x + total / slope if low < x + total / slope < high else (low + high) / 2
-    return x
+    return [1 + x * value for value in values]
 
 
 def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations: float) -> list[float]:
@@ -237,7 +206,7 @@ def _at_deviations(scores: Sequence[float], shares: Sequence[float], deviations:
     seen = [score for score, share in zip(scores, shares, strict=True) if score > 0.5 and (share > 0 or score == 1)]
     starts = [start for more in seen if (start := _mixed(mean, spread, more, deviations)) is not None]
     ends = [_settled(scores, shares, deviations, *start) for start in starts]
-    return min(ends, key=lambda divisors: _surprise(shares, divisors))
+    return min(ends, key=lambda divisors: sum(s * math.log(d) for s, d in zip(shares, divisors, strict=True) if s > 0))
 
 
 def _settled(
@@ -271,11 +240,6 @@ def _mixed(mean: float, spread: float, more: float, deviations: float) -> tuple[
         else:
             low = mix
     return found
-
-
-def _surprise(shares: Sequence[float], divisors: Sequence[float]) -> float:
-    """Returns how much less likely the sample is than under its own shares, as a logarithm per unit."""
-    return sum(share * math.log(divisor) for share, divisor in zip(shares, divisors, strict=True) if share > 0)
 
 
 def _distribution(shares: Sequence[float], divisors: Sequence[float]) -> list[float]:
