@@ -93,7 +93,7 @@ def played(setting: Setting, folder: Path, seconds: float, workers: int | None) 
     plan = Plan(
         setting.game, "round-robin", 1, bots, games=10_000_000, time=found.time, limits=limits, version=found.version
     )
-    programs = [worker_messages.Program(each.ident, each.name, bot.argv, str(bot.cwd)) for each in bots]
+    programs = {each.ident: msgspec.structs.replace(bot, name=each.name) for each in bots}
     opened = Ledger(folder, {})
     run = TournamentGames(plan, opened, Book())
     arrivals: list[tuple[float, int]] = []

@@ -199,7 +199,7 @@ def tournament(
                 plan, programs = organise.programs(plan, folder, forfeit, report)
             pool = workers.opened(contest_of(plan, programs, replays, folder))
         else:
-            pool = on_cluster(contest_of(plan, (), replays, folder), cluster, plan, folder, tls, _note)
+            pool = on_cluster(contest_of(plan, {}, replays, folder), cluster, plan, folder, tls, _note)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
             played = TournamentGames(plan, opened, book, part, expel)
@@ -421,22 +421,21 @@ async def _live(games: TournamentGames) -> None:
 
 
 def _status(games: TournamentGames, total: int | None) -> str:
-    state = games.progress
-    rate = state.rate()
-    played = state.before + state.played
+    played = games.book.count
+    rate = (played - games.before) / max(time.monotonic() - games.started, 1e-9)
     parts = [f"{played}/{total}" if total else f"{played} games", f"{rate:.3g}/s"]
     if total and rate > 0:
         left = int((total - played) / rate)
         parts.append(f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02} left")
-    if state.faulty:
-        slowed = f" ({state.noisy} slowed by machine load)" if state.noisy else ""
-        parts.append(f"{state.faulty} with faults{slowed}")
-    if state.voids:
-        parts.append(f"{state.voids} played again")
-    if lost := games.runner.lost_workers:
+    if games.faulty:
+        slowed = f" ({games.noisy} slowed by machine load)" if games.noisy else ""
+        parts.append(f"{games.faulty} with faults{slowed}")
+    if games.voids:
+        parts.append(f"{games.voids} played again")
+    if lost := games.lost_workers:
         parts.append(f"{lost} workers lost")
     names = {entry.ident: entry.name for entry in games.plan.bots}
-    for label, idents in (("failing again and again", state.shaky), ("expelled", state.expelled)):
+    for label, idents in (("failing again and again", games.shaky), ("expelled", games.expelled)):
         if idents:
             parts.append(f"{label}: {', '.join(printable(names[ident]) for ident in idents)}")
     return "  ".join(parts)

@@ -56,11 +56,10 @@ def check_cluster(address: str | None, tls: tuple[Path | None, ...], forfeit: bo
     if forfeit:
         raise UsageError("--forfeit cannot be combined with --cluster: a worker that cannot build a bot plays nothing")
     try:
-        from referee.harness.tournament.execution.dask import Tls, checked_address, knock
+        from referee.harness.tournament.execution.dask import Tls, check_address
     except ImportError as error:
         raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
-    checked_address(address, Tls(*tls))
-    knock(address)
+    check_address(address, Tls(*tls))
 
 
 def on_cluster(

@@ -12,8 +12,7 @@ from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.judge import judge_plan
 from referee.harness.process.limits import Limits
-from referee.harness.programs.spec import check_seats
-from referee.harness.tournament.execution.worker_messages import Program
+from referee.harness.programs.spec import Entrant, check_seats
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED, SELF_PLAY
 from referee.harness.tournament.model import (
@@ -199,18 +198,19 @@ def add(folder: Path, specs: Sequence[str]) -> Plan:
 
 def programs(
     plan: Plan, folder: Path, forfeit: bool | None = None, progress: Callable[[str], None] = lambda text: None
-) -> tuple[Plan, list[Program]]:
-    """Builds the bots. Returns the plan and the programs.
+) -> tuple[Plan, dict[str, Entrant]]:
+    """Builds the bots. Returns the plan and the programs by ident.
 
     With `forfeit`, bots that cannot be built become absent. Otherwise raises RunError that names all of them, and
     `--forfeit` unless that is None.
     """
-    ready, failures, entries = [], [], []
+    ready: dict[str, Entrant] = {}
+    failures, entries = [], []
     for number, entry in enumerate(plan.bots, start=1):
         progress(f"bot {number}/{len(plan.bots)}: {entry.name}")
         if not entry.absent:
             try:
-                ready.append(program(entry, folder, plan.game, plan.limits))
+                ready[entry.ident] = program(entry, folder, plan.game, plan.limits)
             except (RunError, UsageError) as error:
                 failures.append((entry.name, str(error).removeprefix(f"{entry.name}: ")))
                 entry = msgspec.structs.replace(entry, absent=True)

@@ -54,8 +54,22 @@ async def test_the_bots_of_the_next_match_are_started_while_those_of_this_one_en
         await roster.end([first, second])
 
 
+class Chunks(trio.abc.ReceiveStream):
+    """A stream that has bytes in chunks of one size."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self.chunks = [data[at : at + size] for at in range(0, len(data), size)]
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        return self.chunks.pop(0) if self.chunks else b""
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.mark.trio
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
-def test_frames_are_found_in_chunks_of_any_size(size: int) -> None:
+async def test_frames_are_found_in_chunks_of_any_size(size: int) -> None:
     sent = [
         worker_messages.Played(
             3, [worker_messages.PlayedGame("k", b"line", b"x" * 100_000), worker_messages.PlayedGame("l", b"other")]
@@ -63,12 +77,8 @@ def test_frames_are_found_in_chunks_of_any_size(size: int) -> None:
         worker_messages.Done(3, 0.5),
         worker_messages.Failed("why"),
     ]
-    data = b"".join(map(worker_messages.frame, sent))
-    frames = worker_messages.Frames()
-    found = [
-        worker_messages.report(each) for at in range(0, len(data), size) for each in frames.feed(data[at : at + size])
-    ]
-    assert found == sent
+    stream = Chunks(b"".join(map(worker_messages.frame, sent)), size)
+    assert [worker_messages.report(each) async for each in worker_messages.messages(stream)] == sent
 
 
 TAKE = """
@@ -125,10 +135,9 @@ def test_a_bot_that_cannot_be_started_ends_the_run_and_says_which(tmp_path: Path
 
 def test_a_worker_ends_at_the_end_of_its_input(tmp_path: Path) -> None:
     worker = subprocess.Popen(
-        [sys.executable, "-m", "referee.harness.tournament.execution.worker", "--no-pin"],
+        [sys.executable, "-m", "referee.harness.tournament.execution.worker", "0"],
         env=environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
     )  # fmt: skip
     out, _ = worker.communicate(timeout=20)
     assert worker.returncode == 0
-    (ready,) = worker_messages.Frames().feed(out)
-    assert isinstance(worker_messages.report(ready), worker_messages.Ready)
+    assert out == worker_messages.frame(worker_messages.Ready())

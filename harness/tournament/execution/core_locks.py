@@ -11,13 +11,17 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 
-_SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
-
 
 def physical() -> list[tuple[int, ...]]:
     """Returns the logical processors of each core that this process may use."""
-    allowed = os.sched_getaffinity(0)
-    return sorted({tuple(sibling for sibling in _siblings(cpu) if sibling in allowed) for cpu in allowed})
+    cores: dict[str, list[int]] = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        try:
+            siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text()
+        except OSError:
+            siblings = ""
+        cores.setdefault(siblings or str(cpu), []).append(cpu)
+    return sorted(map(tuple, cores.values()))
 
 
 def take(count: int = 1) -> int | None:
@@ -57,16 +61,3 @@ def run_folder() -> Path:
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         raise RunError(f"{folder} does not belong to this user")
     return folder
-
-
-def _siblings(cpu: int) -> tuple[int, ...]:
-    """Returns the logical processors of a processor's core."""
-    try:
-        text = Path(_SIBLINGS.format(cpu)).read_text()
-    except OSError:
-        return (cpu,)
-    cpus: list[int] = []
-    for part in text.strip().split(","):
-        first, _, last = part.partition("-")
-        cpus += range(int(first), int(last or first) + 1)
-    return tuple(cpus) or (cpu,)

@@ -4,13 +4,14 @@ Nothing on a Dask worker is irreplaceable: whatever dies there, the games that d
 """
 
 import ipaddress
+import math
 import socket
-import threading
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import dask.config
@@ -21,16 +22,15 @@ from msgspec import Struct
 
 from referee.harness.errors import RunError, UsageError
 from referee.harness.tournament.execution import dask_worker, worker_messages
-from referee.harness.tournament.execution.dask_worker import JobDone, Needs, Reply, Unable, WorkerDied
+from referee.harness.tournament.execution.dask_worker import Reply, WorkerDied
+from referee.harness.tournament.execution.worker_messages import Contest, Failed, Job
 from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Event, Lost, WorkerPool
-from referee.harness.tournament.model import Entry, Plan
+from referee.harness.tournament.model import Plan
 from referee.harness.tournament.store import bot_archives
 
 CONNECT_S = 10.0
 RECONNECT_S = 60.0
 """How long to wait for a scheduler that is gone."""
-FETCH_S = 30.0
-"""How long the result of a job may take to arrive. Then its games are played again."""
 LOOK_S = 0.5
 PATIENCE_S = 10.0
 """After this time without a Dask worker, the run says what it waits for."""
@@ -46,24 +46,14 @@ class Tls(Struct, frozen=True):
     key: Path | None = None
 
 
-class _GivenJob(NamedTuple):
-    """A job that was submitted."""
+class _GivenJob(Struct, eq=False):
+    """A job on its way to the cluster and back."""
 
-    job: worker_messages.Job
-    future: Any
-    able: frozenset[str]
+    able: set[str]
     """The Dask workers that may play it."""
-
-
-class _Delivery(Struct, eq=False):
-    """Bots on their way to a Dask worker, and the jobs that wait for them."""
-
-    attempts: int = 0
-    """Deliveries since the Dask worker last played."""
-    jobs: list[int] = []
-    """Empty if no delivery is on its way."""
-    why: str = ""
-    """What went wrong with the last one."""
+    scope: trio.CancelScope
+    """Ends the wait for a job that will not come back."""
+    future: Any = None
 
 
 class DaskPool(WorkerPool):
@@ -73,221 +63,178 @@ class DaskPool(WorkerPool):
 
     def __init__(
         self,
+        nursery: trio.Nursery,
         connect: Callable[[], Any],
         client: Any,
-        contest: worker_messages.Contest,
+        contest: Contest,
         plan: Plan,
         folder: Path,
-        address: str,
         on_note: Callable[[str], None],
     ) -> None:
         super().__init__()
-        self._address, self._on_note = address, on_note
-        self._connect = connect
-        self._client = client
-        self._contest = worker_messages.encode(msgspec.structs.replace(contest, programs=()))
-        self._entries = {entry.ident: entry for entry in plan.bots if not entry.absent}
-        self._encoded_entries = msgspec.msgpack.encode(list(self._entries.values()))
-        self._folder = folder
+        self._nursery, self._connect, self._client = nursery, connect, client
+        self._folder, self._on_note = folder, on_note
+        self._contest = worker_messages.encode(contest)
+        self._entries = msgspec.msgpack.encode([entry for entry in plan.bots if not entry.absent])
         self._workers: set[str] = set()
-        self._had_workers = False
         self._unable: dict[str, str] = {}
         """Dask workers that cannot play, and why."""
         self._jobs: dict[int, _GivenJob] = {}
-        self._deliveries: dict[str, _Delivery] = {}
-        """By Dask worker."""
-        self._sending = threading.Lock()
+        self._deliveries: defaultdict[str, list[str]] = defaultdict(list)
+        """By Dask worker, the deliveries of bots since it last played: what went wrong with each."""
+        self._sending = trio.Lock()
         """Only one zip file at a time is in the driver's memory."""
         self._stopping = False
-        self._gone_since: float | None = None
-        self._token = trio.lowlevel.current_trio_token()
 
     @property
     def _able(self) -> set[str]:
         return self._workers - self._unable.keys()
 
     def room(self) -> int:
-        gone = self._stopping or self._gone_since is not None
-        return 0 if gone else QUEUED_JOBS * len(self._able) - len(self._jobs)
+        return 0 if self._stopping else QUEUED_JOBS * len(self._able) - len(self._jobs)
 
-    async def give(self, job: worker_messages.Job) -> None:
-        self._submit(job, sorted(self._able))
+    async def give(self, job: Job) -> None:
+        self._jobs[job.number] = given = _GivenJob(self._able, trio.CancelScope())
+        self._nursery.start_soon(self._play, job, given)
 
-    def _submit(self, job: worker_messages.Job, able: list[str]) -> None:
-        future = self._client.submit(
+    async def _play(self, job: Job, given: _GivenJob) -> None:
+        events: Sequence[Event] = [Lost((job.number,), started=False)]
+        with given.scope:
+            events = await self._played(job, given)
+        del self._jobs[job.number]
+        await self._report(*events)
+
+    async def _played(self, job: Job, given: _GivenJob) -> Sequence[Event]:
+        """Has a job played, and sends bots to a Dask worker that lacks them. Returns how that ended."""
+        reply = await self._reply(job, given)
+        while isinstance(reply, Reply) and reply.needs and len(self._deliveries[reply.worker]) < DELIVERIES:
+            given.able = {reply.worker}
+            await self._deliver(reply)
+            reply = await self._reply(job, given)
+        if isinstance(reply, RunError):
+            return [Failed(str(reply))]
+        if not isinstance(reply, Reply):
+            return [Lost((job.number,), isinstance(reply, WorkerDied | distributed.KilledWorker))]
+        if reply.reports:
+            self._deliveries.pop(reply.worker, None)
+            return reply.reports
+        await self._retire(reply)
+        return [Lost((job.number,), started=False)]
+
+    async def _reply(self, job: Job, given: _GivenJob) -> Any:
+        """Submits a job. Returns the `Reply`, or the exception instead of it."""
+        given.future = self._submit(
+            given.able,
             dask_worker.play,
             dask_worker.version(),
             self._contest,
-            self._encoded_entries,
+            self._entries,
             worker_messages.encode(job),
-            pure=False,
-            retries=0,
-            workers=able,
-            allow_other_workers=False,
         )
-        self._jobs[job.number] = _GivenJob(job, future, frozenset(able))
-        # Dask has one thread for all callbacks, and a fetch from a scheduler that is gone may never return.
-        future.add_done_callback(lambda done: _in_thread(self._fetch, job.number, done))
+        return await _in_thread(_fetched, given.future)
 
-    def _fetch(self, number: int, future: Any) -> None:
-        """Gets a job's result, in a thread."""
-        result: Any
-        try:
-            result = dask_worker.decode_reply(future.result(FETCH_S))
-        except BaseException as error:  # Dask has some that are no Exception
-            result = error
-        with suppress(trio.RunFinishedError):
-            self._token.run_sync_soon(self._conclude, number, future, result)
+    def _submit(self, workers: set[str], function: Callable[..., Any], *arguments: Any, priority: int = 0) -> Any:
+        return self._client.submit(
+            function, *arguments, pure=False, retries=0, workers=sorted(workers), priority=priority
+        )
 
-    def _conclude(self, number: int, future: Any, result: Any) -> None:
-        given = self._jobs.get(number)
-        if given is None or given.future is not future:
-            return  # the connection or the Dask worker is gone, and the games are with others
-        if isinstance(result, Reply) and isinstance(result.answer, Needs):
-            self._jobs[number] = given._replace(able=frozenset([result.worker]))
-            self._deliver(number, result, result.answer.bots)
-            return
-        del self._jobs[number]
-        if isinstance(result, Reply) and isinstance(result.answer, JobDone):
-            if result.worker in self._deliveries:
-                self._deliveries[result.worker].attempts = 0
-            self._report(worker_messages.Played(number, result.answer.games))
-            self._report(worker_messages.Done(number, result.answer.took_s, result.answer.start_s))
-        elif isinstance(result, Reply):
-            assert isinstance(result.answer, Unable)
-            reasons = ((self._entries.get(ident), text) for ident, text in result.answer.why.items())
-            self._retire(result, "; ".join(f"{entry.name}: {text}" if entry else text for entry, text in reasons))
-            self._report(Lost(result.worker, (number,), False))
-        elif isinstance(result, RunError):
-            self._report(worker_messages.Failed(str(result)))
-        else:
-            self._report(Lost("a worker", (number,), isinstance(result, WorkerDied | distributed.KilledWorker)))
-
-    def _report(self, event: Event) -> None:
+    async def _report(self, *events: Event) -> None:
         with suppress(trio.ClosedResourceError):  # the run is over
-            self._send.send_nowait(event)
+            for event in events:
+                await self._send.send(event)
 
-    def _retire(self, reply: Reply, why: str) -> None:
+    async def _retire(self, reply: Reply) -> None:
         """Gives a Dask worker no more games. The run fails if it was the last."""
-        self._unable[reply.worker] = f"{reply.host}: {why}"
+        if reply.worker in self._unable:
+            return
+        why = f"{reply.host}: {reply.unable}"
+        if reply.needs:
+            wrong = self._deliveries[reply.worker][-1]
+            why = f"{reply.host}: worker {reply.worker}: {DELIVERIES} deliveries of bots failed: {wrong}"
+            self._on_note(f"{why}; this worker gets no more games")
+        self._unable[reply.worker] = why
         if not self._able:
             reasons = "\n".join(sorted(set(self._unable.values())))
-            self._report(worker_messages.Failed(f"no worker of the cluster can play\n{reasons}"))
+            await self._report(Failed(f"no worker of the cluster can play\n{reasons}"))
 
     # Bots for Dask workers that lack them.
 
-    def _deliver(self, number: int, reply: Reply, bots: Sequence[Entry]) -> None:
-        """Sends the bots, then the job again. After `DELIVERIES`, others play the games."""
-        delivery = self._deliveries.setdefault(reply.worker, _Delivery())
-        delivery.jobs.append(number)
-        if len(delivery.jobs) > 1:
-            return  # the bots are on their way
-        if delivery.attempts == DELIVERIES and reply.worker not in self._unable:
-            why = delivery.why or f"{', '.join(entry.name for entry in bots)}: sent, but still missing"
-            self._retire(reply, f"worker {reply.worker}: {DELIVERIES} deliveries of bots failed: {why}")
-            self._on_note(f"{self._unable[reply.worker]}; this worker gets no more games")
-        if reply.worker in self._unable:
-            jobs, delivery.jobs = delivery.jobs, []
-            self._lose([job for job in jobs if job in self._jobs], reply.worker)
-            return
-        delivery.attempts += 1
-        _in_thread(self._send_bots, self._client, self._sending, reply.worker, bots, delivery)
+    async def _deliver(self, reply: Reply) -> None:
+        """Sends a Dask worker the bots that it lacks, unless another job has had them sent meanwhile."""
+        deliveries = self._deliveries[reply.worker]
+        before = len(deliveries)
+        async with self._sending:
+            if len(deliveries) == before:
+                deliveries.append(await _in_thread(self._send_bots, reply))
 
-    def _send_bots(
-        self, client: Any, sending: threading.Lock, worker: str, bots: Sequence[Entry], delivery: _Delivery
-    ) -> None:
-        """Runs in a thread: a step may take long, and never ends if the scheduler is gone.
+    def _send_bots(self, reply: Reply) -> str:
+        """Returns what went wrong. Runs in a thread: a step may take long, and never ends if the scheduler is gone.
 
         `scatter` carries large data: of a task's arguments the scheduler would keep a copy.
         """
-        why = ""
-        for entry in bots:
+        why = f"{', '.join(entry.name for entry in reply.needs)}: sent, but still missing"
+        for entry in reply.needs:
             try:
-                with sending:
-                    archive = bot_archives.zip_path(self._folder, entry).read_bytes()
-                    data = client.scatter(archive, workers=[worker], hash=False)
+                archive = bot_archives.zip_path(self._folder, entry).read_bytes()
+                data = self._client.scatter(archive, workers=[reply.worker], hash=False)
                 bot = msgspec.msgpack.encode(entry)
-                task = client.submit(
-                    dask_worker.receive, bot, data, pure=False, retries=0, workers=[worker], priority=10
-                )
-                task.result()
+                self._submit({reply.worker}, dask_worker.receive, bot, data, priority=10).result()
             except BaseException as error:  # Dask has some that are no Exception
                 why = f"{entry.name}: {error}"
-        with suppress(trio.RunFinishedError):
-            self._token.run_sync_soon(self._delivered, worker, delivery, why)
-
-    def _delivered(self, worker: str, delivery: _Delivery, why: str) -> None:
-        if self._deliveries.get(worker) is not delivery:
-            return  # the Dask worker or the connection is gone
-        delivery.why = why
-        jobs, delivery.jobs = delivery.jobs, []
-        for number in jobs:
-            if number in self._jobs:
-                self._submit(self._jobs[number].job, [worker])
+        return why
 
     # Dask workers and a scheduler that come and go.
 
-    async def watch(self) -> None:
+    async def watch(self, address: str) -> None:
         """Follows the cluster until it has been gone for too long."""
-        alone_since: float | None = trio.current_time()
-        """None once it was reported."""
+        answered = busy = trio.current_time()
+        missing = "no worker has come to"
         while True:
-            workers = await trio.to_thread.run_sync(self._look)
+            workers = await _in_thread(self._look)
+            await self._update(workers or set())
             now = trio.current_time()
             if workers:
-                alone_since = now
-            elif workers is not None and alone_since is not None and now - alone_since > PATIENCE_S:
-                alone_since = None
-                what = "no worker is left at" if self._had_workers else "no worker has come to"
-                self._on_note(f"{what} {self._address}; waiting")
+                busy, missing = now, "no worker is left at"
+            elif workers is not None and now - busy > PATIENCE_S:
+                busy = math.inf  # says so once
+                self._on_note(f"{missing} {address}; waiting")
             if workers is not None:
-                self._gone_since = None
-                await self._update(workers)
-            elif self._gone_since is None:
-                self._gone_since = now
-                self._deliveries, self._sending = {}, threading.Lock()  # a thread may never release the old one
-                self._lose(list(self._jobs), "the scheduler")
-            elif now - self._gone_since > RECONNECT_S:
-                self._report(worker_messages.Failed(f"the cluster's scheduler has been gone for {RECONNECT_S:.0f} s"))
-                return
-            if workers is None:
+                answered = now
+            elif now - answered > RECONNECT_S:
+                return await self._report(Failed(f"the cluster's scheduler has been gone for {RECONNECT_S:.0f} s"))
+            else:
+                self._deliveries.clear()
                 await self._reconnect()
             await trio.sleep(LOOK_S)
 
     async def _update(self, workers: set[str]) -> None:
         self._workers = workers
-        self._had_workers = self._had_workers or bool(workers)
+        self._unable = {worker: why for worker, why in self._unable.items() if worker in workers}
         # Dask would never give up on these jobs, although a Dask worker that comes back has another address.
         stranded = [given for given in self._jobs.values() if not given.able & workers]
-        self._lose([given.job.number for given in stranded], "a worker")
+        for given in stranded:
+            given.scope.cancel()
         if stranded:
             with suppress(Exception):
-                await trio.to_thread.run_sync(self._client.cancel, [given.future for given in stranded])
-        self._unable = {worker: why for worker, why in self._unable.items() if worker in workers}
-        self._deliveries = {worker: each for worker, each in self._deliveries.items() if worker in workers}
-
-    def _lose(self, jobs: list[int], name: str) -> None:
-        for number in jobs:
-            del self._jobs[number]
-            self._report(Lost(name, (number,), False))
+                await _in_thread(self._client.cancel, [given.future for given in stranded if given.future])
 
     def _look(self) -> set[str] | None:
         """Returns the addresses of the Dask workers, in a thread; None if the scheduler does not answer."""
         if self._client.status != "running":
             return None
         try:
-            return set(self._client.run_on_scheduler(_workers))
+            return set(self._client.nthreads())
         except Exception:  # whatever Dask raises for a lost connection
             return None
 
     async def _reconnect(self) -> None:
         old = self._client
         try:
-            self._client = await trio.to_thread.run_sync(self._connect)
+            self._client = await _in_thread(self._connect)
         except RunError:
             return
         with suppress(Exception):
-            await trio.to_thread.run_sync(lambda: old.close(1))
+            await _in_thread(old.close, 1)
 
     async def stop(self) -> None:
         self._stopping = True
@@ -299,22 +246,30 @@ class DaskPool(WorkerPool):
     def close(self) -> None:
         """Cancels what still runs and closes the connection."""
         with suppress(Exception):
-            self._client.cancel([given.future for given in self._jobs.values()])
+            self._client.cancel([given.future for given in self._jobs.values() if given.future])
         with suppress(Exception):
             self._client.close(2)
 
 
-def _in_thread(function: Callable[..., None], *arguments: Any) -> None:
-    threading.Thread(target=function, args=arguments, daemon=True).start()
+async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Runs a call of Dask, which may never return if the scheduler is gone."""
+    limiter = trio.CapacityLimiter(1)  # of its own: as many threads as needed
+    return await trio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True, limiter=limiter)
 
 
-def _workers(dask_scheduler: Any) -> list[str]:
-    """Runs on the scheduler."""
-    return list(dask_scheduler.workers)
+def _fetched(future: Any) -> Any:
+    """Waits for the result of `play`. Returns the `Reply`, or the exception instead of it."""
+    try:
+        return msgspec.msgpack.decode(future.result(), type=Reply)
+    except BaseException as error:  # Dask has some that are no Exception
+        return error
 
 
-def checked_address(address: str, tls: Tls) -> None:
-    """Raises UsageError for an address at which anybody on the network could run programs."""
+def check_address(address: str, tls: Tls) -> None:
+    """Raises UsageError for an address at which anybody on the network could run programs.
+
+    Then waits until something listens there. Raises RunError after `CONNECT_S`.
+    """
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     if parts.hostname is None or parts.port is None:
         raise UsageError(f"--cluster {address}: expected an address such as tls://HOST:8786")
@@ -323,20 +278,13 @@ def checked_address(address: str, tls: Tls) -> None:
             f"--cluster {address}: a Dask port runs anybody's code; beyond this machine it must be tls://, "
             "with certificates"
         )
-    if tls == Tls():
-        if parts.scheme == "tls" and not dask.config.get("distributed.comm.tls.client.cert", None):
-            raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
-        return
-    for option, file in (("--tls-ca", tls.ca), ("--tls-cert", tls.cert), ("--tls-key", tls.key)):
-        if file is None:
-            raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
-        if not file.is_file():
+    files = {"--tls-ca": tls.ca, "--tls-cert": tls.cert, "--tls-key": tls.key}
+    configured = parts.scheme != "tls" or dask.config.get("distributed.comm.tls.client.cert", None)
+    if None in files.values() and (any(files.values()) or not configured):
+        raise UsageError(f"--cluster {address}: needs --tls-ca, --tls-cert and --tls-key")
+    for option, file in files.items():
+        if file is not None and not file.is_file():
             raise UsageError(f"{option} {file}: there is no such file")
-
-
-def knock(address: str) -> None:
-    """Waits until something listens at a checked address. Raises RunError after `CONNECT_S`."""
-    parts = urlsplit(address if "://" in address else f"tcp://{address}")
     until = time.monotonic() + CONNECT_S
     while True:
         try:
@@ -360,35 +308,29 @@ def _loopback(host: str) -> bool:
 
 @asynccontextmanager
 async def open_cluster(
-    contest: worker_messages.Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
+    contest: Contest, address: str, plan: Plan, folder: Path, tls: Tls, on_note: Callable[[str], None]
 ) -> AsyncIterator[WorkerPool]:
-    """Opens a cluster's workers as a pool. Raises RunError if it cannot be reached.
+    """Opens the workers of a cluster at an address that `check_address` has accepted. Raises RunError on failure.
 
     `on_note` is called with a line of text when nothing can be played for a while.
     """
-    checked_address(address, tls)
     bot_archives.check_travel(plan.bots)
-    make_security: Any = distributed.Security  # untyped
-    make_client: Any = distributed.Client
-    security: Any = None
+    library: Any = distributed  # untyped
+    files = {"tls_ca_file": tls.ca, "tls_client_cert": tls.cert, "tls_client_key": tls.key}
+    security = None
     if tls != Tls():
-        security = make_security(
-            tls_ca_file=str(tls.ca),
-            tls_client_cert=str(tls.cert),
-            tls_client_key=str(tls.key),
-            require_encryption=True,
-        )
+        security = library.Security(require_encryption=True, **{name: str(file) for name, file in files.items()})
 
     def connect() -> Any:
         try:
-            return make_client(address, security=security, timeout=CONNECT_S, set_as_default=False)
+            return library.Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except Exception as error:  # OSError, TimeoutError, and what else Dask has for it
             raise _unreachable(address, error) from error
 
-    client = await trio.to_thread.run_sync(connect)
-    pool = DaskPool(connect, client, contest, plan, folder, address, on_note)
+    client = await _in_thread(connect)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(pool.watch)
+        pool = DaskPool(nursery, connect, client, contest, plan, folder, on_note)
+        nursery.start_soon(pool.watch, address)
         try:
             yield pool
         finally:

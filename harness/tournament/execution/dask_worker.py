@@ -4,12 +4,9 @@ The process lives from task to task, and so do its bots. Bots travel as zip file
 built once per machine.
 """
 
-import os
 import platform
 import subprocess
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,40 +20,22 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import unmet
 from referee.harness.tournament.execution import worker_messages
 from referee.harness.tournament.execution.local import PROGRAM
+from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Played, Report
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store import bot_archives
 
 
-class JobDone(Struct, frozen=True):
-    """The games of a job."""
-
-    games: list[worker_messages.PlayedGame]
-    took_s: float
-    start_s: float = 0.0
-
-
-class Needs(Struct, frozen=True):
-    """Bots whose archives are not on this machine."""
-
-    bots: tuple[Entry, ...]
-
-
-class Unable(Struct, frozen=True):
-    """Why this machine cannot play, by bot; under "" for reasons that concern every bot."""
-
-    why: dict[str, str]
-
-
-Answer = JobDone | Needs | Unable
-
-
 class Reply(Struct, frozen=True):
-    """The result of a task."""
+    """The result of a task: `reports`, or what keeps this machine from playing."""
 
     worker: str
     """The Dask worker's address."""
     host: str
-    answer: Answer
+    reports: list[Played | Done] = []
+    needs: list[Entry] = []
+    """Bots whose archives are not on this machine."""
+    unable: str = ""
+    """Why this machine cannot play."""
 
 
 class WorkerDied(Exception):
@@ -75,10 +54,8 @@ class _Process:
         self.lock = threading.Lock()
         self.contest = b""
         self.process: subprocess.Popen[bytes] | None = None
-        self.frames = worker_messages.Frames()
-        self.reports: list[bytes] = []
 
-    def play(self, contest: bytes, entries: Sequence[Entry], job: worker_messages.Job) -> Answer:
+    def play(self, contest: bytes, entries: list[Entry], job: Job) -> Reply:
         with self.lock:
             if contest != self.contest or self.process is None or self.process.poll() is not None:
                 obstacle = self._start(contest, entries)
@@ -86,43 +63,40 @@ class _Process:
                     return obstacle
             return self._play(job)
 
-    def _start(self, contest: bytes, entries: Sequence[Entry]) -> Needs | Unable | None:
+    def _start(self, contest: bytes, entries: list[Entry]) -> Reply | None:
         self.end()
-        needed = tuple(e for e in entries if not e.bot.startswith("@") and not bot_archives.home_of(e).is_dir())
-        if needed:
-            return Needs(needed)
+        needs = [e for e in entries if not e.bot.startswith("@") and not bot_archives.home_of(e).is_dir()]
+        if needs:
+            return _reply(needs=needs)
         order = worker_messages.order(contest)
-        assert isinstance(order, worker_messages.Contest)
-        if lines := unmet(order.limits.isolation):
-            return Unable({"": "; ".join(lines)})
-        programs, failures = [], {}
-        for entry in entries:
+        assert isinstance(order, Contest)
+        failures = unmet(order.limits.isolation)
+        for entry in [] if failures else entries:
             try:
-                programs.append(bot_archives.program(entry, None, order.game, order.limits))
+                order.bots[entry.ident] = bot_archives.program(entry, None, order.game, order.limits)
             except (RunError, UsageError) as error:
-                failures[entry.ident] = str(error)
+                failures.append(f"{entry.name}: {error}")
         if failures:
-            return Unable(failures)
+            return _reply(unable="; ".join(failures))
         self.process = subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        self.frames, self.reports = worker_messages.Frames(), []
-        self._send(msgspec.structs.replace(order, programs=tuple(programs)))
+        self._send(order)
         self.contest = contest
         return None
 
-    def _play(self, job: worker_messages.Job) -> JobDone:
+    def _play(self, job: Job) -> Reply:
         self._send(job)
-        games: list[worker_messages.PlayedGame] = []
+        reports: list[Played | Done] = []
         while True:
             report = self._receive()
-            if isinstance(report, worker_messages.Played) and report.job == job.number:
-                games += report.games
-            elif isinstance(report, worker_messages.Done) and report.job == job.number:
-                return JobDone(games, report.took_s, report.start_s)
-            elif isinstance(report, worker_messages.Failed):
+            if isinstance(report, Failed):
                 self.end()
                 raise RunError(report.why)
+            if isinstance(report, Played | Done) and report.job == job.number:
+                reports.append(report)
+                if isinstance(report, Done):
+                    return _reply(reports=reports)
 
-    def _send(self, order: worker_messages.Order) -> None:
+    def _send(self, order: Order) -> None:
         assert self.process is not None and self.process.stdin is not None
         try:
             self.process.stdin.write(worker_messages.frame(order))
@@ -131,58 +105,46 @@ class _Process:
             self.end()
             raise WorkerDied from error
 
-    def _receive(self) -> worker_messages.Report:
+    def _receive(self) -> Report:
         assert self.process is not None and self.process.stdout is not None
-        while not self.reports:
-            data = os.read(self.process.stdout.fileno(), worker_messages.READ_BYTES)
-            if not data:
-                self.end()
-                raise WorkerDied
-            self.reports += self.frames.feed(data)
-        return worker_messages.report(self.reports.pop(0))
+        size = int.from_bytes(self.process.stdout.read(worker_messages.LENGTH_BYTES), "big")
+        message = self.process.stdout.read(size)
+        if not size or len(message) < size:
+            self.end()
+            raise WorkerDied
+        return worker_messages.report(message)
 
     def end(self) -> None:
         """Ends the process, which ends its bots."""
         process, self.process, self.contest = self.process, None, b""
-        if process is None:
-            return
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process is not None:
+            try:
+                process.communicate(timeout=5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
 
 
 _process = _Process()
 
 
+def _reply(**fields: Any) -> Reply:
+    return Reply(distributed.get_worker().address, platform.node(), **fields)
+
+
 def play(drivers_version: str, contest: bytes, entries: bytes, job: bytes) -> bytes:
     """Plays a job. Arguments and result are MessagePack, so that each side accepts only what it has types for."""
-    answer: Answer
     if drivers_version != version():
-        answer = Unable({"": f"{version()} here, {drivers_version} at the driver"})
-    else:
-        order = worker_messages.order(job)
-        assert isinstance(order, worker_messages.Job)
-        try:
-            answer = _process.play(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
-        except (RunError, WorkerDied):
-            raise
-        except Exception as error:  # the next attempt here would fail in the same way
-            answer = Unable({"": f"{type(error).__name__}: {error}"})
-    address = distributed.get_worker().address
-    return msgspec.msgpack.encode((address, platform.node(), type(answer).__name__, answer))
-
-
-def decode_reply(data: bytes) -> Reply:
-    """Decodes the result of `play`."""
-    worker, host, kind, raw = msgspec.msgpack.decode(data, type=tuple[str, str, str, msgspec.Raw])
-    kinds: dict[str, Any] = {each.__name__: each for each in (JobDone, Needs, Unable)}
-    return Reply(worker, host, msgspec.msgpack.decode(raw, type=kinds[kind]))
+        return worker_messages.encode(_reply(unable=f"{version()} here, {drivers_version} at the driver"))
+    order = worker_messages.order(job)
+    assert isinstance(order, Job)
+    try:
+        reply = _process.play(contest, msgspec.msgpack.decode(entries, type=list[Entry]), order)
+    except (RunError, WorkerDied):
+        raise
+    except Exception as error:  # the next attempt here would fail in the same way
+        reply = _reply(unable=f"{type(error).__name__}: {error}")
+    return worker_messages.encode(reply)
 
 
 def receive(bot: bytes, data: bytes) -> None:

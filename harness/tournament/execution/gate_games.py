@@ -8,8 +8,8 @@ import trio
 
 from referee.harness.tournament.execution.tournament_games import TournamentGames
 from referee.harness.tournament.execution.worker_pool import WorkerPool
-from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.gate import Game, Gate
+from referee.harness.tournament.store.reader import Game as Played
 
 
 async def play_gate(
@@ -38,14 +38,11 @@ def _finished_groups(games: TournamentGames) -> Iterator[list[Game] | None]:
     """Yields the games of each seed group in order, and None while the next one is not finished."""
     scheduled, seats = games.plan.scheduled_games(games.results), games.plan.seats
     while len(group := [game for game in islice(scheduled, seats) if game is not None]) == seats:
-        while len(finished := [played for game in group if (played := _played(games, game)) is not None]) < seats:
+        while len(finished := [(each, game) for each in group if (game := games.results.played(each))]) < seats:
             yield None
-        yield finished
+        yield [_game(each.seats.index(0), game) for each, game in finished]
 
 
-def _played(games: TournamentGames, scheduled: ScheduledGame) -> Game | None:
-    game = games.results.played(scheduled)
-    if game is None:
-        return None
-    at_fault = tuple(seat for seat in range(len(game.kind.r)) if game.kind.faults >> seat & 1)
-    return Game(scheduled.seats.index(0), game.kind.r, game.kind.p, game.content, at_fault)
+def _game(seat: int, game: Played) -> Game:
+    at_fault = tuple(place for place in range(len(game.kind.r)) if game.kind.faults >> place & 1)
+    return Game(seat, game.kind.r, game.kind.p, game.content, at_fault)

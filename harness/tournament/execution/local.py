@@ -10,6 +10,7 @@ import trio
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.tournament.execution import core_locks, worker_messages
+from referee.harness.tournament.execution.worker_messages import Contest, Done, Failed, Job, Order, Ready, Stop
 from referee.harness.tournament.execution.worker_pool import DRAIN_S, QUEUED_JOBS, Lost, WorkerPool
 
 PROGRAM = [sys.executable, "-m", "referee.harness.tournament.execution.worker"]
@@ -20,11 +21,10 @@ START_EXITS, START_KILLS = 3, 20
 class LocalPool(WorkerPool):
     """Workers on this machine. Made by `open_local`."""
 
-    def __init__(self, contest: worker_messages.Contest, workers: int, arguments: tuple[str, ...]) -> None:
+    def __init__(self, contest: Contest, workers: int, cores_each: int) -> None:
         super().__init__()
         self.contest = contest
-        self.command = [*PROGRAM, *arguments]
-        self._ended = trio.Event()
+        self.command = [*PROGRAM, str(cores_each)]
         self._scope = trio.CancelScope()
         self._workers = [_Worker() for _ in range(workers)]
         self._stopping = False
@@ -32,18 +32,16 @@ class LocalPool(WorkerPool):
     def room(self) -> int:
         return 0 if self._stopping else sum(QUEUED_JOBS - len(each.jobs) for each in self._workers if each.process)
 
-    async def give(self, job: worker_messages.Job) -> None:
+    async def give(self, job: Job) -> None:
         worker = min((each for each in self._workers if each.process), key=lambda each: len(each.jobs))
         worker.jobs.append(job.number)
         await worker.send(job)
 
     async def stop(self) -> None:
         self._stopping = True
+        self._scope.deadline = trio.current_time() + DRAIN_S
         for worker in self._workers:
-            await worker.send(worker_messages.Stop())
-        with trio.move_on_after(DRAIN_S):
-            await self._ended.wait()
-        self._scope.cancel()
+            await worker.send(Stop())
 
     async def run(self) -> None:
         """Starts all workers and restarts those that die, until `stop`."""
@@ -51,22 +49,19 @@ class LocalPool(WorkerPool):
             async with trio.open_nursery() as nursery:
                 for worker in self._workers:
                     nursery.start_soon(self._keep, worker)
-        self._ended.set()
         self._send.close()
 
     async def _keep(self, worker: "_Worker") -> None:
         exits = kills = 0
-        while not self._stopping:
+        while exits < START_EXITS and kills < START_KILLS:
             ready, code = await self._run_once(worker)
-            jobs, worker.jobs = tuple(worker.jobs), []
             if self._stopping:
                 return
             exits = 0 if ready else exits + (code >= 0)
             kills = 0 if ready else kills + (code < 0)
-            if exits == START_EXITS or kills == START_KILLS:
-                await self._send.send(worker_messages.Failed("a worker cannot start; its error message is above"))
-                return
-            await self._send.send(Lost(worker.name, jobs, ready))
+            jobs, worker.jobs = tuple(worker.jobs), []
+            await self._send.send(Lost(jobs, ready))
+        await self._send.send(Failed("a worker cannot start; its error message is above"))
 
     async def _run_once(self, worker: "_Worker") -> tuple[bool, int]:
         """Runs the worker's process. Returns whether it got ready to play, and its exit code."""
@@ -82,10 +77,10 @@ class LocalPool(WorkerPool):
             await worker.send(self.contest)
             async for message in worker_messages.messages(process.stdout):
                 report = worker_messages.report(message)
-                if isinstance(report, worker_messages.Ready):
-                    ready, worker.name = True, report.worker
+                if isinstance(report, Ready):
+                    ready = True
                     continue
-                if isinstance(report, worker_messages.Done):
+                if isinstance(report, Done):
                     worker.jobs.remove(report.job)
                 await self._send.send(report)
         except trio.BrokenResourceError:
@@ -96,9 +91,8 @@ class LocalPool(WorkerPool):
                 await process.stdin.aclose()  # the worker ends itself and its bots
                 with trio.move_on_after(DRAIN_S):
                     await process.wait()
-                if process.returncode is None:
-                    process.kill()
-                    await process.wait()
+                process.kill()
+                await process.wait()
                 await process.stdout.aclose()
         return ready, process.returncode or 0
 
@@ -108,11 +102,10 @@ class _Worker:
 
     def __init__(self) -> None:
         self.process: trio.Process | None = None
-        self.name = ""
         self.jobs: list[int] = []
         self._sending = trio.Lock()  # several tasks send, and frames must not mix
 
-    async def send(self, order: worker_messages.Order) -> None:
+    async def send(self, order: Order) -> None:
         process = self.process
         if process is None or process.stdin is None:
             return
@@ -125,15 +118,14 @@ class _Worker:
 
 @asynccontextmanager
 async def open_local(
-    contest: worker_messages.Contest, workers: int | None = None, cores_each: int = 1, pin: bool = True
+    contest: Contest, workers: int | None = None, cores_each: int = 1, pin: bool = True
 ) -> AsyncIterator[WorkerPool]:
     """Opens a pool of workers, one for every physical core by default. Leaving the block ends them and their bots."""
     count = workers or max(1, len(core_locks.physical()) // cores_each)
-    arguments = ("--cores", str(cores_each)) if pin else ("--no-pin",)
     # A worker shares its control group with others and cannot make room for the groups of its bots: the driver does.
     with plan.vacate_cgroup(contest.limits.isolation):
         async with trio.open_nursery() as nursery:
-            pool = LocalPool(contest, count, arguments)
+            pool = LocalPool(contest, count, cores_each if pin else 0)
             nursery.start_soon(pool.run)
             try:
                 yield pool

@@ -1,23 +1,29 @@
-"""Plays the games of a schedule on a worker pool: tournaments, gates and `--games N --jobs J` alike.
+"""Plays games on a worker pool: of tournaments, gates and `--games N --jobs J` alike.
 
-A schedule says which games to play and keeps what was played. The runner forms jobs, hands them out, and gives games
-of lost workers to others. It does not know where the workers are.
+The runner forms jobs, hands them out, and gives games of lost workers to others. It does not know where the workers
+are. Its subclasses say which games to play, and keep what was played.
 """
 
+import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from math import inf
 
+import msgspec
 import trio
 from msgspec import Struct
 
 from referee.harness.errors import RunError
-from referee.harness.tournament.execution.game_queue import GameQueue, Numbered
-from referee.harness.tournament.execution.worker_messages import Assignment, Done, Job, Played, PlayedGame
+from referee.harness.tournament.execution.worker_messages import Assignment, Done, Failed, Job, Played, PlayedGame
 from referee.harness.tournament.execution.worker_pool import Event, Lost, WorkerPool
 
+AHEAD = 10_000
+"""How many games to take from the schedule in advance, to find those of the same line-up."""
+JOB_GAMES = 2_000
+"""The most games of a job."""
 STARTS_A_JOB = 10
 """A job takes at least this many times as long as its bots need to start."""
 WAIT_S = 0.25
@@ -35,11 +41,30 @@ class End(StrEnum):
     INTERRUPTED = "interrupted"
 
 
-class Schedule(ABC):
-    """Says which games to play, in which order, and keeps what was played."""
+class _GivenJob(Struct):
+    """A job that a worker has."""
 
-    JOB_GAMES = 2_000
-    """The most games of a job."""
+    line_up: str
+    games: dict[str, Assignment]
+    """By key, those that have not come back."""
+    count: int
+
+
+class Runner(ABC):
+    """Plays games until none is left."""
+
+    def __init__(self) -> None:
+        self.lost_workers = 0
+        self._queue = GameQueue(self.assignments())
+        self._jobs: dict[int, _GivenJob] = {}
+        self._last_job = 0
+        self._game_s: dict[str, float] = {}
+        """Running mean of the length of a game, by line-up."""
+        self._start_s: dict[str, float] = {}
+        """How long the bots of a line-up last took to start."""
+        self._deaths: dict[str, int] = {}
+        """How many workers each game has killed, by key."""
+        self._draining = False
 
     @abstractmethod
     def assignments(self) -> Iterator[Assignment | None]:
@@ -49,7 +74,7 @@ class Schedule(ABC):
     def take(self, games: Sequence[PlayedGame]) -> None:
         """Keeps games that were played. A game may come twice if its worker was thought to be dead."""
 
-    def still_open(self, games: list[Numbered]) -> list[Numbered]:
+    def still_open(self, games: list[Assignment]) -> list[Assignment]:
         """Returns those of the games that a worker still has to play."""
         return games
 
@@ -60,33 +85,6 @@ class Schedule(ABC):
     def describe(self, game: Assignment) -> str:
         """Names a game in messages."""
         return f"the game {game.key}"
-
-
-class _GivenJob(Struct):
-    """A job that a worker has."""
-
-    line_up: str
-    games: dict[str, Numbered]
-    """By key, those that have not come back."""
-    count: int
-
-
-class Runner:
-    """Plays a schedule."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self.lost_workers = 0
-        self._queue = GameQueue(schedule.assignments())
-        self._jobs: dict[int, _GivenJob] = {}
-        self._last_job = 0
-        self._game_s: dict[str, float] = {}
-        """Running mean of the length of a game, by line-up."""
-        self._start_s: dict[str, float] = {}
-        """How long the bots of a line-up last took to start."""
-        self._deaths: dict[str, int] = {}
-        """How many workers each game has killed, by key."""
-        self._draining = False
 
     async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
         """Plays until nothing is left, `stop` is set, or the time is over. Raises RunError if it cannot go on."""
@@ -120,9 +118,6 @@ class Runner:
             try:
                 with trio.move_on_after(WAIT_S):
                     self._handle(await pool.events.receive())
-                with suppress(trio.WouldBlock):
-                    while True:
-                        self._handle(pool.events.receive_nowait())
             except trio.EndOfChannel:
                 return
 
@@ -131,89 +126,139 @@ class Runner:
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while True:
                 if isinstance(event := pool.events.receive_nowait(), Played):
-                    self.schedule.take(event.games)
+                    self.take(event.games)
 
     # Jobs for workers.
 
     async def _hand_out(self, pool: WorkerPool) -> None:
         self._queue.fill()
-        while pool.room() > 0:
-            job = self._next_job(pool.JOB_S)
-            if job is None:
-                return
+        while pool.room() > 0 and (job := self._next_job(pool.JOB_S)):
             await pool.give(job)
 
     def _next_job(self, length_s: float) -> Job | None:
         """Returns a job of about that length with games of one line-up; None if no game waits."""
-        while (line_up := self._queue.first(self.schedule.is_deferred)) is not None:
-            taken = self._queue.take(line_up, self._job_games(line_up, length_s))
-            games = self.schedule.still_open(self._without_suspects(taken))
-            if games:
+
+        def count(line_up: str) -> int:
+            game_s = self._game_s.get(line_up)
+            job_s = max(length_s, STARTS_A_JOB * self._start_s.get(line_up, 0.0))
+            return 1 if game_s is None else max(1, min(JOB_GAMES, int(job_s / max(game_s, 1e-5))))
+
+        while taken := self._queue.take(self.is_deferred, count):
+            if games := self.still_open(self._without_suspects(taken)):
                 self._last_job += 1
-                self._jobs[self._last_job] = _GivenJob(line_up, {game.key: (n, game) for n, game in games}, len(games))
-                return Job(self._last_job, tuple(game for _, game in games))
+                by_key = {game.key: game for game in games}
+                self._jobs[self._last_job] = _GivenJob(games[0].line_up, by_key, len(games))
+                return Job(self._last_job, tuple(games))
         return None
 
-    def _job_games(self, line_up: str, length_s: float) -> int:
-        game_s = self._game_s.get(line_up)
-        if game_s is None:
-            return 1
-        job_s = max(length_s, STARTS_A_JOB * self._start_s.get(line_up, 0.0))
-        return max(1, min(self.schedule.JOB_GAMES, int(job_s / max(game_s, 1e-5))))
-
-    def _without_suspects(self, taken: list[Numbered]) -> list[Numbered]:
+    def _without_suspects(self, taken: list[Assignment]) -> list[Assignment]:
         """Gives a game at which a worker died alone, so that no other game is blamed or lost for it."""
-        suspects = [place for place, (_, game) in enumerate(taken) if game.key in self._deaths]
+        suspects = [place for place, game in enumerate(taken) if game.key in self._deaths]
         count = max(suspects[0], 1) if suspects else len(taken)
         self._put_back(taken[count:])
         return taken[:count]
 
-    def _put_back(self, games: Sequence[Numbered]) -> None:
-        for number, game in reversed(games):
-            self._queue.add(number, game)
+    def _put_back(self, games: Sequence[Assignment]) -> None:
+        for game in reversed(games):
+            self._queue.add(game)
 
     # Events from workers.
 
     def _handle(self, event: Event) -> None:
-        if isinstance(event, Played):
-            self._played(event)
-        elif isinstance(event, Done):
-            self._done(event)
-        elif isinstance(event, Lost):
-            self._lost(event)
-        else:
-            raise RunError(event.why)
-
-    def _played(self, event: Played) -> None:
-        if job := self._jobs.get(event.job):
-            for game in event.games:
-                if not game.void:
-                    job.games.pop(game.key, None)
-        self.schedule.take(event.games)
-
-    def _done(self, event: Done) -> None:
-        job = self._jobs.pop(event.job, None)
-        if job is None:
-            return
-        game_s = event.took_s / job.count
-        self._game_s[job.line_up] = (self._game_s.get(job.line_up, game_s) + game_s) / 2
-        if event.start_s:
-            self._start_s[job.line_up] = event.start_s
-        self._put_back(list(job.games.values()))
-
-    def _lost(self, event: Lost) -> None:
-        self.lost_workers += 1
-        for place, number in enumerate(event.jobs):
-            job = self._jobs.pop(number, None)
-            if job is None:
-                continue
-            if place == 0 and event.started:
-                self._blame(job)
-            self._put_back(list(job.games.values()))
+        match event:
+            case Played(number, games):
+                if job := self._jobs.get(number):
+                    for game in games:
+                        if not game.void:
+                            job.games.pop(game.key, None)
+                self.take(games)
+            case Done(number, took_s, start_s):
+                if job := self._jobs.pop(number, None):
+                    game_s = took_s / job.count
+                    self._game_s[job.line_up] = (self._game_s.get(job.line_up, game_s) + game_s) / 2
+                    if start_s:
+                        self._start_s[job.line_up] = start_s
+                    self._put_back(list(job.games.values()))
+            case Lost(numbers, started):
+                self.lost_workers += 1
+                for number in numbers:
+                    if job := self._jobs.pop(number, None):
+                        if started and number == numbers[0]:
+                            self._blame(job)
+                        self._put_back(list(job.games.values()))
+            case Failed(why):
+                raise RunError(why)
 
     def _blame(self, job: _GivenJob) -> None:
         """Counts the death of a worker against the game that it was playing."""
-        for key, (_, game) in list(job.games.items())[:1]:
+        for key, game in list(job.games.items())[:1]:
             self._deaths[key] = self._deaths.get(key, 0) + 1 if job.count == 1 else 1
             if self._deaths[key] >= DEATHS:
-                raise RunError(f"{self.schedule.describe(game)} has killed {DEATHS} workers; it is not tried again")
+                raise RunError(f"{self.describe(game)} has killed {DEATHS} workers; it is not tried again")
+
+
+class GameQueue:
+    """Games that wait for a worker: in the order of their schedule, those of one line-up together."""
+
+    def __init__(self, source: Iterator[Assignment | None]) -> None:
+        self.ended = False
+        """The schedule has no further games."""
+        self.size = 0
+        self._source = source
+        self._number = 0
+        self._by_line_up: dict[str, deque[Assignment]] = {}
+        self._heads: list[tuple[int, str]] = []
+        """A heap of the first game of every line-up. Outdated entries stay until `take` meets them."""
+
+    def fill(self) -> None:
+        """Takes games from the schedule until there are enough, or the next one depends on results."""
+        while self.size < AHEAD:
+            try:
+                game = next(self._source)
+            except StopIteration:
+                self.ended = True
+                return
+            if game is None:
+                return
+            self._number += 1
+            self.add(msgspec.structs.replace(game, number=self._number))
+
+    def add(self, game: Assignment) -> None:
+        """Inserts a game before or behind the other games of its line-up."""
+        queue = self._by_line_up.setdefault(game.line_up, deque())
+        if not queue or game.number < queue[0].number:
+            queue.appendleft(game)
+            heapq.heappush(self._heads, (game.number, game.line_up))
+        else:
+            queue.append(game)
+        self.size += 1
+
+    def take(self, is_deferred: Callable[[str], bool], count: Callable[[str], int]) -> list[Assignment]:
+        """Removes and returns the first `count` games of the line-up with the earliest game; nothing if none waits.
+
+        Deferred line-ups come after all others.
+        """
+        line_up, deferred = "", []
+        while self._heads and not line_up:
+            head = heapq.heappop(self._heads)
+            queue = self._by_line_up.get(head[1])
+            if not queue or queue[0].number != head[0]:
+                continue
+            if is_deferred(head[1]):
+                deferred.append(head)
+            else:
+                line_up = head[1]
+        if deferred and not line_up:
+            line_up = deferred.pop(0)[1]
+        for head in deferred:
+            heapq.heappush(self._heads, head)
+        if not line_up:
+            return []
+        queue = self._by_line_up[line_up]
+        taken = [queue.popleft() for _ in range(min(count(line_up), len(queue)))]
+        if queue:
+            heapq.heappush(self._heads, (queue[0].number, line_up))
+        else:
+            del self._by_line_up[line_up]
+        self.size -= len(taken)
+        return taken

@@ -3,50 +3,30 @@
 Everything that is decided here follows from the plan and the ledger: a run can be killed and started again at any time.
 """
 
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import trio
 from msgspec import Struct
 
 from referee.harness import threads
-from referee.harness.tournament.execution.game_queue import Numbered
-from referee.harness.tournament.execution.runner import End, Runner, Schedule
-from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame, Program, Stage
+from referee.harness.programs.spec import Entrant
+from referee.harness.tournament.execution.runner import End, Runner
+from referee.harness.tournament.execution.worker_messages import Assignment, Contest, PlayedGame
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.formats.games import ScheduledGame
 from referee.harness.tournament.model import Keys, Plan
 from referee.harness.tournament.store.ledger import Ledger, Line
 from referee.harness.tournament.store.reader import Book, LedgerResults
+from referee.protocol.messages import Encoding
 
 SYNC_S = 0.25
 SHAKY = 8
 """A bot that was at fault in this many games in a row plays its other games last."""
-
-
-class Progress(Struct):
-    """How far a run is."""
-
-    started: float
-    before: int
-    """Games of earlier runs."""
-    played: int = 0
-    faulty: int = 0
-    noisy: int = 0
-    """Games with a fault that machine load may have caused."""
-    voids: int = 0
-    """How often a game was played again for that reason."""
-    expelled: tuple[str, ...] = ()
-    shaky: tuple[str, ...] = ()
-
-    def rate(self) -> float:
-        """Returns the games per second of this run."""
-        return self.played / max(time.monotonic() - self.started, 1e-9)
+_decode_line = msgspec.json.Decoder(Line).decode
 
 
 class Shard(Struct, frozen=True):
@@ -59,44 +39,36 @@ class Shard(Struct, frozen=True):
         return (game.seed_group + sum(game.seats)) % self.of == self.number - 1
 
 
-WHOLE = Shard()
-
-
-class _LedgerFault(Struct):
-    seat: int
-    noise: bool = False
-
-
-class _LedgerLine(Struct):
-    """The fields of a ledger line that count for progress."""
-
-    b: tuple[str, ...] = ()
-    f: tuple[_LedgerFault, ...] = ()
-
-
-_decode_line = msgspec.json.Decoder(_LedgerLine).decode
-
-
-class TournamentGames(Schedule):
+class TournamentGames(Runner):
     """The games of one run of a tournament."""
 
-    def __init__(self, plan: Plan, ledger: Ledger, book: Book, shard: Shard = WHOLE, expel: int | None = None) -> None:
-        self.plan, self.ledger, self.book, self.shard, self.expel = plan, ledger, book, shard, expel
+    def __init__(
+        self, plan: Plan, ledger: Ledger, book: Book, shard: Shard | None = None, expel: int | None = None
+    ) -> None:
+        super().__init__()
+        self.plan, self.ledger, self.book, self.expel = plan, ledger, book, expel
+        self.shard = shard or Shard()
         self.keys = Keys(plan)
         self.results = LedgerResults(self.keys, book)
-        self.progress = Progress(time.monotonic(), book.count)
-        self.runner = Runner(self)
+        self.started, self.before = time.monotonic(), book.count
+        """The start of this run, and the number of games of earlier runs."""
+        self.faulty = self.noisy = 0
+        """Games with a fault, and with one that machine load may have caused."""
+        self.voids = 0
+        """How often a game was played again for that reason."""
+        self.expelled: tuple[str, ...] = ()
+        self.shaky: tuple[str, ...] = ()
         self.on_lines: Callable[[list[bytes]], None] = lambda lines: None
         """Called with the new ledger lines."""
         self.on_note: Callable[[str], None] = lambda text: None
         """Called with a line of text when the order of play changes."""
         self._faults_in_a_row = dict.fromkeys(self.keys.idents, 0)
 
-    async def play(self, pool: WorkerPool, stop: trio.Event, max_s: float = inf) -> End:
-        """Plays the games and syncs the ledger to disk meanwhile. See `Runner.play`."""
+    async def play(self, pool: WorkerPool, stop: trio.Event | None = None, max_s: float = inf) -> End:
+        """Plays the games and syncs the ledger to disk meanwhile."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._sync)
-            end = await self.runner.play(pool, stop, max_s)
+            end = await super().play(pool, stop, max_s)
             nursery.cancel_scope.cancel()
         return end
 
@@ -113,23 +85,23 @@ class TournamentGames(Schedule):
                 yield self._assignment(game)
 
     def _assignment(self, game: ScheduledGame) -> Assignment:
-        key, seed, map = self.keys.key(game), self.keys.seed(game), self.keys.map(game)
         bots = tuple(self.keys.idents[bot] for bot in game.seats)
-        if self.plan.format != "judged":
-            return Assignment(key, bots, seed, game.stage, map)
-        guest = next(seat for seat, bot in enumerate(game.seats) if self.plan.bots[bot].guest)
-        case = self.plan.bots[game.seats[guest]].bot.removeprefix("@")
-        return Assignment(key, bots, seed, game.stage, map, case, 1 - guest)
+        case, judged = None, -1
+        if self.plan.format == "judged":
+            guest = next(seat for seat, bot in enumerate(game.seats) if self.plan.bots[bot].guest)
+            case, judged = self.plan.bots[game.seats[guest]].bot.removeprefix("@"), 1 - guest
+        return Assignment(self.keys.key(game), bots, self.keys.seed(game), self.keys.map(game), case, judged)
 
     def take(self, games: Sequence[PlayedGame]) -> None:
         new = []
         for game in games:
             if self.book.add(game.line):
-                new.append((game.line, game.replay))
                 self._count(_decode_line(game.line))
             elif game.void:
-                new.append((game.line, game.replay))
-                self.progress.voids += 1
+                self.voids += 1
+            else:
+                continue
+            new.append((game.line, game.replay))
         self._write(new)
 
     def _write(self, new: list[tuple[bytes, bytes | None]]) -> None:
@@ -137,16 +109,15 @@ class TournamentGames(Schedule):
             self.ledger.append(new)
             self.on_lines([line for line, _ in new])
 
-    def _count(self, line: _LedgerLine) -> None:
-        self.progress.played += 1
-        self.progress.faulty += bool(line.f)
-        self.progress.noisy += any(fault.noise for fault in line.f)
+    def _count(self, line: Line) -> None:
+        self.faulty += bool(line.f)
+        self.noisy += any(fault.noise for fault in line.f)
         at_fault = {line.b[fault.seat] for fault in line.f}
         counts = self._faults_in_a_row
         for ident in counts.keys() & set(line.b):
             counts[ident] = counts[ident] + 1 if ident in at_fault else 0
         if at_fault:
-            self.progress.shaky = tuple(ident for ident, count in counts.items() if count >= SHAKY)
+            self.shaky = tuple(ident for ident, count in counts.items() if count >= SHAKY)
             for ident in at_fault:
                 self._note_shaky(ident)
 
@@ -165,20 +136,18 @@ class TournamentGames(Schedule):
             self.on_note(f"{name} was at fault in {SHAKY} games in a row: its other games come last")
 
     def is_deferred(self, line_up: str) -> bool:
-        return any(ident in line_up for ident in self.progress.shaky)
+        return any(ident in line_up for ident in self.shaky)
 
-    def still_open(self, games: list[Numbered]) -> list[Numbered]:
+    def still_open(self, games: list[Assignment]) -> list[Assignment]:
         """Leaves out games that have been played meanwhile, and decides those of expelled bots without play."""
-        games = [(number, game) for number, game in games if self.book.game(game.key) is None]
+        games = [game for game in games if self.book.game(game.key) is None]
         expelled = {bot for bot, count in self._faults_in_a_row.items() if count >= (self.expel or inf)}
         if not expelled:
             return games
-        self.progress.expelled = tuple(sorted(expelled))
-        lines = [forfeit(game, expelled, self.ledger.host) for _, game in games if not expelled.isdisjoint(game.bots)]
-        new: list[tuple[bytes, bytes | None]] = [(line, None) for line in lines if self.book.add(line)]
-        self._write(new)
-        self.progress.played += len(new)
-        return [(number, game) for number, game in games if expelled.isdisjoint(game.bots)]
+        self.expelled = tuple(sorted(expelled))
+        lines = [forfeit(game, expelled, self.ledger.host) for game in games if not expelled.isdisjoint(game.bots)]
+        self._write([(line, None) for line in lines if self.book.add(line)])
+        return [game for game in games if expelled.isdisjoint(game.bots)]
 
 
 def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:
@@ -192,15 +161,16 @@ def forfeit(game: Assignment, expelled: set[str], host: str) -> bytes:
     )
 
 
-def contest_of(plan: Plan, programs: Iterable[Program], records: str, folder: Path) -> Contest:
+def contest_of(plan: Plan, bots: dict[str, Entrant], records: str, folder: Path) -> Contest:
     """Returns the first message to the workers of a tournament."""
-    options: dict[str, Any] = dict(plan.options)
-    stage = Stage(options, plan.time, plan.limits, plan.encodings)
     return Contest(
         plan.game,
-        dict.fromkeys(plan.stages, stage),
-        tuple(programs),
+        dict(plan.options),
+        plan.time,
+        plan.limits,
+        tuple(map(Encoding, plan.encodings)),
+        bots,
         records,
         bots_kept=2 * plan.seats,
-        folder=os.path.abspath(folder),
+        folder=folder.absolute(),
     )

@@ -1,8 +1,8 @@
 """A worker: a process that plays one game at a time, on a core of its own, and keeps its bots from game to game.
 
-`python -m referee.harness.tournament.execution.worker [--cores N] [--no-pin]` reads a contest and then jobs on standard
-input, and writes reports to standard output. It ends with all its bots at the end of its input, also when its driver is
-killed.
+`python -m referee.harness.tournament.execution.worker [CORES]` reads a contest and then jobs on standard input, and
+writes reports to standard output. With 0 cores it is not pinned. It ends with all its bots at the end of its input,
+also when its driver is killed.
 """
 
 import gc
@@ -11,10 +11,10 @@ import socket
 import sys
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,14 +27,23 @@ from referee.harness.match.judge import judge_plan
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
-from referee.harness.programs.spec import Entrant, entrant_in_game
+from referee.harness.programs.spec import entrant_in_game
 from referee.harness.replay.lines import FaultReport, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
 from referee.harness.tournament.execution import core_locks, worker_messages
-from referee.harness.tournament.execution.worker_messages import Assignment, Contest, Job, Order, PlayedGame
+from referee.harness.tournament.execution.worker_messages import (
+    Assignment,
+    Contest,
+    Done,
+    Failed,
+    Job,
+    Played,
+    PlayedGame,
+    Ready,
+    Report,
+)
 from referee.harness.tournament.store import ledger
-from referee.protocol.messages import Encoding
 
 BATCH_S = 0.02
 BATCH_GAMES = 64
@@ -75,48 +84,42 @@ def content(lines: Sequence[bytes]) -> str:
 class Player:
     """Plays the games of one contest."""
 
-    def __init__(self, contest: Contest, worker: str) -> None:
-        self.contest = contest
-        self.worker = worker
+    def __init__(self, contest: Contest, worker: str, roster: Roster) -> None:
+        self.contest, self.worker, self.roster = contest, worker, roster
         self.game = registry.game(contest.game)  # once: a search of the entry points takes as long as five small games
-        self.entrants = {
-            program.ident: Entrant(program.name, program.argv, Path(program.cwd), program.injects, program.engine)
-            for program in contest.programs
-        }
-        self._options: dict[tuple[str, str | None], Any] = {}
-        self._encode = msgspec.json.Encoder().encode
+        self._options: dict[str | None, Any] = {}
 
-    async def play(self, game: Assignment, roster: Roster) -> list[PlayedGame]:
+    async def play(self, game: Assignment) -> list[PlayedGame]:
         """Plays a game. Each attempt that machine load has spoiled comes first, as a void game."""
-        stage = self.contest.stages[game.stage]
         match = Match(
             self.game,
-            tuple(self.entrants[ident] for ident in game.bots),
+            tuple(self.contest.bots[ident] for ident in game.bots),
             game.seed,
-            self._game_options(game),
-            stage.time,
-            tuple(Encoding(name) for name in stage.encodings),
-            None if game.replay is None else Path(game.replay),
+            self._game_options(game.map),
+            self.contest.time,
+            self.contest.encodings,
+            game.replay,
             game.again,
             game.bundles,
         )
         if game.plain:
-            return [PlayedGame(game.key, self._encode((await attempts(match, roster))[-1]))]
+            return [PlayedGame(game.key, msgspec.json.encode((await attempts(match, self.roster))[-1]))]
         replays: list[MemoryReplayWriter] = []
 
         def recorder() -> ReplayWriter:
             replays.append(MemoryReplayWriter())
             return replays[-1]
 
-        verdicts = await attempts(match, roster, recorder=recorder)
+        verdicts = await attempts(match, self.roster, recorder=recorder)
         return [
             self._played(game, verdict, replay.lines, void=verdict is not verdicts[-1])
             for verdict, replay in zip(verdicts, replays, strict=True)
         ]
 
-    def players(self, game: Assignment) -> tuple[Entrant, ...]:
-        """Returns the bots that a game needs."""
-        return tuple(entrant_in_game(self.entrants[ident], self.game.name) for ident in game.bots)
+    def expect(self, game: Assignment | None) -> None:
+        """Has the bots of the next game started while those of the running one end."""
+        bots = () if game is None else game.bots
+        self.roster.expect([entrant_in_game(self.contest.bots[ident], self.game.name) for ident in bots])
 
     def _played(self, game: Assignment, verdict: Verdict, replay: Sequence[bytes], void: bool) -> PlayedGame:
         kept = self.contest.records == "all" or (self.contest.records == "faults" and bool(verdict.faults))
@@ -141,17 +144,16 @@ class Player:
             j=_case_score(self.game.name, game, verdict),
             void=void,
         )
-        return PlayedGame(game.key, self._encode(line), _member(b"\n".join([*replay, b""])) if kept else None, void)
+        return PlayedGame(
+            game.key, msgspec.json.encode(line), _member(b"\n".join([*replay, b""])) if kept else None, void
+        )
 
-    def _game_options(self, game: Assignment) -> Any:
+    def _game_options(self, map: str | None) -> Any:
         """Returns the options, which are expensive to make where they hold a map, and so are made once."""
-        key = (game.stage, game.map)
-        if key not in self._options:
-            map_option = {} if game.map is None else {"map": game.map}
-            self._options[key] = msgspec.convert(
-                self.contest.stages[game.stage].options | map_option, self.game.options
-            )
-        return self._options[key]
+        if map not in self._options:
+            options = self.contest.options | ({} if map is None else {"map": map})
+            self._options[map] = msgspec.convert(options, self.game.options)
+        return self._options[map]
 
 
 def _member(replay: bytes) -> bytes:
@@ -186,129 +188,84 @@ def _case_score(name: str, game: Assignment, verdict: Verdict) -> int | None:
     return case.pay(verdict, game.judged, case.points)
 
 
-Send = Callable[[bytes], Any]
-
-
-class _Output:
-    """Batches games for the driver, since each message costs more than a game's line."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._games: list[PlayedGame] = []
-        self._since = 0.0
-
-    async def add(self, job: int, game: PlayedGame) -> None:
-        if not self._games:
-            self._since = time.monotonic()
-        self._games.append(game)
-        if len(self._games) >= BATCH_GAMES or time.monotonic() - self._since >= BATCH_S:
-            await self.flush(job)
-
-    async def flush(self, job: int) -> None:
-        if self._games:
-            games, self._games = self._games, []
-            await self._send(worker_messages.frame(worker_messages.Played(job, games)))
-
-
 async def serve(core: int | None) -> None:
     """Plays what comes on standard input until it ends."""
     standard_output = os.dup(1)
     os.dup2(2, 1)  # prints must not get between the reports
     name = f"{socket.gethostname()}:{os.getpid() if core is None else core}"
-    ready = worker_messages.Ready(name)
-    orders_in, orders = trio.open_memory_channel[Order](1000)
+    jobs_in, jobs = trio.open_memory_channel[Job](1000)
+    stop = trio.Event()
     async with (
         trio.lowlevel.FdStream(os.dup(0)) as source,
-        trio.lowlevel.FdStream(standard_output) as reports,
+        trio.lowlevel.FdStream(standard_output) as output,
         trio.open_nursery() as nursery,
     ):
 
-        async def send(report: bytes) -> None:
+        async def send(report: Report) -> None:
             try:
-                await reports.send_all(report)
+                await output.send_all(worker_messages.frame(report))
             except trio.BrokenResourceError:  # the driver is gone
                 nursery.cancel_scope.cancel()
                 await trio.lowlevel.checkpoint()
 
-        stop = trio.Event()
-        nursery.start_soon(_listen, source, orders_in, nursery.cancel_scope, stop)
+        async def listen() -> None:
+            async for message in messages:
+                order = worker_messages.order(message)
+                if isinstance(order, Job):
+                    await jobs_in.send(order)
+                else:
+                    stop.set()
+                    jobs_in.close()
+            nursery.cancel_scope.cancel()  # also in the middle of a game: the driver is gone
+
+        messages = worker_messages.messages(source)
+        await send(Ready())
         try:
-            await send(worker_messages.frame(ready))
-            await _play(orders, send, name, stop)
+            if first := await anext(messages, None):
+                contest = worker_messages.order(first)
+                assert isinstance(contest, Contest)
+                nursery.start_soon(listen)
+                async with open_roster(contest.limits) as roster:
+                    if contest.folder is not None:
+                        await roster.hide(folders=[contest.folder])
+                    await _play(Player(contest, name, roster), jobs, send, stop)
         except (RunError, UsageError) as error:
-            await send(worker_messages.frame(worker_messages.Failed(str(error))))
+            await send(Failed(str(error)))
         nursery.cancel_scope.cancel()
 
 
-async def _listen(
-    source: trio.abc.ReceiveStream,
-    orders: trio.MemorySendChannel[Order],
-    whole: trio.CancelScope,
-    stop: trio.Event,
+async def _play(
+    player: Player, jobs: trio.MemoryReceiveChannel[Job], send: Callable[[Report], Awaitable[None]], stop: trio.Event
 ) -> None:
-    async with orders:
-        async for message in worker_messages.messages(source):
-            order = worker_messages.order(message)
-            if isinstance(order, worker_messages.Stop):
-                stop.set()
-            await orders.send(order)
-    whole.cancel()  # also in the middle of a game: the driver is gone
-
-
-async def _play(orders: trio.MemoryReceiveChannel[Order], send: Send, name: str, stop: trio.Event) -> None:
-    contest = await _next(orders)
-    if contest is None:
-        return
-    if not isinstance(contest, Contest):
-        raise RunError("a worker got a job before its contest")
-    player = Player(contest, name)
-    async with open_roster(contest.limits) as roster:
-        if contest.folder is not None:
-            await roster.hide(folders=[Path(contest.folder)])
-        output = _Output(send)
-        job = await _next(orders)
-        while isinstance(job, Job):
-            started = time.monotonic()
-            following: Order | None = None
+    """Plays jobs until no more come. Games go out in batches: each message costs more than a game's line."""
+    async for first in jobs:
+        following: Job | None = first
+        while following is not None:
+            job, following = following, None
+            started = sent = time.monotonic()
+            batch: list[PlayedGame] = []
             for game, after in zip_longest(job.games, job.games[1:]):
-                if after is None:
-                    following = _waiting(orders)
-                    after = following.games[0] if isinstance(following, Job) else None
-                roster.expect(() if after is None else player.players(after))
-                for played in await player.play(game, roster):
-                    await output.add(job.number, played)
-                await roster.shrink(contest.bots_kept)
+                if is_last := after is None:
+                    with suppress(trio.WouldBlock, trio.EndOfChannel):
+                        following = jobs.receive_nowait()
+                player.expect(following.games[0] if following else after)
+                batch += await player.play(game)
+                await player.roster.shrink(player.contest.bots_kept)
+                is_end = is_last or stop.is_set()
+                if is_end or len(batch) >= BATCH_GAMES or time.monotonic() - sent >= BATCH_S:
+                    await send(Played(job.number, batch))
+                    batch, sent = [], time.monotonic()
                 if stop.is_set():
-                    await output.flush(job.number)
                     return
-            await output.flush(job.number)
-            starts, roster.starts = roster.starts, []
+            starts, player.roster.starts = player.roster.starts, []
             start_s = sum(starts) / max(len(starts), 1)
-            await send(worker_messages.frame(worker_messages.Done(job.number, time.monotonic() - started, start_s)))
-            job = following or await _next(orders)
-
-
-async def _next(orders: trio.MemoryReceiveChannel[Order]) -> Order | None:
-    """Waits for the next order. None at the end."""
-    try:
-        return await orders.receive()
-    except trio.EndOfChannel:
-        return None
-
-
-def _waiting(orders: trio.MemoryReceiveChannel[Order]) -> Order | None:
-    """Returns the next order if it is here."""
-    try:
-        return orders.receive_nowait()
-    except (trio.WouldBlock, trio.EndOfChannel):
-        return None
+            await send(Done(job.number, time.monotonic() - started, start_s))
 
 
 def main() -> int:
     """Runs the program."""
-    arguments = sys.argv[1:]
-    count = int(arguments[arguments.index("--cores") + 1]) if "--cores" in arguments else 1
-    core = None if "--no-pin" in arguments else core_locks.take(count)
+    cores = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    core = core_locks.take(cores) if cores else None
     gc.freeze()  # a look through all imported objects would take 10 ms in the middle of a call
     gc.set_threshold(COLLECT_EVERY)
     trio.run(serve, core)

@@ -3,7 +3,8 @@
 A local worker gets the frames through a pipe. On a cluster, a Dask task carries a job to the worker and its games back.
 """
 
-from collections.abc import AsyncIterator, Iterator
+import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,48 +14,28 @@ from msgspec import Struct
 
 from referee.games.game import TimeControl
 from referee.harness.process.limits import Limits
+from referee.harness.programs.spec import Entrant
+from referee.protocol.messages import Encoding
 
 LENGTH_BYTES = 4
-READ_BYTES = 1 << 18
-
-
-class Program(Struct, frozen=True, tag="program"):
-    """A bot that can be started on this machine."""
-
-    ident: str
-    name: str
-    argv: tuple[str, ...]
-    cwd: str
-    injects: bool = False
-    engine: bool = False
-
-
-class Stage(Struct, frozen=True):
-    """The conditions of the games of one stage."""
-
-    options: dict[str, Any]
-    time: TimeControl
-    limits: Limits
-    encodings: tuple[str, ...]
 
 
 class Contest(Struct, frozen=True, tag="contest"):
     """What all games have in common: the first message to a worker."""
 
     game: str
-    stages: dict[str, Stage]
-    programs: tuple[Program, ...]
+    options: dict[str, Any]
+    time: TimeControl
+    limits: Limits
+    encodings: tuple[Encoding, ...]
+    bots: dict[str, Entrant]
+    """By ident."""
     records: str = "all"
     """Which replays to keep: all, faults, none."""
     bots_kept: int = 4
     """How many idle bots stay alive from game to game."""
-    folder: str | None = None
+    folder: Path | None = None
     """The tournament's folder, which is hidden from bots because it holds the seed."""
-
-    @property
-    def limits(self) -> Limits:
-        """The limits, which are the same in all stages."""
-        return next(iter(self.stages.values())).limits
 
 
 class Assignment(Struct, frozen=True):
@@ -64,7 +45,6 @@ class Assignment(Struct, frozen=True):
     bots: tuple[str, ...]
     """Idents, in seat order."""
     seed: int
-    stage: str = ""
     map: str | None = None
     case: str | None = None
     """The case of a test run, named after its opponent."""
@@ -72,12 +52,14 @@ class Assignment(Struct, frozen=True):
     """The seat that the case scores."""
     plain: bool = False
     """The game belongs to no tournament: the worker reports the verdict as JSON instead of a ledger line."""
-    replay: str | None = None
+    replay: Path | None = None
     """The replay file of a plain game."""
     bundles: bool = False
     """Whether every fault of a plain game gets a fault report."""
     again: tuple[str, ...] = ()
     """The command line that reproduces a plain game."""
+    number: int = 0
+    """Its place in the schedule."""
 
     @property
     def line_up(self) -> str:
@@ -98,8 +80,6 @@ class Stop(Struct, frozen=True, tag="stop"):
 
 class Ready(Struct, frozen=True, tag="ready"):
     """The worker has started."""
-
-    worker: str
 
 
 class PlayedGame(Struct, frozen=True, array_like=True, gc=False):
@@ -139,21 +119,12 @@ class Failed(Struct, frozen=True, tag="failed"):
 Order = Contest | Job | Stop
 Report = Ready | Played | Done | Failed
 
-encode = msgspec.msgpack.Encoder(enc_hook=lambda value: str(value) if isinstance(value, Path) else value).encode
-_order: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Order)
-_report: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(Report)
-
-
-def order(data: bytes) -> Order:
-    """Decodes a message from a driver."""
-    message: Order = _order.decode(data)
-    return message
-
-
-def report(data: bytes) -> Report:
-    """Decodes a message from a worker."""
-    message: Report = _report.decode(data)
-    return message
+_orders: msgspec.msgpack.Decoder[Order] = msgspec.msgpack.Decoder(Order, dec_hook=lambda _, path: Path(path))
+_reports: msgspec.msgpack.Decoder[Report] = msgspec.msgpack.Decoder(Report)
+encode = msgspec.msgpack.Encoder(enc_hook=os.fspath).encode
+"""Encodes a message."""
+order, report = _orders.decode, _reports.decode
+"""Decode a message from a driver and from a worker."""
 
 
 def frame(message: Order | Report) -> bytes:
@@ -162,26 +133,11 @@ def frame(message: Order | Report) -> bytes:
     return len(data).to_bytes(LENGTH_BYTES, "big") + data
 
 
-class Frames:
-    """Cuts the bytes from a pipe into messages."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes | bytearray) -> Iterator[bytes]:
-        """Yields the messages that are complete now."""
-        self._buffer += data
-        while len(self._buffer) >= LENGTH_BYTES:
-            end = LENGTH_BYTES + int.from_bytes(self._buffer[:LENGTH_BYTES], "big")
-            if len(self._buffer) < end:
-                return
-            yield bytes(self._buffer[LENGTH_BYTES:end])
-            del self._buffer[:end]
-
-
 async def messages(stream: trio.abc.ReceiveStream) -> AsyncIterator[bytes]:
     """Yields all messages of a stream."""
-    frames = Frames()
-    while data := await stream.receive_some(READ_BYTES):
-        for message in frames.feed(data):
-            yield message
+    buffer = bytearray()
+    async for data in stream:
+        buffer += data
+        while len(buffer) >= (end := LENGTH_BYTES + int.from_bytes(buffer[:LENGTH_BYTES], "big")):
+            yield bytes(buffer[LENGTH_BYTES:end])
+            del buffer[:end]

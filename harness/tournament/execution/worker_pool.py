@@ -16,7 +16,6 @@ DRAIN_S = 5.0
 class Lost(Struct, frozen=True):
     """A worker died. The games of its jobs that it had not reported have to be played again."""
 
-    worker: str
     jobs: tuple[int, ...]
     """The first is the one that it was playing."""
     started: bool

@@ -5,14 +5,15 @@ import math
 from referee.harness.tournament.statistics.score import Interval, Strength
 
 
-def interval(figure: Interval) -> str:
+def interval(figure: Interval, form: str = ".1f") -> str:
     """Formats like `12.3 [3.1, 21.6]`, with a question mark for an unknown end."""
-    return f"{_decimal(figure.value)} [{_decimal(figure.low)}, {_decimal(figure.high)}]"
+    value, low, high = (_number(number, form) for number in (figure.value, figure.low, figure.high))
+    return f"{value} [{low}, {high}]"
 
 
 def rating(elo: Interval | None) -> str:
     """Formats like `+12 [+3, ?]`. Empty for None."""
-    return "" if elo is None else f"{_signed(elo.value)} [{_signed(elo.low)}, {_signed(elo.high)}]"
+    return "" if elo is None else interval(elo, "+.0f")
 
 
 def los(strength: Strength) -> str:
@@ -20,13 +21,7 @@ def los(strength: Strength) -> str:
     return "?" if strength.los is None else f"{100 * strength.los:.2f} %"
 
 
-def _decimal(value: float | None) -> str:
+def _number(value: float | None, form: str) -> str:
     if value is None:
         return "?"
-    return f"{value:.1f}" if math.isfinite(value) else "∞" if value > 0 else "-∞"
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "?"
-    return f"{value:+.0f}" if math.isfinite(value) else "∞" if value > 0 else "−∞"
+    return f"{value:{form}}" if math.isfinite(value) else "∞" if value > 0 else "-∞"

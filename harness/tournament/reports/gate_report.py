@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
 from referee.harness.tournament.reports.figures import interval, los
+from referee.protocol.text import printable
 
 FAILED = "the run failed"
 """Stands instead of a decision."""
@@ -15,29 +16,24 @@ def lines(run: Report) -> list[str]:
     """Returns the figures, in the form that testers of chess engines know."""
     texts = []
     if run.strength is not None:
-        note = f" {run.strength.note}" if run.strength.note else ""
-        texts.append(f"Elo   | {interval(run.strength.elo)} (95 %){note}")
-        texts.append(f"nElo  | {interval(run.strength.nelo)} (95 %)")
-        texts.append(f"LOS   | {los(run.strength)}")
+        texts += [
+            f"Elo   | {interval(run.strength.elo)} (95 %) {run.strength.note}".rstrip(),
+            f"nElo  | {interval(run.strength.nelo)} (95 %)",
+            f"LOS   | {los(run.strength)}",
+        ]
     if run.terms.unit is Unit.POINTS:
         texts.append(f"Points| {100 * run.share:.2f} % of the points")
-    bounds = f"[{run.terms.low:g}, {run.terms.high:g}] {run.terms.unit}"
+    (low, high), (new, old) = run.limits, run.wealth
+    evidence = f"LLR {run.llr:.2f} ({low:.2f}, {high:.2f})"
     if run.terms.bets:
-        against = f"{run.wealth[0]:.2f} of {-math.log(run.terms.alpha):.2f}"
-        other = f"{run.wealth[1]:.2f} of {-math.log(run.terms.beta):.2f}"
-        texts.append(f"Gate  | bets {against} against H0, {other} against H1, {bounds} {run.decision}")
-    else:
-        low, high = run.limits
-        texts.append(f"Gate  | LLR {run.llr:.2f} ({low:.2f}, {high:.2f}) {bounds} {run.decision}")
-    faults = f"faults new {run.faults_new}, old {run.faults_old}"
+        needed, needed_old = -math.log(run.terms.alpha), -math.log(run.terms.beta)
+        evidence = f"bets {new:.2f} of {needed:.2f} against H0, {old:.2f} of {needed_old:.2f} against H1,"
+    texts.append(f"Gate  | {evidence} [{run.terms.low:g}, {run.terms.high:g}] {run.terms.unit} {run.decision}")
+    different = f"{run.different:,} different; faults new {run.faults_new}, old {run.faults_old}"
     results = compared(run)
     if run.seats == 2:
-        texts.append(f"Games | {run.games:,}: {results}, {run.different:,} different; {faults}")
-        texts.append(f"Penta | {list(run.counts)}")
-    else:
-        texts.append(f"Games | {run.games:,}: {run.different:,} different; {faults}")
-        texts.append(f"Rivals| {results}")
-    return texts
+        return [*texts, f"Games | {run.games:,}: {results}, {different}", f"Penta | {list(run.counts)}"]
+    return [*texts, f"Games | {run.games:,}: {different}", f"Rivals| {results}"]
 
 
 def compared(run: Report) -> str:
@@ -79,7 +75,7 @@ def markdown_of_failure(game: str, names: tuple[str, str], why: str) -> str:
 
 def _page(game: str, names: tuple[str, str], end: str, summary: list[str], notes: list[str]) -> str:
     new, old = map(escaped, names)
-    block = "\n".join(["```", *(_printable(line).replace("`", "'") for line in summary), "```"])
+    block = "\n".join(["```", *(printable(line).replace("`", "'") for line in summary), "```"])
     return "\n\n".join([f"### {new} against {old} at {escaped(game)}: {end}", block, *notes]) + "\n"
 
 
@@ -103,17 +99,12 @@ def _case(game: str, names: tuple[str, str], duration_s: float, outcome: str, wh
     name = f"referee gate {game}"
     root = ElementTree.Element("testsuites", {"name": name, **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": name, **counts, "skipped": skipped})
-    title = _printable(" against ".join(names))
+    title = printable(" against ".join(names))
     case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": title, "time": duration})
     element = ElementTree.SubElement(case, outcome, {"message": f"{title}: {why}"}) if outcome else case
     if outcome not in ("failure", "error"):
         element = ElementTree.SubElement(case, "system-out")
-    element.text = "\n".join(map(_printable, summary))
+    element.text = "\n".join(map(printable, summary))
     ElementTree.indent(root)
     content: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return content + b"\n"
-
-
-def _printable(text: str) -> str:
-    """Escapes the characters that XML cannot hold."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

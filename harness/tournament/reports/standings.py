@@ -1,16 +1,16 @@
 """Standings and crosstable, made from the plan and the ledger alone."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import groupby, permutations
 from operator import itemgetter
 
 from msgspec import Struct
 
 from referee.games.dice import derive_seed
-from referee.harness.tournament.formats.games import FINAL, FIRST, Outcome, ScheduledGame
+from referee.harness.tournament.formats.games import FINAL, ScheduledGame
 from referee.harness.tournament.formats.schedules import SELF_PLAY
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
@@ -95,61 +95,45 @@ class Standings(Struct):
     notes: list[str]
 
 
-def counting(plan: Plan, book: Book) -> Book:
-    """Returns the games that count.
+def counting(plan: Plan, book: Book) -> tuple[Book, int]:
+    """Returns the games that count, and the number of those that the format does not arrive at.
 
-    They are under the plan's conditions and between bots of its list. Where results decide who meets whom, the format
-    must also arrive at them: it may have had other games before a bot was added, or on another machine.
+    Games count under the plan's conditions and between bots of its list. Where results decide who meets whom, the
+    format must also arrive at them: it may have had other games before a bot was added, or on another machine.
     """
-    planned = _planned(plan, book)
-    return _scheduled(plan, planned) if plan.format in ("swiss", "series", "groups") else planned
-
-
-def _planned(plan: Plan, book: Book) -> Book:
     conditions, idents = {plan.conditions(stage) for stage in plan.stages}, {entry.ident for entry in plan.bots}
-    line_ups = {}
+    line_ups: dict[str, dict[int, Game]] = {}
     for line_up, games in book.line_ups.items():
         condition, _, bots = line_up.partition("/")
         seated = bots.split("-")
         if condition in conditions and len(seated) == plan.seats and idents.issuperset(seated):
             line_ups[line_up] = games
-    return book.of(line_ups)
-
-
-def _scheduled(plan: Plan, book: Book) -> Book:
-    keys = Keys(plan)
-    line_ups: dict[str, dict[int, Game]] = {}
-    for scheduled in plan.scheduled_games(LedgerResults(keys, book)):
-        if scheduled is None:
-            break
+    planned = book.of(line_ups)
+    if plan.format not in ("swiss", "series", "groups"):
+        return planned, 0
+    keys, line_ups = Keys(plan), defaultdict(dict)
+    for scheduled, game in _games_of_format(plan, planned):
         line_up, row = keys.line_up_row(scheduled)
-        game = book.find(line_up, scheduled.seed_group, row)
-        if game is not None:
-            line_ups.setdefault(line_up, {})[scheduled.seed_group * Book.ROWS + row] = game
-    return book.of(line_ups)
+        line_ups[line_up][scheduled.seed_group * Book.ROWS + row] = game
+    counted = book.of(line_ups)
+    return counted, planned.count - counted.count
 
 
-def played_games(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind]]:
-    """Yields the bots by seat and the ending of every game."""
-    for orders, games in _line_ups(plan, book):
-        for number, game in games.items():
-            yield orders[number % Book.ROWS], game.kind
+def _games_of_format(plan: Plan, book: Book) -> Iterator[tuple[ScheduledGame, Game]]:
+    """Yields the games that the format arrives at and that were played, in order."""
+    results = LedgerResults(Keys(plan), book)
+    for scheduled in plan.scheduled_games(results):
+        if scheduled is None:
+            return
+        if game := results.played(scheduled):
+            yield scheduled, game
 
 
-def _game_counts(
-    plan: Plan, book: Book, contents: dict[tuple[int, ...], set[int]]
-) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
-    """Yields bots by seat, endings, and how many games had both: a million games have few kinds.
-
-    Adds the contents of the games to `contents`, by the bots' seats. A game without a known content differs from all
-    others.
-    """
+def _endings(plan: Plan, book: Book) -> Iterator[tuple[tuple[int, ...], Kind, int]]:
+    """Yields bots by seat, endings, and how many games had both: a million games have few kinds."""
     rows = Book.ROWS
     for orders, games in _line_ups(plan, book):
         kinds = Counter([game.kind.number * rows + number % rows for number, game in games.items()])
-        for row in sorted({code % rows for code in kinds}):
-            different = {game.content or ~number for number, game in games.items() if number % rows == row}
-            contents[orders[row]] = contents.get(orders[row], set()) | different
         for code, times in kinds.items():
             yield orders[code % rows], book.kinds[code // rows], times
 
@@ -164,13 +148,11 @@ def _line_ups(plan: Plan, book: Book) -> Iterator[tuple[list[tuple[int, ...]], d
 
 def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
     """Ranks the bots as the plan's format does. Without `chances`, P(#1) is left out."""
-    entries, planned = plan.bots, _planned(plan, book)
-    book = counting(plan, book)
+    entries, (book, surplus) = plan.bots, counting(plan, book)
     rows = [Row(entry.name, entry.ident, absent=entry.absent) for entry in entries]
     cells: dict[tuple[int, int], Cell] = {}
-    contents: dict[tuple[int, ...], set[int]] = {}
-    total = _count_games(plan, book, rows, cells, contents)
-    different, seatings = _different(plan, contents, rows)
+    _count_games(plan, book, rows, cells)
+    total, (different, seatings) = book.count, _different(plan, book, rows)
     _rate(plan, book, rows, cells, chances)
     if seatings == different < total:
         for row in rows:
@@ -197,63 +179,51 @@ def standings(plan: Plan, book: Book, chances: bool = True) -> Standings:
         notes=[
             *same_programs(plan),
             *([] if different < DISTINCT * total else _superiority(plan, ranked, cross)),
-            *_load_notes(ranked, book.voids),
-            *_notes(plan, total, different, ranked),
-            *_surplus(planned, book),
+            *_notes(plan, total, different, ranked, book.voids, surplus),
         ],
     )
 
 
-def _count_games(
-    plan: Plan,
-    book: Book,
-    rows: list[Row],
-    cells: dict[tuple[int, int], Cell],
-    contents: dict[tuple[int, ...], set[int]],
-) -> int:
-    """Counts every game in the rows and cells. Returns the number of games."""
-    halves = [0] * len(rows)  # whole numbers: their sum is the same in any order, and so equal for equal bots
+def _count_games(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], Cell]) -> None:
+    """Counts every game in the rows and cells."""
     paid: list[list[float]] = [[] for _ in rows]
-    total = 0
-    for seats, kind, times in _game_counts(plan, book, contents):
-        total += times
-        best = kind.r.count(1)
+    for seats, kind, times in _endings(plan, book):
         for seat, bot in enumerate(seats):
-            row = rows[bot]
+            row, rank = rows[bot], kind.r[seat]
             row.games += times
-            halves[bot] += times * sum((kind.r[seat] < rank) + (kind.r[seat] <= rank) for rank in kind.r) - times
+            row.wins += times * (rank == 1 and kind.r.count(1) == 1)
+            row.draws += times * (rank == 1 and kind.r.count(1) > 1)
+            row.losses += times * (rank > 1)
+            row.faults += times * (kind.faults >> seat & 1)
+            row.noise += times * (kind.noise >> seat & 1)
+            row.forfeits += times * (kind.forfeit and not kind.p[seat])
             paid[bot].append(kind.p[seat] * times)
-            row.faults += (kind.faults >> seat & 1) * times
-            row.noise += (kind.noise >> seat & 1) * times
-            row.forfeits += (kind.forfeit and not kind.p[seat]) * times
-            if kind.r[seat] > 1:
-                row.losses += times
-            elif best > 1:
-                row.draws += times
-            else:
-                row.wins += times
-            for other, rival in enumerate(seats):
+            for rival, other in zip(seats, kind.r, strict=True):
                 if rival != bot:
+                    half_points = times * _half_points(rank, other)
+                    row.points += half_points  # whole numbers: their sum is the same in any order
                     cell = cells.setdefault((bot, rival), Cell())
                     cell.games += times
-                    cell.points += times * ((kind.r[seat] < kind.r[other]) + (kind.r[seat] <= kind.r[other])) / 2
-    for row, steps, payments in zip(rows, halves, paid, strict=True):
-        row.points, row.score = steps / (2 * (plan.seats - 1)), math.fsum(payments)
-    return total
+                    cell.points += half_points / 2
+    for row, payments in zip(rows, paid, strict=True):
+        row.points, row.score = row.points / (2 * (plan.seats - 1)), math.fsum(payments)
 
 
-def _different(plan: Plan, contents: Mapping[tuple[int, ...], set[int]], rows: Sequence[Row]) -> tuple[int, int]:
+def _different(plan: Plan, book: Book, rows: Sequence[Row]) -> tuple[int, int]:
     """Counts the different games of each row. Returns the number of different games and of different seatings.
 
-    A program that was entered twice is one program here.
+    A program that was entered twice is one program here. A game without a known content differs from all others.
     """
     programs = plan.programs
-    games_of: dict[tuple[int | None, tuple[int, ...]], list[set[int]]] = {}
-    for seats, games in contents.items():
-        seating = tuple(programs[bot] for bot in seats)
-        for bot in (None, *seats):
-            games_of.setdefault((bot, seating), []).append(games)
-    counts = {of: len(sets[0]) if len(sets) == 1 else len(set().union(*sets)) for of, sets in games_of.items()}
+    contents: dict[tuple[int | None, tuple[int, ...]], list[set[int]]] = defaultdict(list)
+    for orders, games in _line_ups(plan, book):
+        by_row: dict[int, set[int]] = defaultdict(set)
+        for number, game in games.items():
+            by_row[number % Book.ROWS].add(game.content or ~number)
+        for row, different in by_row.items():
+            for bot in (None, *orders[row]):
+                contents[bot, tuple(programs[each] for each in orders[row])].append(different)
+    counts = {of: len(set().union(*sets)) for of, sets in contents.items()}
     for (bot, _), count in counts.items():
         if bot is not None:
             rows[bot].different += count
@@ -264,28 +234,31 @@ def _different(plan: Plan, contents: Mapping[tuple[int, ...], set[int]], rows: S
 # Notes.
 
 
-def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row]) -> list[str]:
-    notes = []
-    if total and different < DISTINCT * total:
-        left_out = "; P(#1) is left out, because other games may end differently"
-        notes.append(
+def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], voids: int, surplus: int) -> Iterator[str]:
+    faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
+    if slowed:
+        of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
+        yield f"{slowed} of {faults} games with a fault were slowed by machine load: {of}"
+    if voids:
+        yield f"{voids} games were slowed by machine load and played again; these do not count"
+    if different < DISTINCT * total:
+        copies = any(row.note == COPIES for row in rows)
+        yield (
             f"only {different} of {total} games are different: the rest are repeats: deterministic bots replaying the "
             "same game; an option that varies the start, such as `opening`, makes them differ"
-            + left_out
-            * any(row.note == COPIES for row in rows)
+            + ("; P(#1) is left out, because other games may end differently" if copies else "")
         )
     if equal := [row.name for row in rows if row.note == NO_INFORMATION and row.games]:
-        notes.append(f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, which shows no spread")
-    few = [row.name for row in rows if row.note == "few"]
-    if few:
+        yield f"P(#1) is left out for {', '.join(equal)}: all seed groups ended alike, which shows no spread"
+    if few := [row.name for row in rows if row.note == "few"]:
         of = "per bot" if len(few) == len(rows) else f"of {', '.join(few)}"
-        notes.append(f"fewer than {FEW} seed groups {of}: intervals are still rough")
-    sound = [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]
-    if sound:
-        notes.append(f"Elo without games with a fault: {', '.join(sound)}")
+        yield f"fewer than {FEW} seed groups {of}: intervals are still rough"
+    if sound := [f"{row.name} {figures.rating(row.sound)}" for row in rows if row.sound not in (None, row.elo)]:
+        yield f"Elo without games with a fault: {', '.join(sound)}"
     if plan.format == "judged":
-        notes.append("points are what the cases of the test run paid, 100 a run")
-    return notes
+        yield "points are what the cases of the test run paid, 100 a run"
+    if surplus:
+        yield f"{surplus} games do not count: the tournament as it is now does not arrive at them"
 
 
 def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
@@ -296,26 +269,9 @@ def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[st
     one, two = played
     penta = cross[one.name][two.name].penta
     found = strength(Sample(tuple(penta)) if any(penta) else Sample((one.losses, one.draws, one.wins), games=1))
-    return (
-        [] if found.los is None else [f"LOS {figures.los(found)}: the chance that {one.name} is better than {two.name}"]
-    )
-
-
-def _surplus(planned: Book, book: Book) -> list[str]:
-    surplus = planned.count - book.count
-    return [f"{surplus} games do not count: the tournament as it is now does not arrive at them"] if surplus else []
-
-
-def _load_notes(rows: Sequence[Row], voids: int) -> list[str]:
-    """Says how many faults machine load may have caused."""
-    faults, slowed = sum(row.faults for row in rows), sum(row.noise for row in rows)
-    notes = []
-    if slowed:
-        of = ", ".join(f"{row.name} {row.noise} of {row.faults}" for row in rows if row.noise)
-        notes.append(f"{slowed} of {faults} games with a fault were slowed by machine load: {of}")
-    if voids:
-        notes.append(f"{voids} games were slowed by machine load and played again; these do not count")
-    return notes
+    if found.los is None:
+        return []
+    return [f"LOS {figures.los(found)}: the chance that {one.name} is better than {two.name}"]
 
 
 # Ratings.
@@ -325,27 +281,20 @@ def _rate(plan: Plan, book: Book, rows: list[Row], cells: dict[tuple[int, int], 
     """Fits all games jointly and counts the pentanomials. A test run has no ratings: its opponents are tests."""
     if plan.format == "judged":
         return
-    tally = Tally(len(rows))
-    pairs: dict[tuple[tuple[int, ...], int], int] = {}
-    programs, repeated = plan.programs, []
+    tally, programs, repeated = Tally(len(rows)), plan.programs, []
     for group, contents in _seed_groups(plan, book):
         if any(programs.count(programs[bot]) > 1 for bot in group[0].bots):
             repeated.append((group, contents))
         else:
             tally.add(group, contents)
-        if plan.seats == len(group) == 2:
-            first, back = group
-            if first.bots == back.bots[::-1]:
-                key = first.bots, _half_points(first.ranks) + 2 - _half_points(back.ranks)
-                pairs[key] = pairs.get(key, 0) + len(contents)
+        if plan.seats == len(group) == 2 and group[0].bots == group[1].bots[::-1]:
+            half_points = 2 + _half_points(*group[0].ranks) - _half_points(*group[1].ranks)
+            for game, place in zip(group, (half_points, 4 - half_points), strict=True):
+                cell = cells[game.bots[0], game.bots[1]]
+                cell.penta = cell.penta or [0] * 5
+                cell.penta[place] += len(contents)
     for group, contents in _joined(programs, repeated):
         tally.add(group, contents)
-    for ((one, other), half_points), times in pairs.items():
-        for pair, place in (((one, other), half_points), ((other, one), 4 - half_points)):
-            cell = cells.get(pair)
-            if cell is not None:
-                cell.penta = cell.penta or [0] * 5
-                cell.penta[place] += times
     sound = tally.ratings(without_faults=True, draws=0) if tally.faulty else None
     for bot, (row, rated) in enumerate(zip(rows, tally.ratings(draws=rating.DRAWS if chances else 0), strict=True)):
         if row.games:
@@ -372,34 +321,22 @@ def _joined(programs: Sequence[int], groups: Iterable[_SeedGroups]) -> Iterator[
             before = times
 
 
-def _half_points(ranks: tuple[int, ...]) -> int:
-    """Returns the half points of the first of two."""
-    return (ranks[0] < ranks[1]) + (ranks[0] <= ranks[1])
+def _half_points(rank: int, other: int) -> int:
+    return (rank < other) + (rank <= other)
 
 
 def _seed_groups(plan: Plan, book: Book) -> Iterator[_SeedGroups]:
     """Yields the seed groups, those that ended alike together."""
     rows = Book.ROWS
     for orders, games in _line_ups(plan, book):
-        contents: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-        group: list[int] = []
-        for number in sorted(games):
-            if group and number // rows != group[0] // rows:
-                _add_group(games, group, contents)
-                group = []
-            group.append(number)
-        if group:
-            _add_group(games, group, contents)
-        for codes, each in contents.items():
+        alike: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
+        for _, numbers in groupby(sorted(games), lambda number: number // rows):
+            group = [(number % rows, games[number]) for number in numbers]
+            codes = tuple([game.kind.number * rows + row for row, game in group])
+            alike[codes].append(tuple([game.content for _, game in group]))
+        for codes, contents in alike.items():
             kinds = [(orders[code % rows], book.kinds[code // rows]) for code in codes]
-            yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], each
-
-
-def _add_group(
-    games: dict[int, Game], group: list[int], contents: dict[tuple[int, ...], list[tuple[int, ...]]]
-) -> None:
-    codes = tuple([games[number].kind.number * Book.ROWS + number % Book.ROWS for number in group])
-    contents.setdefault(codes, []).append(tuple([games[number].content for number in group]))
+            yield [rating.Game(seats, kind.r, bool(kind.faults or kind.forfeit)) for seats, kind in kinds], contents
 
 
 # How a format ranks.
@@ -413,11 +350,9 @@ def _order(plan: Plan, book: Book, rows: list[Row]) -> list[list[int]]:
     if plan.format == "groups":
         return _group_order(plan, book, bots)
     if plan.format == "judged":
-        paid = dict.fromkeys(bots, 0)
-        for seats, kind in played_games(plan, book):
-            for bot in seats:
-                if bot in paid and kind.judged > 0:
-                    paid[bot] += kind.judged
+        paid: Counter[int] = Counter()
+        for seats, kind, times in _endings(plan, book):
+            paid.update(dict.fromkeys(seats, times * max(kind.judged, 0)))
         for bot in bots:
             rows[bot].points = float(paid[bot])
     if plan.format == "swiss":
@@ -443,31 +378,25 @@ def _worth(plan: Plan, row: Row) -> Fraction:
 def _games_won(plan: Plan, book: Book) -> Counter[tuple[int, int]]:
     """Counts games won by winner and loser, without draws, as the card competition does."""
     won: Counter[tuple[int, int]] = Counter()
-    for seats, kind in played_games(plan, book):
+    for seats, kind, times in _endings(plan, book):
         if kind.r[0] != kind.r[1]:
             winner = kind.r.index(1)
-            won[seats[winner], seats[1 - winner]] += 1
+            won[seats[winner], seats[1 - winner]] += times
     return won
 
 
 def _group_order(plan: Plan, book: Book, bots: list[int]) -> list[list[int]]:
     """Ranks by the final, then by the place in the group, then by the score there."""
-    results = LedgerResults(Keys(plan), book)
-    by_stage: dict[str, dict[tuple[int, ...], list[tuple[ScheduledGame, Outcome]]]] = {FIRST: {}, FINAL: {}}
-    for game in plan.scheduled_games(results):
-        if game is None:
-            break
-        outcome = results.get(game)
-        if outcome is not None:
-            by_stage[game.stage].setdefault(tuple(sorted(game.seats)), []).append((game, outcome))
+    endings: dict[tuple[bool, tuple[int, ...], int], list[tuple[int, float]]] = defaultdict(list)
+    for scheduled, game in _games_of_format(plan, book):
+        line_up = tuple(sorted(scheduled.seats))
+        for bot, rank, score in zip(scheduled.seats, game.kind.r, game.kind.p, strict=True):
+            endings[scheduled.stage != FINAL, line_up, bot].append((rank, score))
     keys: dict[int, tuple[float, ...]] = {}
-    for stage, line_ups in by_stage.items():
-        for line_up, played in line_ups.items():
-            for bot in line_up:
-                ranks = sum(outcome.ranks[game.seats.index(bot)] for game, outcome in played) / len(played)
-                score = sum(outcome.points[game.seats.index(bot)] for game, outcome in played) / len(played)
-                key = (0.0 if stage == FINAL else 1.0, ranks, -score)
-                keys[bot] = min(keys.get(bot, key), key)
+    for (is_first, _, bot), played in endings.items():
+        rank, score = (sum(values) / len(played) for values in zip(*played, strict=True))
+        key = (is_first, rank, -score)
+        keys[bot] = min(keys.get(bot, key), key)
     order = sorted(bots, key=lambda bot: (*keys.get(bot, (2.0, 0.0, 0.0)), derive_seed(plan.seed, "lot", bot)))
     last = [bot for bot in order if bot not in keys]
     return [[bot] for bot in order if bot in keys] + ([last] if last else [])

@@ -62,23 +62,21 @@ def markdown(standings: Standings) -> str:
 def as_csv(standings: Standings) -> str:
     """Formats all figures as CSV, one line per bot."""
     written = io.StringIO()
-    names = [name for field in msgspec.structs.fields(Row) for name in _columns(field.name)]
-    writer = csv.DictWriter(written, names, lineterminator="\n")
+    writer = csv.DictWriter(written, _flat(Row("", "")), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_flat(row) for row in standings.rows)
+    writer.writerows(map(_flat, standings.rows))
     return written.getvalue().rstrip("\n")
 
 
-def _columns(name: str) -> list[str]:
-    """A rating has three columns: the value and both ends."""
-    return [name, f"{name}_low", f"{name}_high"] if name in ("elo", "sound") else [name]
-
-
 def _flat(row: Row) -> dict[str, object]:
-    values: dict[str, object] = msgspec.structs.asdict(row)
-    for name, interval in (("elo", row.elo), ("sound", row.sound)):
-        ends = (None, None, None) if interval is None else (interval.value, interval.low, interval.high)
-        values |= dict(zip(_columns(name), ends, strict=True))
+    """Gives a rating three columns: the value and both ends."""
+    values: dict[str, object] = {}
+    for name, value in msgspec.structs.asdict(row).items():
+        if name in ("elo", "sound"):
+            for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+                values[column] = None if value is None else getattr(value, end)
+        else:
+            values[name] = value
     if row.name.startswith(("=", "+", "-", "@")):
         values["name"] = f"'{row.name}"  # otherwise a spreadsheet would run it as a formula
     return values

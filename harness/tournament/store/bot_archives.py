@@ -15,6 +15,7 @@ from contextlib import chdir, contextmanager
 from importlib import metadata
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from referee.harness.check.unpack import unpack
@@ -26,8 +27,7 @@ from referee.harness.programs.agent_imports import imported_by
 from referee.harness.programs.archive import BotArchive
 from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.original_spec import bot_in, recognised, working_in_a_copy
-from referee.harness.programs.spec import DEFAULT_LIMITS, entrants, refuse_people, split_name
-from referee.harness.tournament.execution import worker_messages
+from referee.harness.programs.spec import DEFAULT_LIMITS, Entrant, entrants, refuse_people, split_name
 from referee.harness.tournament.model import Entry
 from referee.harness.tournament.store.ledger import BOTS
 
@@ -196,7 +196,7 @@ def _install(home: Path, archive: Path) -> Path:
     return home
 
 
-def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> worker_messages.Program:
+def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAULT_LIMITS) -> Entrant:
     """Returns the bot's program on this machine, and builds it if needed. Raises RunError if that fails.
 
     `folder` is the tournament's, which has the archive; None if that is unpacked already. `limits` are for the build.
@@ -213,4 +213,4 @@ def program(entry: Entry, folder: Path | None, game: str, limits: Limits = DEFAU
     with chdir(entry.cwd or "."):
         (found,) = entrants([spec], game, limits)
     argv = found.argv if entry.bot.startswith(LOCAL) else working_in_a_copy(found.argv)
-    return worker_messages.Program(entry.ident, entry.name, argv, str(found.cwd), found.injects, found.engine)
+    return msgspec.structs.replace(found, name=entry.name, argv=argv)
