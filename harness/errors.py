@@ -26,15 +26,9 @@ def ungrouped() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        failure = _only(group)
-        if failure is None:
+        if group.split(RunError)[1] is not None:
             raise
+        failure: BaseException = group
+        while isinstance(failure, BaseExceptionGroup):
+            failure = failure.exceptions[0]
         raise failure from None
-
-
-def _only(error: BaseException) -> RunError | None:
-    """Returns the first `RunError` of a group that holds nothing else."""
-    if isinstance(error, BaseExceptionGroup):
-        failures = [_only(part) for part in error.exceptions]
-        return None if None in failures else failures[0]
-    return error if isinstance(error, RunError) else None

@@ -1,7 +1,6 @@
 """The sections of the rules' pages, `docs/rules/<game>.md`, which faults, findings and docstrings cite."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -39,7 +38,13 @@ def sections(game: str) -> tuple[Section, ...]:
         raise UsageError(f"there is no page with the rules of {game}; there are {known}")
     lines = page.read_text("utf-8").splitlines()
     headings = [(at, found) for at, line in enumerate(lines) if (found := _HEADING.fullmatch(line))]
-    return tuple(_section(lines, at, headings[place + 1 :], found) for place, (at, found) in enumerate(headings))
+    parts = []
+    for place, (at, heading) in enumerate(headings, 1):
+        level = len(heading["level"])
+        end = next((later for later, other in headings[place:] if len(other["level"]) <= level), len(lines))
+        text = "\n".join(lines[at:end]).strip().removesuffix("---").rstrip("-\n ")
+        parts.append(Section(level, heading["number"] or "", heading["title"], text))
+    return tuple(parts)
 
 
 def section(game: str, heading: str | None = None) -> Section:
@@ -64,12 +69,3 @@ def section(game: str, heading: str | None = None) -> Section:
             return part
     known = ", ".join(f"{part.number} {part.title}".strip() for part in found if part.level == 2)
     raise UsageError(f"the rules of {game} have no section {heading!r}; there are {known}")
-
-
-def _section(
-    lines: Sequence[str], at: int, later: Sequence[tuple[int, re.Match[str]]], heading: re.Match[str]
-) -> Section:
-    level = len(heading["level"])
-    end = next((place for place, other in later if len(other["level"]) <= level), len(lines))
-    text = "\n".join(lines[at:end]).strip().removesuffix("---").rstrip("-\n ")
-    return Section(level, heading["number"] or "", heading["title"], text)

@@ -18,12 +18,7 @@ Steps = Generator[bool, None, T]
 
 async def finish(steps: Steps[T]) -> T:
     """Runs work in steps: for `SLICE_S` here, the rest in a thread. Returns its result."""
-    done = _within(steps)
-    if done is None:
-        try:
-            return await _in_thread(lambda: finish_now(steps), abandon=True)
-        except _NoThread:
-            pass
+    done = _within(steps) or await _in_thread(lambda: finish_now(steps), abandon=True)
     while done is None:
         await trio.lowlevel.checkpoint()
         done = _within(steps)
@@ -48,17 +43,12 @@ def finish_now(steps: Steps[T]) -> T:
 
 async def run(work: Callable[[], T]) -> T:
     """Runs `work` in a thread, if the system starts one. Returns its result."""
-    try:
-        return await _in_thread(work)
-    except _NoThread:
-        return work()
+    done = await _in_thread(work)
+    return work() if done is None else done[0]
 
 
-class _NoThread(Exception):
-    """The system starts no thread, and nothing has been done."""
-
-
-async def _in_thread(work: Callable[[], T], abandon: bool = False) -> T:
+async def _in_thread(work: Callable[[], T], abandon: bool = False) -> tuple[T] | None:
+    """Returns the result; None if the system starts no thread, and nothing has been done."""
     started = False
 
     def run() -> T:
@@ -67,11 +57,11 @@ async def _in_thread(work: Callable[[], T], abandon: bool = False) -> T:
         return work()
 
     try:
-        return await trio.to_thread.run_sync(run, abandon_on_cancel=abandon)
-    except RuntimeError as error:
+        return (await trio.to_thread.run_sync(run, abandon_on_cancel=abandon),)
+    except RuntimeError:
         if started:
             raise
-        raise _NoThread from error
+        return None
 
 
 def _within(steps: Steps[T]) -> tuple[T] | None:

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
@@ -114,29 +114,22 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
     files = dict(_files(game, lang, kit, source))
     if not source:
         files = {path: content for path, content in files.items() if path.parts[0] != ".github"}
-    try:
-        with _all_or_nothing(folder):
-            for path, content in files.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(content)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
-    return bool(source)
-
-
-@contextmanager
-def _all_or_nothing(folder: Path) -> Iterator[None]:
-    """Removes everything again if filling the folder fails."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        yield
-    except BaseException:
-        for path in missing[-1:] or folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
-        raise
+        for path, content in files.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(content)
+    except BaseException as error:
+        with suppress(OSError):
+            for path in missing[-1:] or folder.iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
+    return bool(source)
 
 
 def first_match(game: Game, bot: str) -> str:
@@ -154,15 +147,25 @@ def _files(game: Game, lang: str, kit: Kit, referee: str) -> Iterator[tuple[Path
         files = sorted(path for path in starter.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
         sources = sorted([(path, path.relative_to(starter)) for path in files], key=lambda each: len(each[1].parts))
         places = [{to: [each for each in names if "@game@" not in each] for to, names in kit.kit.items()}]
-    for source, path in sources:
-        yield path, source.read_bytes()
     for source, path in chain.from_iterable(_find(lang, each, game.name) for each in places):
         origin = source.relative_to(HOME).as_posix()
         line = f"{kit.comment} From Referee {metadata.version('referee')}, {origin} (MIT licence). Better not changed."
         yield path, f"{line}\n\n".encode() + source.read_bytes()
-    for source, path in _find(lang, kit.verbatim, game.name):
+    for source, path in (*sources, *_find(lang, kit.verbatim, game.name)):
         yield path, source.read_bytes()
-    markers = _markers(game, kit, referee, main=sources[0][1])
+    main = sources[0][1]
+    markers: dict[str, str | None] = {
+        "game": game.name,
+        "title": game.title,
+        "language": kit.name,
+        "needs": kit.needs,
+        "main": main.as_posix(),
+        "class": main.stem,
+        "test": kit.test,
+        "match": first_match(game, "."),
+        "packages": " ".join(kit.packages) or None,
+        "referee": referee or None,
+    }
     for folder in (KITS / "new", KITS / lang / "new"):
         for source in sorted(folder.rglob("*")):
             if source.is_file() and "__pycache__" not in source.parts:  # pip compiles Python files that it installs
@@ -181,24 +184,11 @@ def _find(lang: str, places: Places, game: str) -> Iterator[tuple[Path, Path]]:
                 yield source, Path(target.replace("@game@", game), source.name)
 
 
-def _markers(game: Game, kit: Kit, referee: str, main: Path) -> dict[str, str | None]:
-    """Returns the value of each marker; lines with a marker that is None are left out."""
-    return {
-        "game": game.name,
-        "title": game.title,
-        "language": kit.name,
-        "needs": kit.needs,
-        "main": main.as_posix(),
-        "class": main.stem,
-        "test": kit.test,
-        "match": first_match(game, "."),
-        "packages": " ".join(kit.packages) or None,
-        "referee": referee or None,
-    }
-
-
 def _filled(text: str, markers: dict[str, str | None]) -> str:
-    """Replaces the markers of a text. Any other text between two @ stays."""
+    """Replaces the markers of a text, without the lines that have one whose value is None.
+
+    Any other text between two @ stays.
+    """
     marker = re.compile(f"@({'|'.join(markers)})@")
     empty = {name for name, value in markers.items() if value is None}
     lines = [line for line in text.splitlines(keepends=True) if empty.isdisjoint(marker.findall(line))]
@@ -243,15 +233,16 @@ def checkout(folder: Path) -> str:
 def first_call(game: Game, seat: Player = 0) -> bytes:
     """Returns the frames in JSON from `initialize` to the bot's first call, and `exit`. The engine plays until then."""
     names = ("me", *(f"rival {number}" for number in range(1, game.seats.start)))
-    return trio.run(_conversation, Driver(game, Setup(1, names, game.options()), game.time), seat)
-
-
-async def _conversation(driver: Driver, player: Player) -> bytes:
+    driver = Driver(game, Setup(1, names, game.options()), game.time)
     scribe = _Scribe(driver)
-    for other in range(len(driver.setup.names)):
-        driver.seats.append(scribe if other == player else EngineSeat())
-        await driver.greet(other, Limits(), (Encoding.JSON,), driver.setup.seed)
-    await driver.play()
+
+    async def play() -> None:
+        for player in range(len(names)):
+            driver.seats.append(scribe if player == seat else EngineSeat())
+            await driver.greet(player, Limits(), (Encoding.JSON,), driver.setup.seed)
+        await driver.play()
+
+    trio.run(play)
     return b"".join([*scribe.frames, scribe.wire.exit()])
 
 

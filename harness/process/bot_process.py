@@ -1,6 +1,5 @@
 """One bot's process: its limits, its usage, its standard error and its end."""
 
-import select
 import signal
 import time
 from collections import deque
@@ -39,15 +38,12 @@ class BotProcess(Program):
         self.ended = False
         self._meter = Meter(handle.pid, handle.root, limits.memory_bytes, handle.group, handle.earlier_cpu_s)
         self._cpu_clock = self._meter.clock
-        self._stderr = select.poll()
-        self._stderr.register(handle.stderr, select.POLLIN)
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False
         self._watching = trio.CancelScope()
         self._leaves = False
         self._end_known = trio.Event()  # set when the end of the process is known, or is waited for no more
-        self._unsupervised = False
 
     def start_match(self, log: Callable[[], Path | None]) -> None:
         self._meter.start_match()
@@ -85,7 +81,7 @@ class BotProcess(Program):
             return passed
         code = self.handle.exit_code
         if code is None:
-            return UNSUPERVISED if self._unsupervised else Fault(FaultKind.CRASH, f"closed its standard {stream}")
+            return UNSUPERVISED if self._end_known.is_set() else Fault(FaultKind.CRASH, f"closed its standard {stream}")
         return self._end_fault(code)
 
     def measure(self) -> Fault | None:
@@ -155,7 +151,6 @@ class BotProcess(Program):
         """Waits for the process itself, because its children may keep its output open."""
         try:
             code = await self.handle.exited(inf)
-            self._unsupervised = code is None
         finally:
             self._end_known.set()
         if (passed := self.measure()) is not None:
@@ -186,5 +181,5 @@ class BotProcess(Program):
         return Moment(max(0.0, at_s), memory_bytes, usage.cpu_s, usage.processes)
 
     def _catch_up(self) -> None:
-        if not self.ended and self._stderr.poll(0):
+        if not self.ended:
             self.log.catch_up(self.handle.stderr)

@@ -6,6 +6,7 @@ import sys
 import termios
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from referee.harness.isolation.process_tree import walk
@@ -85,8 +86,12 @@ def threads_below(root: int) -> tuple[Threads, bool]:
     until = time.perf_counter() + LOOK_S
     for below in walk(root):
         for pid in below:
-            if not _add_threads(pid, threads, until):
-                return threads, False
+            with suppress(FileNotFoundError, ProcessLookupError):
+                for tid in os.listdir(f"/proc/{pid}/task"):
+                    if (thread := _read(f"/proc/{pid}/task/{tid}/schedstat")) is not None:
+                        threads[int(tid)] = thread
+                    if time.perf_counter() > until:
+                        return threads, False
     return threads, True
 
 
@@ -111,20 +116,6 @@ def difference(before: Threads, all_before: bool, after: Threads) -> CoreWait:
 def unread_bytes(descriptor: int) -> int:
     """Returns how many bytes lie in a pipe, given either end of it."""
     return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0\0\0\0"), sys.byteorder)
-
-
-def _add_threads(pid: int, threads: dict[int, Thread], until: float) -> bool:
-    try:
-        tids = os.listdir(f"/proc/{pid}/task")
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    for tid in tids:
-        thread = _read(f"/proc/{pid}/task/{tid}/schedstat")
-        if thread is not None:
-            threads[int(tid)] = thread
-        if time.perf_counter() > until:
-            return False
-    return True
 
 
 def _read(path: str) -> Thread | None:

@@ -27,7 +27,7 @@ class StderrLog:
         self.cap_bytes = cap_bytes
         self.written: Path | None = None
         """The file, if there is anything in it."""
-        self._path: Callable[[], Path | None] = _nowhere
+        self._path: Callable[[], Path | None] = lambda: None
         self._file: BinaryIO | None = None
         self._room = 0
         self._tail = b""
@@ -123,7 +123,3 @@ def _opened(path: Path) -> BinaryIO:
     """Opens an empty file. Does not wait for a reader if a bot has put a named pipe there."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
     return os.fdopen(os.open(path, flags, 0o666), "wb", buffering=0)
-
-
-def _nowhere() -> None:
-    return None

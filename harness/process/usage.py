@@ -1,10 +1,7 @@
 """Usage of a bot's process tree, read while the bot plays, without making any call wait."""
 
-import os
 import re
 import time
-from collections.abc import Iterator
-from io import FileIO
 from math import ceil
 from time import clock_gettime_ns
 from typing import NamedTuple
@@ -26,8 +23,6 @@ SHARES_COST = 0.05
 """Most of our time that may go into reading shared memory, which takes 0.5 ms for each 100 MiB of each process."""
 URGENT_SHARES_COST = 0.5
 """The same, while the tree may be above its memory limit."""
-NO_CLOCK = -1
-"""A clock that no system has: reading it is an error."""
 
 
 class Usage(Struct):
@@ -55,6 +50,9 @@ class Moment(Struct, frozen=True):
 class Reading(NamedTuple):
     """One process at one moment."""
 
+    process: psutil.Process
+    clock_ns: int
+    """CPU time on its clock, just before the rest was read."""
     cpu_s: float
     """CPU time of the process itself."""
     reaped_cpu_s: float
@@ -62,6 +60,10 @@ class Reading(NamedTuple):
     memory_bytes: int
     lives: bool
     """False: it is a zombie."""
+
+
+Readings = dict[int, Reading]
+"""By process id."""
 
 
 class Shares(NamedTuple):
@@ -78,12 +80,8 @@ class Sample(NamedTuple):
     """A whole tree at one moment."""
 
     at: float
-    processes: dict[int, psutil.Process]
-    readings: dict[int, Reading]
-    clocks_ns: dict[int, int]
-    """CPU time of each process just before it was read."""
-    orphans_cpu_s: float
-    """CPU time of the processes that the supervisor has waited for."""
+    readings: Readings
+    supervisor: Reading | None
     main_peak_bytes: int
     shares: Shares | None
     """None = not read this time."""
@@ -110,14 +108,13 @@ class Meter:
         """Of the main process."""
         self.usage = Usage()
         self.read_at = -1.0
-        self._supervisor = _process(supervisor)
-        self._status = _status_file(pid)
+        self._root = supervisor
+        self._supervisor: Reading | None = None
         self._reaped_s = reaped_s
         self._memory_limit_bytes = memory_limit_bytes
         self._group = group
-        self._processes: dict[int, psutil.Process] = {}
-        self._readings: dict[int, Reading] = {}
-        self._clocks_ns: dict[int, int] = {}  # as of the last reading; empty: `rests` must not be true
+        self._readings: Readings = {}
+        self._may_rest = False
         self._shares: Shares | None = None
         self._gone_cpu_s = 0.0  # of ended processes, by the last reading of each
         self._tree_cpu_s = 0.0
@@ -127,7 +124,7 @@ class Meter:
 
     def start_match(self) -> None:
         """Counts CPU time from here. The memory of a reused process stays what it is."""
-        self._clocks_ns = {}
+        self._may_rest = False
         self.usage = Usage(memory_bytes=self.usage.memory_bytes, peak_memory_bytes=self.usage.memory_bytes)
         self._earlier_s = self._tree_cpu_s
         self._earlier_ns = cpu_ns(self.clock)
@@ -160,11 +157,11 @@ class Meter:
 
         This costs 1 µs a process, where a reading costs 40.
         """
-        if not 0 < len(self._clocks_ns) <= MAX_PIDS_ASKED:
+        if not self._may_rest or not 0 < len(self._readings) <= MAX_PIDS_ASKED:
             return False
         at = time.monotonic()
-        for pid, used_ns in self._clocks_ns.items():
-            if used_ns == 0 or cpu_ns(cpu_clock(pid)) != used_ns:
+        for pid, last in self._readings.items():
+            if last.clock_ns == 0 or cpu_ns(cpu_clock(pid)) != last.clock_ns:
                 return False
         self.read_at = at
         return True
@@ -185,8 +182,6 @@ class Meter:
         self.take_peak(peak_bytes)
         if tree_cpu_s is not None:
             self._use_cpu(tree_cpu_s)
-        if self._status is not None:
-            self._status.close()
 
     def take_peak(self, peak_bytes: int) -> None:
         """Takes over the peak memory of an ended process from its parent."""
@@ -195,65 +190,53 @@ class Meter:
     def _steps(self) -> Steps[Sample]:
         """Reads the tree. Changes nothing here, so the work may be abandoned."""
         at = time.monotonic()
-        processes: dict[int, psutil.Process] = {}
-        readings: dict[int, Reading] = {}
-        clocks_ns: dict[int, int] = {}
-        for below in _walk(self._supervisor):
+        readings: Readings = {}
+        for below in walk(self._root):
             for pid in below:
-                process = self._processes.get(pid) or _process(pid)
-                clocks_ns[pid] = cpu_ns(cpu_clock(pid))
-                found = None if process is None else reading(process)
-                if process is not None and found is not None:
-                    processes[pid], readings[pid] = process, found
+                if (found := read_process(pid, self._readings.get(pid))) is not None:
+                    readings[pid] = found
                 yield False
             yield False
         shares = None
         if self._must_find_shares(readings, at):
             yield True
             started, once = time.monotonic(), 0
-            for pid, process in processes.items():
-                once += _share_bytes(process, readings[pid].memory_bytes)
+            for found in readings.values():
+                once += _share_bytes(found)
                 yield True
             shares = Shares(once, _sum_bytes(readings), started, time.monotonic() - started)
         group = self._group
         return Sample(
             at=at,
-            processes=processes,
             readings=readings,
-            clocks_ns=clocks_ns,
-            orphans_cpu_s=self._reaped_now_s(),
-            main_peak_bytes=_high_water_mark(self._status),
+            supervisor=read_process(self._root, self._supervisor),
+            main_peak_bytes=_high_water_mark(self.pid) if self.pid in readings else 0,
             shares=shares,
             group_bytes=0 if group is None else group.memory_bytes() or 0,
             group_cpu_s=0.0 if group is None else group.cpu_s() or 0.0,
         )
 
-    def _reaped_now_s(self) -> float:
-        """Returns the CPU time of the processes that the supervisor has waited for; 0 when it is gone."""
-        try:
-            cpu = None if self._supervisor is None else self._supervisor.cpu_times()
-        except psutil.NoSuchProcess:
-            cpu = None
-        return 0.0 if cpu is None else max(0.0, cpu.children_user + cpu.children_system - self._reaped_s)
-
     def _take(self, sample: Sample) -> None:
         before = self._readings
-        self.read_at, self._processes, self._readings = sample.at, sample.processes, sample.readings
+        self.read_at, self._readings, self._supervisor = sample.at, sample.readings, sample.supervisor
         # Shares are not read every time, so a tree that may share memory is always read again.
-        self._clocks_ns = {} if sample.shares is None and _may_share(sample.readings) else sample.clocks_ns
+        self._may_rest = sample.shares is not None or not _may_share(sample.readings)
         self._shares = sample.shares or self._shares
         usage = self.usage
         usage.processes = sum(found.lives for found in self._readings.values())
-        usage.memory_bytes = max(self._memory_bytes(), sample.group_bytes)
+        memory_bytes = _sum_bytes(sample.readings)
+        if self._shares is not None and _may_share(sample.readings):
+            memory_bytes = min(memory_bytes, self._shares.shared_once_bytes)
+        usage.memory_bytes = max(memory_bytes, sample.group_bytes)
         usage.peak_memory_bytes = max(usage.peak_memory_bytes, usage.memory_bytes, sample.main_peak_bytes)
         self._gone_cpu_s += sum(before[pid].cpu_s for pid in before.keys() - self._readings.keys())
-        self._use_cpu(max(self._cpu_s(sample.orphans_cpu_s), sample.group_cpu_s))
+        self._use_cpu(max(self._cpu_s(), sample.group_cpu_s))
 
     def _use_cpu(self, tree_cpu_s: float) -> None:
         self._tree_cpu_s = max(self._tree_cpu_s, tree_cpu_s)
         self.usage.cpu_s = max(self.usage.cpu_s, self._tree_cpu_s - self._earlier_s)
 
-    def _cpu_s(self, orphans_cpu_s: float) -> float:
+    def _cpu_s(self) -> float:
         """Returns the CPU time of the living and the ended processes.
 
         That of the ended ones is known from two sides, and the larger is nearer to the truth. The kernel adds it to the
@@ -261,13 +244,14 @@ class Meter:
         and processes that lived between two readings.
         """
         living = sum(found.cpu_s for found in self._readings.values())
+        orphans_cpu_s = 0.0 if self._supervisor is None else max(0.0, self._supervisor.reaped_cpu_s - self._reaped_s)
         waited_for = orphans_cpu_s + sum(found.reaped_cpu_s for found in self._readings.values())
         return living + max(self._gone_cpu_s, waited_for)
 
     # The plain sum counts a page for every process that has it. Shares are read only where that matters, and only as
     # often as the cost allows.
 
-    def _must_find_shares(self, readings: dict[int, Reading], at: float) -> bool:
+    def _must_find_shares(self, readings: Readings, at: float) -> bool:
         if not _may_share(readings):
             return False
         last, limit = self._shares, self._memory_limit_bytes
@@ -277,12 +261,6 @@ class Meter:
         cost = URGENT_SHARES_COST if limit is not None and grown > limit else SHARES_COST
         return at >= last.at + last.took_s / cost
 
-    def _memory_bytes(self) -> int:
-        total = _sum_bytes(self._readings)
-        if self._shares is None or not _may_share(self._readings):
-            return total
-        return min(self._shares.shared_once_bytes, total)
-
 
 def cpu_clock(pid: int) -> int:
     """Returns the kernel's clock of a process's CPU time, for `cpu_ns`.
@@ -290,7 +268,7 @@ def cpu_clock(pid: int) -> int:
     It counts all threads, but no children, and costs 0.4 µs. Files under /proc cost ten times that, and count in ticks
     of 10 ms.
     """
-    return NO_CLOCK if PORTABLE else (~pid << 3) | 2
+    return -1 if PORTABLE else (~pid << 3) | 2  # no system has a clock -1: reading it is an error
 
 
 def cpu_ns(clock: int) -> int:
@@ -301,81 +279,54 @@ def cpu_ns(clock: int) -> int:
         return 0
 
 
-def reading(process: psutil.Process) -> Reading | None:
-    """Reads a process; None when it is gone."""
+def read_process(pid: int, last: Reading | None = None) -> Reading | None:
+    """Reads a process, faster if there is an earlier reading of it; None when it is gone."""
+    clock_ns = cpu_ns(cpu_clock(pid))
     try:
+        process = psutil.Process(pid) if last is None else last.process
         with process.oneshot():
             cpu = process.cpu_times()
             memory_bytes: int = process.memory_info().rss
             lives = process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return None
-    return Reading(cpu.user + cpu.system, cpu.children_user + cpu.children_system, memory_bytes, lives)
+    reaped_cpu_s = cpu.children_user + cpu.children_system
+    return Reading(process, clock_ns, cpu.user + cpu.system, reaped_cpu_s, memory_bytes, lives)
 
 
 def living_below(supervisor: int) -> int:
     """Returns how many processes live below a supervisor."""
-    return sum(_lives(pid) for below in walk(supervisor) for pid in below)
+    readings = (read_process(pid) for below in walk(supervisor) for pid in below)
+    return sum(found is not None and found.lives for found in readings)
 
 
-def _lives(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
-def _process(pid: int) -> psutil.Process | None:
-    try:
-        return psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return None
-
-
-def _walk(supervisor: psutil.Process | None) -> Iterator[list[int]]:
-    if supervisor is not None:
-        yield from walk(supervisor.pid)
-
-
-def _sum_bytes(readings: dict[int, Reading]) -> int:
+def _sum_bytes(readings: Readings) -> int:
     return sum(found.memory_bytes for found in readings.values())
 
 
-def _may_share(readings: dict[int, Reading]) -> bool:
+def _may_share(readings: Readings) -> bool:
     """Returns whether more than an eighth of the memory lies outside of the largest process."""
     total = _sum_bytes(readings)
     return total - max((found.memory_bytes for found in readings.values()), default=0) > total / 8
 
 
-def _share_bytes(process: psutil.Process, resident_bytes: int) -> int:
+def _share_bytes(found: Reading) -> int:
     """Returns a process's memory, each page divided by how many processes have it; all of it if that is secret."""
     try:
-        full = process.memory_full_info()
+        full = found.process.memory_full_info()
         share: int = getattr(full, "pss", full.rss)  # Linux alone tells how many have a page
     except psutil.NoSuchProcess:
         return 0
     except psutil.AccessDenied:
-        return resident_bytes
+        return found.memory_bytes
     return share
 
 
-def _status_file(pid: int) -> FileIO | None:
-    """Opens the file of `_high_water_mark`, which stays open: opening costs four times as much as reading."""
+def _high_water_mark(pid: int) -> int:
+    """Returns the most resident memory that a process ever held, in bytes; 0 if unknown. psutil lacks this."""
     try:
-        return None if PORTABLE else FileIO(f"/proc/{pid}/status")
-    except OSError:
-        return None
-
-
-def _high_water_mark(status: FileIO | None) -> int:
-    """Returns the most resident memory that a process ever held, in bytes; 0 when it is gone. psutil lacks this."""
-    if status is None or status.closed:
-        return 0
-    try:
-        found = _VM_HWM.search(os.pread(status.fileno(), 4096, 0))
+        with open(f"/proc/{pid}/status", "rb", 0) as status:
+            found = re.search(rb"^VmHWM:\s*(\d+)", status.read(), re.MULTILINE)
     except OSError:
         return 0
     return 0 if found is None else int(found[1]) << 10
-
-
-_VM_HWM = re.compile(rb"^VmHWM:\s*(\d+)", re.MULTILINE)

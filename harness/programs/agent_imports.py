@@ -12,7 +12,6 @@ PROVIDED = {
     "reantics": {path.stem for path in (RUNNER.parent / "modules").glob("*.py")},
 }
 """Modules that the runner provides."""
-IMPORTERS = ("import_module", "__import__")
 
 
 def imported_by(agent: Path, game: str) -> tuple[Path, ...]:
@@ -45,8 +44,10 @@ def modules_above(agent: Path, game: str) -> tuple[Path, ...]:
 
 
 def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
-    """Yields every module that a file may import: the folder where the search starts (None: the import path), and the
-    parts of the name. `from a import b` yields `a.b`, since `b` may be a module."""
+    """Yields the folder where the search for each module starts (None: the import path), and the parts of its name.
+
+    `from a import b` yields `a.b`, since `b` may be a module.
+    """
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -66,7 +67,7 @@ def _imports(file: Path) -> Iterator[tuple[Path | None, tuple[str, ...]]]:
             called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
             text = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
             parts = tuple(text.removeprefix(".").split("."))
-            if called in IMPORTERS and all(part.isidentifier() for part in parts):
+            if called in ("import_module", "__import__") and all(part.isidentifier() for part in parts):
                 yield file.parent if text.startswith(".") else None, parts
 
 

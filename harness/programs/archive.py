@@ -37,13 +37,9 @@ class BotArchive(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The hash of the content. It does not depend on the files' place, owner or packing."""
-        return identity(self.files)
-
-
-def identity(files: Iterable[File]) -> str:
-    """Returns the SHA-256, in hexadecimal, of the sorted lines of path, executable bit and SHA-256 of the content."""
-    return hashlib.sha256("\n".join(sorted(file.line for file in files)).encode("utf-8", "surrogateescape")).hexdigest()
+        """The SHA-256 of the files' sorted lines, in hexadecimal: not of their place, owner or packing."""
+        lines = "\n".join(sorted(file.line for file in self.files))
+        return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def read(folder: Path, exclude: Iterable[str] = ()) -> BotArchive:

@@ -73,17 +73,12 @@ def _program(word: str, folder: Path, spec: str) -> str:
     BuildError for a missing file of the bot, RunError for a program that is missing on the machine.
     """
     place, is_path = f"{spec}/{BOT_FILE}", "/" in word
-
-    def failure(problem: str) -> RunError:
-        return BuildError(place, problem) if is_path else RunError(f"{place}: {problem}")
-
-    program = str(folder / word) if is_path else _on_path(word)
+    find = toolchains.find if word in toolchains.KNOWN else shutil.which
+    program = str(folder / word) if is_path else find(word)
     if program is None or not os.path.isfile(program):
-        raise failure(f"run names {word!r}, which is no program here")
-    if not os.access(program, os.X_OK):
-        raise failure(f"run names {word!r}, which is not executable; chmod +x makes it so")
-    return program
-
-
-def _on_path(word: str) -> str | None:
-    return toolchains.find(word) if word in toolchains.KNOWN else shutil.which(word)
+        problem = f"run names {word!r}, which is no program here"
+    elif not os.access(program, os.X_OK):
+        problem = f"run names {word!r}, which is not executable; chmod +x makes it so"
+    else:
+        return program
+    raise BuildError(place, problem) if is_path else RunError(f"{place}: {problem}")

@@ -55,26 +55,20 @@ def _copy_source(source: Path, tree: Path, file: File) -> None:
         if parent.is_symlink() or parent.is_file():
             parent.unlink()
         parent.mkdir(exist_ok=True)
-    mode = 0o755 if file.executable else 0o644
     link = str(source.resolve()) if source.is_dir() else None
-    if target.is_symlink():
-        if os.readlink(target) == link:
+    is_file = target.is_file() and not target.is_symlink()
+    if link is not None or not is_file or archive.sha256(target) != file.sha256:
+        if is_file or target.is_symlink():
+            target.unlink()
+        else:
+            remove(target)
+        if link is not None:
+            target.symlink_to(link)
             return
-        target.unlink()
-    elif target.is_dir():
-        remove(target)
-    elif target.is_file():
-        if link is None and archive.sha256(target) == file.sha256:
-            target.chmod(mode)
-            return
-        target.unlink()
-    if link is not None:
-        target.symlink_to(link)
-        return
-    shutil.copyfile(source, target)
-    target.chmod(mode)
-    if archive.sha256(target) != file.sha256:
-        raise OSError(f"{source} changed while it was copied; start again")
+        shutil.copyfile(source, target)
+        if archive.sha256(target) != file.sha256:
+            raise OSError(f"{source} changed while it was copied; start again")
+    target.chmod(0o755 if file.executable else 0o644)
 
 
 def publish(work: Path, home: Path) -> None:
@@ -91,38 +85,28 @@ def publish(work: Path, home: Path) -> None:
         place.mkdir(parents=True, exist_ok=True)
         places[place] = os.stat(folder)
         for name in (*folders, *names):
-            path = os.path.join(folder, name)
-            status = os.lstat(path)
-            if stat.S_ISLNK(status.st_mode):
-                _publish_link(os.readlink(os.fsencode(path)).replace(before, after), place / name, home)
-            elif stat.S_ISREG(status.st_mode):
-                with suppress(PermissionError):  # the bot could not read such a file either
-                    _publish_file(path, status, place / name, home, (before, after))
+            with suppress(PermissionError):  # the bot could not read such a file either
+                _publish(Path(folder, name), place / name, home.with_name(NEW), before, after)
     for place, status in places.items():  # build tools compare the times of folders too
         os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
-def _publish_link(to: bytes, target: Path, home: Path) -> None:
-    if target.is_symlink() and os.readlink(os.fsencode(target)) == to:
-        return
-    new = os.fsencode(home.with_name(NEW))
-    with suppress(FileNotFoundError):
-        os.unlink(new)
-    os.symlink(to, new)
-    os.replace(new, target)
-
-
-def _publish_file(path: str, status: os.stat_result, target: Path, home: Path, paths: tuple[bytes, bytes]) -> None:
-    with suppress(FileNotFoundError):
-        old = target.lstat()
-        if (old.st_size, old.st_mtime_ns) == (status.st_size, status.st_mtime_ns) and stat.S_ISREG(old.st_mode):
-            return
-    new = home.with_name(NEW)
+def _publish(path: Path, target: Path, new: Path, before: bytes, after: bytes) -> None:
+    status = path.lstat()
     new.unlink(missing_ok=True)
-    shutil.copyfile(path, new)
-    _replace(new, *paths)
-    new.chmod(stat.S_IMODE(status.st_mode))
-    os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+    if stat.S_ISLNK(status.st_mode):
+        os.symlink(os.readlink(os.fsencode(path)).replace(before, after), os.fsencode(new))
+    elif stat.S_ISREG(status.st_mode):
+        with suppress(FileNotFoundError):
+            old = target.lstat()
+            if (old.st_size, old.st_mtime_ns) == (status.st_size, status.st_mtime_ns) and stat.S_ISREG(old.st_mode):
+                return
+        shutil.copyfile(path, new)
+        _replace(new, before, after)
+        new.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+    else:
+        return
     new.replace(target)
 
 

@@ -98,32 +98,25 @@ def run_build(command: Command, context: BuildContext) -> None:
     The build is over when the command exits: nothing that it started survives it, or survives us.
     RunError with the output around its first error, unless it succeeds.
     """
+    limits = context.limits
+    program = shutil.which(command.argv[0]) or command.argv[0]
+    env = environment(toolchains.builders(command.sources))
     try:
-        with plan.vacate_cgroup(context.limits.isolation):
-            done = _run(command, context)
+        with plan.vacate_cgroup(limits.isolation):
+            sandbox = plan.make_build_sandbox(
+                limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
+            )
+            try:
+                check = _checker(command, context, sandbox.group)
+                done = job.run((program, *command.argv[1:]), command.cwd, env, check, sandbox)
+            finally:
+                sandbox.remove()
     except OSError as error:
         raise RunError(f"{command.spec}: the build cannot be started: {error}") from error
     if done.code is None:
         raise RunError(f"{command.spec}: the build did not finish: {excerpt(done.output)}")
     if done.code != 0:
         raise _failure(command, done.code, done.output)
-
-
-def _run(command: Command, context: BuildContext) -> job.Done:
-    """Runs the command in a control group, if the machine has them."""
-    limits = context.limits
-    tools, language = toolchains.builders(command.sources), toolchains.language(command.sources)
-    program = shutil.which(command.argv[0]) or command.argv[0]
-    sandbox = plan.make_build_sandbox(
-        limits.isolation, limits.build_memory_bytes, limits.build_processes, limits.build_network
-    )
-    try:
-        name = printable(context.name or command.name)
-        watch = _Watch(command.spec, f"{name} ({language})" if language else name, context, sandbox.group)
-        argv = (program, *command.argv[1:])
-        return job.run(argv, command.cwd, environment(tools), watch.check, sandbox)
-    finally:
-        sandbox.remove()
 
 
 def _failure(command: Command, code: int, output: bytes) -> RunError:
@@ -142,35 +135,35 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
     return kind(command.spec, f"the build failed with {exit_words(code)}", printed)
 
 
-class _Watch:
-    """Checks the limits of one build."""
+def _checker(command: Command, context: BuildContext, group: Group | None) -> Callable[[int], None]:
+    """Returns a function that measures the processes below a supervisor. It raises BuildError for an exceeded limit."""
+    limits, memory = context.limits, context.limits.build_memory_bytes
+    name, language = printable(context.name or command.name), toolchains.language(command.sources)
+    label = f"{name} ({language})" if language else name
+    started = time.monotonic()
+    meter: Meter | None = None
 
-    def __init__(self, spec: str, label: str, context: BuildContext, group: Group | None) -> None:
-        self.spec, self.label, self.group = spec, label, group
-        self.limits, self.progress = context.limits, context.progress
-        self._started = time.monotonic()
-        self._meter: Meter | None = None
+    def exceeded(what: str, option: str) -> BuildError:
+        return BuildError(command.spec, f"the build {what}; {option} changes that limit")
 
-    def check(self, root: int) -> None:
-        """Measures the processes below `root`; 0 means that none has started. BuildError for an exceeded limit."""
-        limits, memory = self.limits, self.limits.build_memory_bytes
-        duration_s = time.monotonic() - self._started
-        if self.progress is not None:
-            self.progress(self.label, duration_s)
+    def check(root: int) -> None:
+        nonlocal meter
+        duration_s = time.monotonic() - started
+        if context.progress is not None:
+            context.progress(label, duration_s)
         if duration_s > limits.build_s:
-            raise self._exceeded(f"did not finish within {limits.build_s:g} s", "--build-time")
-        out_of_memory = self.group is not None and self.group.out_of_memory()
-        if root:
-            self._meter = self._meter or Meter(root, root, memory)
-            usage = self._meter.read_now()
+            raise exceeded(f"did not finish within {limits.build_s:g} s", "--build-time")
+        out_of_memory = group is not None and group.out_of_memory()
+        if root:  # 0 = no process has started
+            meter = meter or Meter(root, root, memory)
+            usage = meter.read_now()
             out_of_memory |= memory is not None and usage.memory_bytes > memory
             if limits.build_processes is not None and usage.processes > limits.build_processes:
-                raise self._exceeded(f"ran more than {limits.build_processes} processes at once", "--build-processes")
+                raise exceeded(f"ran more than {limits.build_processes} processes at once", "--build-processes")
         if out_of_memory and memory is not None:
-            raise self._exceeded(f"used more than {mebibytes(memory)} of memory", "--build-memory")
+            raise exceeded(f"used more than {mebibytes(memory)} of memory", "--build-memory")
 
-    def _exceeded(self, what: str, option: str) -> BuildError:
-        return BuildError(self.spec, f"the build {what}; {option} changes that limit")
+    return check
 
 
 def environment(tools: Iterable[str]) -> dict[str, str]:

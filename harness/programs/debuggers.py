@@ -61,13 +61,9 @@ def language(pid: int, argv: Sequence[str]) -> str:
     for prefix, language in RUNTIMES.items():
         if name.startswith(prefix):
             return language
-    return "go" if _made_by_go(Path(program)) else "native"
-
-
-def _made_by_go(program: Path) -> bool:
-    """Looks for the mark of Go's linker."""
     try:
-        with program.open("rb") as binary:
-            return b"Go build ID:" in binary.read(1 << 16) or b"Go buildinf:" in program.read_bytes()
+        content = Path(program).read_bytes()
     except OSError:
-        return False
+        content = b""
+    made_by_go = b"Go build ID:" in content or b"Go buildinf:" in content  # the mark of its linker
+    return "go" if made_by_go else "native"

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -11,7 +10,7 @@ from pathlib import Path
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
 from referee.harness.programs import archive, toolchains
-from referee.harness.programs.build import SourceBuild, build_folder, build_source
+from referee.harness.programs.build import build_folder, build_source
 from referee.harness.programs.build_process import BuildContext
 
 Argv = tuple[str, ...]
@@ -33,12 +32,12 @@ def _typescript(path: Path, context: BuildContext) -> Argv:
     node = _need("node", path)
     kit = _build_kit("javascript", path, context)
     compiler = str(kit / "compile.sh")
-    build = SourceBuild(path, lambda folder: (compiler, str(path), str(folder)), ("node",), str(kit))
-    return (node, "--enable-source-maps", str(build_source(build, context) / f"{path.stem}.js"))
+    made = build_source(path, lambda folder: (compiler, str(path), str(folder)), ("node",), context, str(kit))
+    return (node, "--enable-source-maps", str(made / f"{path.stem}.js"))
 
 
 def _interpreted(program: str) -> Callable[[Path, BuildContext], Argv]:
-    return lambda path, context: (_find(program, path), str(path))
+    return lambda path, context: (_need(program, path, must_work=False), str(path))
 
 
 def _java(path: Path, context: BuildContext) -> Argv:
@@ -53,7 +52,7 @@ def _java(path: Path, context: BuildContext) -> Argv:
         options = ("-g", "-proc:none", "-encoding", "UTF-8", "-cp", jar, "-d", str(folder))
         return (javac, *options, str(folder / link_name if link_name else path))
 
-    classes = build_source(SourceBuild(path, command, ("java", "javac"), str(kit), link_name), context)
+    classes = build_source(path, command, ("java", "javac"), context, str(kit), link_name)
     name = first if (classes / package.replace(".", "/") / f"{first}.class").is_file() else path.stem
     return (java, f"@{kit / 'java.args'}", "-cp", f"{classes}:{jar}", f"{package}.{name}".lstrip("."))
 
@@ -135,15 +134,15 @@ def _rust(path: Path, context: BuildContext) -> Argv:
         outputs = f"--emit=link={folder / 'bot'},dep-info={folder / 'inputs.d'}"
         return (rustc, *options, *search, outputs, str(path))
 
-    return (str(build_source(SourceBuild(path, command, ("rustc",)), context) / "bot"),)
+    return (str(build_source(path, command, ("rustc",), context) / "bot"),)
 
 
 def _go(path: Path, context: BuildContext) -> Argv:
     """Compiles the file as a part of the kit's module."""
     command = (_need("go", path), "build", "-C", str(KITS / "go"), "-buildvcs=false", "-o")
     kit = kit_archive("go").identity
-    build = SourceBuild(path, lambda folder: (*command, str(folder / "bot"), str(path)), ("go",), kit)
-    return (str(build_source(build, context) / "bot"),)
+    made = build_source(path, lambda folder: (*command, str(folder / "bot"), str(path)), ("go",), context, kit)
+    return (str(made / "bot"),)
 
 
 def _compile(compiler: list[str], path: Path, context: BuildContext, *libraries: str) -> Argv:
@@ -152,7 +151,7 @@ def _compile(compiler: list[str], path: Path, context: BuildContext, *libraries:
     def command(folder: Path) -> Argv:
         return (*compiler, "-MD", "-MF", str(folder / "inputs.d"), "-o", str(folder / "bot"), str(path), *libraries)
 
-    return (str(build_source(SourceBuild(path, command, (Path(compiler[0]).name,)), context) / "bot"),)
+    return (str(build_source(path, command, (Path(compiler[0]).name,), context) / "bot"),)
 
 
 KIT_EXCLUDES = ("dist", "new", "*.md")
@@ -177,22 +176,12 @@ def _build_kit(kit: str, path: Path, context: BuildContext, command: str = "") -
     return build_folder(kit_archive(kit), command or LIBRARIES[kit], ".", str(path), path.name, context)
 
 
-def _find(program: str, path: Path) -> str:
-    executable = shutil.which(program)
+def _need(program: str, path: Path, must_work: bool = True) -> str:
+    """Returns the first program of that name on PATH that works. RunError if there is none."""
+    executable = toolchains.find(program)
     if executable is None:
         raise RunError(f"{path.name} needs {program}, which is not on this machine")
-    return executable
-
-
-@cache
-def _works(path: str) -> bool:
-    return toolchains.version(path) is not None
-
-
-def _need(program: str, path: Path) -> str:
-    """Returns the first program of that name on PATH that works. RunError if there is none."""
-    executable = toolchains.find(program) or _find(program, path)
-    if not _works(executable):
+    if must_work and toolchains.version(executable) is None:
         raise RunError(f"{path.name} needs {program}, but {executable} does not work: it does not print its version")
     return executable
 

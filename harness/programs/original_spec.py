@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -20,14 +21,15 @@ from referee.harness.isolation.visible_paths import MODULE, ROOT
 from referee.harness.paths import RUNNER
 from referee.harness.programs import agent_imports
 
-GAMES = ("aiarena21", "cardgame", "reantics")
-FUNCTIONS = {
-    "aiarena21": {"play_powerup", "play_turn", "play_auction", "play_transport"},
-    "cardgame": {"start", "play", "end"},
+SIGNS = {
+    "aiarena21": [{"play_powerup", "play_turn", "play_auction", "play_transport"}, {"import aiarena21"}],
+    "cardgame": [{"start", "play", "end"}],
+    "reantics": [{"AIPlayer"}],
 }
-"""The functions that a bot of each game must have; a bot of ReAntics has a class instead."""
+"""The names by which a bot of each game is recognised: all of one set, in the module or in one of its classes."""
+GAMES = tuple(SIGNS)
 OPTIONS = ("--python", "--seed", "--folder", "--original-ids")
-_OPTION = re.compile(r"\s*--(python|seed|folder|original-ids)\b(?:=|\s+|$)")
+_OPTION = re.compile(rf"\s*({'|'.join(OPTIONS)})(?:=|\s+|$)")
 
 
 class Original(Struct, frozen=True):
@@ -84,20 +86,20 @@ def read(text: str, base: Path) -> Original:
     while match := _OPTION.match(rest):
         rest = rest[match.end() :]
         options[match[1]] = ""
-        if match[1] != "original-ids":
-            options[match[1]], rest = _word(rest, f"original:{text}: --{match[1]}")
+        if match[1] != "--original-ids":
+            options[match[1]], rest = _word(rest, f"original:{text}: {match[1]}")
     path = _path(rest.strip(), base, text)
-    seed, folder = options.get("seed"), options.get("folder")
+    seed, folder = options.get("--seed"), options.get("--folder")
     if seed is not None and not re.fullmatch(r"-?\d+", seed):
         raise UsageError(f"original:{text}: --seed {seed}: expected a whole number")
     if folder is not None and not (base / folder).expanduser().is_dir():
         raise UsageError(f"original:{text}: --folder {folder}: there is no such folder")
     return Original(
         path=path,
-        python=_interpreter(options.get("python", sys.executable), base, text),
+        python=_interpreter(options.get("--python", sys.executable), base, text),
         seed=None if seed is None else int(seed),
         folder=None if folder is None else (base / folder).expanduser().resolve(),
-        original_ids="original-ids" in options,
+        original_ids="--original-ids" in options,
     )
 
 
@@ -114,10 +116,8 @@ def recognised(path: Path, game: str) -> bool:
         top = ast.parse(source).body
     except (SyntaxError, ValueError):
         return False
-    if game == "reantics":
-        return "AIPlayer" in _names(top)
     bodies = (top, *(node.body for node in top if isinstance(node, ast.ClassDef)))
-    return any(FUNCTIONS[game] <= _names(body) for body in bodies) or (game == "aiarena21" and _imports(top, game))
+    return any(signs <= _names(body) for body in bodies for signs in SIGNS[game])
 
 
 def bot_in(path: Path, game: str) -> Path | None:
@@ -141,35 +141,25 @@ def _only_bot(path: Path, game: str) -> Path | None:
     return files[0] if files else None
 
 
-def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yields the statements that run when a module or class is made, including those in an `if`, `try` or `with`."""
-    for node in body:
-        yield node
-        if isinstance(node, ast.If | ast.Try | ast.With):
-            parts = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt | ast.ExceptHandler))
-            for part in parts:
-                yield from _statements(part.body if isinstance(part, ast.ExceptHandler) else [part])
+def _names(body: Iterable[ast.AST]) -> set[str]:
+    """Returns the names that a module or class defines or assigns, and those that it imports from a module.
 
-
-def _names(body: Iterable[ast.stmt]) -> set[str]:
-    """Returns the names that a module or class defines, assigns or imports."""
+    They include `import PACKAGE` for each import, and the names in an `if`, `try` or `with`.
+    """
     names: set[str] = set()
-    for node in _statements(body):
+    for node in body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):
             names.update(target.id for target in node.targets if isinstance(target, ast.Name))
         elif isinstance(node, ast.ImportFrom):
             names.update(name.asname or name.name for name in node.names)
+            names.add(f"import {(node.module or '').partition('.')[0]}")
+        elif isinstance(node, ast.Import):
+            names.update(f"import {name.name.partition('.')[0]}" for name in node.names)
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            names |= _names(ast.iter_child_nodes(node))
     return names
-
-
-def _imports(body: Iterable[ast.stmt], package: str) -> bool:
-    """Whether a file imports its competition's package; then it is a bot even if a function is missing."""
-    statements = list(_statements(body))
-    modules = [node.module or "" for node in statements if isinstance(node, ast.ImportFrom)]
-    modules += [name.name for node in statements if isinstance(node, ast.Import) for name in node.names]
-    return any(module.partition(".")[0] == package for module in modules)
 
 
 def _word(text: str, where: str) -> tuple[str, str]:
@@ -184,7 +174,10 @@ def _path(text: str, base: Path, whole: str) -> Path:
     """Finds the file or folder. Names with spaces need no quotes, because the path comes last."""
     if not text:
         raise UsageError(f"original:{whole}: expected a file, as in original:'My Agent.py'")
-    for name in (text, text.strip("'\""), _unescaped(text)):
+    names = [text, text.strip("'\"")]
+    with suppress(ValueError):
+        names.append(" ".join(shlex.split(text)))  # with backslashes before spaces
+    for name in names:
         path = (base / Path(name).expanduser()).resolve()
         if name and path.exists():
             return path
@@ -194,14 +187,6 @@ def _path(text: str, base: Path, whole: str) -> Path:
     if misplaced is not None:
         raise UsageError(f"original:{whole}: {misplaced} must come before the file")
     raise UsageError(f"original:{whole}: there is no such file or folder: {text}")
-
-
-def _unescaped(text: str) -> str:
-    """Reads a text as a shell does, with backslashes before spaces; empty if that fails."""
-    try:
-        return " ".join(shlex.split(text))
-    except ValueError:
-        return ""
 
 
 def _interpreter(name: str, base: Path, whole: str) -> str:

@@ -36,16 +36,14 @@ from referee.harness.programs import original_spec
 from referee.harness.programs.bot_file import build_bot, read_bot_file
 from referee.harness.programs.build_process import BuildContext, Progress
 from referee.harness.programs.languages import SOURCES
-from referee.harness.programs.script_file import PREFIX, read_script
 from referee.protocol.text import printable
 
 DEFAULT_LIMITS = Limits()
 WORD = "human"
 """Names a person on the command line, and stands for the command in replays."""
+PREFIX = "script:"
 NAME_CHARACTERS = 100
 """Longer names are cut off."""
-PREFIXES = ("@", "cmd:", PREFIX, "original:", "http:", "https:")
-"""The beginnings of bot specs that are not paths."""
 
 
 class Entrant(Struct, frozen=True):
@@ -115,27 +113,17 @@ def shown_name(name: str) -> str:
 
 def _parse(spec: str, game: str | None, people: bool) -> Build:
     name, rest = split_name(spec)
-    if rest == WORD:
-        build = _person(people)
-    elif rest.startswith(PREFIX):
-        build = _script(rest.removeprefix(PREFIX), people)
-    elif rest.startswith("cmd:"):
-        build = _command(rest.removeprefix("cmd:"))
-    elif rest.startswith("@"):
-        build = _built_in(rest, game)
-    elif rest.startswith(("http://", "https://")):
-        build = _service(rest, game)
-    elif rest.startswith("original:"):
-        build = _original(original_spec.read(rest.removeprefix("original:"), Path.cwd()), game)
-    else:
-        build = _path(rest, game)
+    if not people:
+        refuse_people(rest)
+    kind = next((KINDS[prefix] for prefix in PREFIXES if rest.startswith(prefix)), _path)
+    build = (_person if rest == WORD else kind)(rest, game)
     return build if name is None else _named(name, build)
 
 
 def split_name(spec: str) -> tuple[str | None, str]:
     """Splits `NAME=` from a bot spec, unless all of it is an existing path or has another meaning."""
     name, equals, rest = spec.partition("=")
-    if not equals or not name or "/" in name or name.startswith(PREFIXES) or _exists(Path(spec)):
+    if not equals or not name or "/" in name or name.startswith(PREFIXES) or os.path.exists(spec):
         return None, spec
     return name, rest
 
@@ -144,53 +132,53 @@ def _named(name: str, build: Build) -> Build:
     return lambda context: msgspec.structs.replace(build(msgspec.structs.replace(context, name=name)), name=name)
 
 
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # the text is too long for a path
-        return False
-
-
-# People and scripts.
+# People, scripts, command lines and web services.
 
 
 def refuse_people(spec: str) -> None:
     """UsageError for a person or a script, which take part in single matches only."""
     if spec == WORD or spec.startswith(PREFIX):
-        _parse(spec, None, people=False)
+        who = "people" if spec == WORD else "scripts"
+        raise UsageError(f"{spec}: {who} play single matches only; they cannot be ranked or checked")
 
 
-def _person(allowed: bool) -> Build:
-    if not allowed:
-        raise UsageError(f"{WORD}: people play single matches only; they cannot be ranked or checked")
+def _person(spec: str, game: str | None) -> Build:
     return lambda context: Entrant(WORD, (WORD,), Path.cwd(), human=True)
 
 
-def _script(path: str, allowed: bool) -> Build:
-    if not path:
+def _script(spec: str, game: str | None) -> Build:
+    if spec == PREFIX:
         raise UsageError(f"{PREFIX} needs a file with one answer per line, as in {PREFIX}moves.txt")
-    if not allowed:
-        raise UsageError(f"{PREFIX}{path}: scripts play single matches only; they cannot be ranked or checked")
-    read_script(Path(path).expanduser())
-    file = Path(path).expanduser().resolve()
+    file = Path(spec.removeprefix(PREFIX)).expanduser()
+    read_script(file)
+    file = file.resolve()
     return lambda context: Entrant(file.stem, (PREFIX + str(file),), file.parent, script=True)
 
 
-# Command lines and web services.
+def read_script(path: Path) -> list[tuple[int, str]]:
+    """Returns the answers of a script, each with its line number. UsageError if the file cannot be read.
 
-
-def _command(line: str) -> Build:
+    Blank lines and lines that begin with # are left out.
+    """
     try:
-        argv = shlex.split(line)
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{PREFIX}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1)]
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]
+
+
+def _command(spec: str, game: str | None) -> Build:
+    try:
+        argv = shlex.split(spec.removeprefix("cmd:"))
     except ValueError as error:
-        raise UsageError(f"cmd:{line}: {error}") from error
+        raise UsageError(f"{spec}: {error}") from error
     if not argv:
         raise UsageError("cmd: needs a command line, as in cmd:'python3 mybot.py'")
     program = shutil.which(argv[0])
     if program is None:
-        raise UsageError(f"cmd:{line}: there is no program {argv[0]!r}")
-    scripts = [Path(word).stem for word in argv[1:] if _exists(Path(word))]
-    name = scripts[0] if scripts else Path(argv[0]).stem
+        raise UsageError(f"{spec}: there is no program {argv[0]!r}")
+    name = next((Path(word).stem for word in argv[1:] if os.path.exists(word)), Path(argv[0]).stem)
     return lambda context: Entrant(name, (os.path.abspath(program), *argv[1:]), Path.cwd())
 
 
@@ -278,12 +266,12 @@ def _path(spec: str, game: str | None) -> Build:
     if not spec:
         raise UsageError("no bot is named; expected a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
-    if not _exists(path):
+    if not os.path.exists(path):
         hint = "; a name in front of = is not empty and has no /" if "=" in spec else ""
         raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
     path = path.resolve()
     if game is not None and (bot := original_spec.bot_in(path, game)) is not None:
-        return _original(original_spec.Original(bot, root=path if path.is_dir() else None), game)
+        return _agent(original_spec.Original(bot, root=path if path.is_dir() else None), game)
     if path.is_dir():
         return _folder(path, spec, game)
     if path.suffix in SOURCES:
@@ -301,12 +289,16 @@ def _folder(folder: Path, spec: str, game: str | None) -> Build:
         agent = original_spec.read(bot.original, folder)
         if not agent.path.is_relative_to(bot.copied_folder(folder)):
             raise UsageError(f"{spec}/bot.toml: original names {agent.path}, which lies outside the bot's folder")
-        build = _original(msgspec.structs.replace(agent, root=folder), game)
+        build = _agent(msgspec.structs.replace(agent, root=folder), game)
         return build if bot.name is None else _named(bot.name, build)
     return lambda context: Entrant(bot.name or folder.name, *build_bot(bot, folder, spec, context))
 
 
-def _original(bot: original_spec.Original, game: str | None) -> Build:
+def _original(spec: str, game: str | None) -> Build:
+    return _agent(original_spec.read(spec.removeprefix("original:"), Path.cwd()), game)
+
+
+def _agent(bot: original_spec.Original, game: str | None) -> Build:
     if game is None:
         raise UsageError(f"original:{bot.path}: needs the game that it plays")
     bot = bot.located(game)
@@ -315,6 +307,17 @@ def _original(bot: original_spec.Original, game: str | None) -> Build:
     argv = bot.argv(game)
     return lambda context: Entrant(name, argv, folder)
 
+
+KINDS = {
+    "@": _built_in,
+    "cmd:": _command,
+    PREFIX: _script,
+    "original:": _original,
+    "http:": _service,
+    "https:": _service,
+}
+"""What bot specs with these beginnings are; any other is a path."""
+PREFIXES = tuple(KINDS)
 
 # Starting the program.
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +29,7 @@ SETTINGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "GOFLAGS",
 VERSION_TIMEOUT_S = 60
 
 
+@cache
 def version(path: str) -> str | None:
     """Returns a program's version; None if the program does not work, such as rustup's `cargo` without a toolchain."""
     for option in ("--version", "version"):  # Go knows only the second
@@ -67,10 +68,7 @@ def search_path(programs: Iterable[str]) -> str:
     """Returns PATH, with the folders of programs that do not work moved to the end."""
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     for program in programs:
-        working = find(program)
-        if working is None:
-            continue
-        broken = []
+        working, broken = find(program) or "", []
         for folder in folders:
             candidate = shutil.which(program, path=folder)
             if candidate is not None and os.path.realpath(candidate) == os.path.realpath(working):
@@ -111,16 +109,12 @@ def identities(programs: Iterable[str]) -> tuple[str, ...]:
 
 def builders(files: Iterable[str]) -> tuple[str, ...]:
     """Returns the programs that build these files, by their suffixes."""
-    return tuple(sorted({tool for _, tools in _languages(files) for tool in tools}))
+    suffixes = {os.path.splitext(file)[1] for file in files} & LANGUAGES.keys()
+    return tuple(sorted({tool for suffix in suffixes for tool in LANGUAGES[suffix][1]}))
 
 
 def language(files: Iterable[str]) -> str:
     """Returns the language of most of these files; empty if none is known."""
-    counts = Counter(name for name, _ in _languages(files))
+    suffixes = (os.path.splitext(file)[1] for file in files)
+    counts = Counter(LANGUAGES[suffix][0] for suffix in suffixes if suffix in LANGUAGES)
     return counts.most_common(1)[0][0] if counts else ""
-
-
-def _languages(files: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for file in files:
-        if (language := LANGUAGES.get(os.path.splitext(file)[1])) is not None:
-            yield language

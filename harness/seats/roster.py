@@ -21,8 +21,7 @@ from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
-from referee.harness.programs.script_file import PREFIX
-from referee.harness.programs.spec import Entrant, environment, start_hint
+from referee.harness.programs.spec import PREFIX, Entrant, environment, start_hint
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.script import ScriptSeat

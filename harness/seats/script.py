@@ -7,7 +7,7 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.contract import Call, Fault, FaultKind, Notice
-from referee.harness.programs.script_file import read_script
+from referee.harness.programs.spec import read_script
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol.messages import Clock, Hello, Initialize

@@ -67,7 +67,7 @@ def work(kit: str) -> Path:
     """Returns the folder in which a kit is built. Go compiles again in a folder with another name."""
     place = build_cache.made_in(built(kit).parent)
     assert place is not None
-    return place / build.WORK
+    return place
 
 
 def conformance(kit: str) -> Entrant:

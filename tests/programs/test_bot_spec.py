@@ -412,7 +412,7 @@ def test_a_java_file_runs_its_first_class_whatever_its_name(tmp_path: Path, file
     output = subprocess.run(program.argv, cwd=program.cwd, capture_output=True, text=True, check=True).stdout
     assert output == "one; class Wrong {\n"
     assert {Path(folder) for folder in build_cache.builds_in(program.argv)} >= {
-        Path(folder) for word in program.argv for folder in re.findall(rf"{build_cache.root()}/\w+", word)
+        Path(folder) for word in program.argv for folder in re.findall(rf"{build_cache.root()}/\w+/\w+", word)
     }, "a bot may read the kit and its own classes"
 
 

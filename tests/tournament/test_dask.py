@@ -195,7 +195,7 @@ def test_an_interrupt_ends_a_run_on_a_cluster_in_one_line(cluster: Cluster, tmp_
         )  # fmt: skip
         cluster.processes.append(driver)
         deadline = time.monotonic() + 60
-        while not list(tmp_path.glob("first/cache/referee/builds/*.used")) and time.monotonic() < deadline:
+        while not list(tmp_path.glob("first/cache/referee/builds/*/used")) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(3)
         driver.send_signal(signal.SIGINT)

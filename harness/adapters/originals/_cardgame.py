@@ -92,16 +92,14 @@ def functions_of(module: Any) -> Any:
     """Finds what has the three functions: the module, an object in it, or an instance of one of its classes."""
     if _plays(module):
         return module
-    objects = [value for value in vars(module).values() if not inspect.isclass(value) and _plays(value)]
-    classes = [value for value in vars(module).values() if inspect.isclass(value) and _plays(value)]
+    having = [value for value in vars(module).values() if _plays(value)]
+    objects = [value for value in having if not inspect.isclass(value)]
     if objects:
         return objects[0]
-    named: Optional[Any] = next((kind for kind in classes if kind.__name__ == "Agent"), None)
-    if named is None and len(classes) == 1:
-        named = classes[0]
-    if named is None:
+    named = [kind for kind in having if kind.__name__ == "Agent"][:1] or having
+    if len(named) != 1:
         raise AttributeError(f"{module.__name__} has no functions start, play and end, and no single object with them")
-    return named()
+    return named[0]()
 
 
 def _plays(value: Any) -> bool:

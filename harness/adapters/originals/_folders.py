@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import List, Optional, Set, Tuple
+from typing import List, Optional, Set
 
 from _shared import Settings
 
@@ -42,8 +42,6 @@ class Folders:
             self._write_copy(copy)
             self.made = time.time()
         self.working = self.locate(wanted)
-        self.is_hidden = self.copy is not None and self._is_hidden(self.copy)
-        """Whether isolation seems to show only the agent in its working folder."""
 
     def locate(self, path: Path) -> Path:
         """Returns a path's place in the copy, if the copy has it. Some agents write next to their own file."""
@@ -66,10 +64,12 @@ class Folders:
         except OSError:
             return [path for path in sorted(self._leading()) if path.parent == folder]
 
-    def _is_hidden(self, copy: Path) -> bool:
-        if self.settings.folder is not None or self.wanted not in self.agent.parents or self.top == self.settings.root:
+    def is_hidden(self) -> bool:
+        """Whether isolation seems to show only the agent in its working folder."""
+        copy, settings = self.copy, self.settings
+        if copy is None or settings.folder is not None or self.wanted not in self.agent.parents:
             return False
-        return set(self.listed(self.wanted)) <= {*self._leading(), *copy.parents}
+        return self.top != settings.root and set(self.listed(self.wanted)) <= {*self._leading(), *copy.parents}
 
     def _leading(self) -> Set[Path]:
         shown = [self.agent, *self.settings.module]
@@ -79,28 +79,25 @@ class Folders:
         forwards = _lists_in_order(copy.parent)
         left, entries = COPIED_BYTES, COPIED_ENTRIES
         copy.mkdir()
-        level: List[Tuple[Path, Path]] = [(self.top, copy)]
-        while level:  # the nearest files first
-            below = []
-            for folder, copied in level:
-                listed = self.listed(folder)
-                taken = set()
-                for entry in sorted(listed):
-                    entries -= 1
-                    size = entry.stat().st_size if entry.is_file() else 0
-                    if entries < 0 or size > left or entry in copy.parents or not _is_copied(entry):
-                        continue
+        waiting = [(self.top, copy)]
+        for folder, copied in waiting:  # the nearest files first: folders are added at the end
+            listed = self.listed(folder)
+            taken = set()
+            for entry in sorted(listed):
+                entries -= 1
+                size = entry.stat().st_size if entry.is_file() else 0
+                if entries >= 0 and size <= left and entry not in copy.parents and _is_copied(entry):
                     taken.add(entry)
                     left -= size
-                for entry in listed if forwards else reversed(listed):
-                    if entry not in taken:
-                        (copied / entry.name).symlink_to(entry)
-                    elif entry.is_dir():
-                        (copied / entry.name).mkdir()
-                        below.append((entry, copied / entry.name))
-                    else:
-                        shutil.copyfile(entry, copied / entry.name)
-            level = below
+            for entry in listed if forwards else reversed(listed):
+                place = copied / entry.name
+                if entry not in taken:
+                    place.symlink_to(entry)
+                elif entry.is_dir():
+                    place.mkdir()
+                    waiting.append((entry, place))
+                else:
+                    shutil.copyfile(entry, place)
         self._write_modules(copy)
 
     def _write_modules(self, copy: Path) -> None:

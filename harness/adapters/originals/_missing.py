@@ -45,15 +45,13 @@ def explain_missing(error: Optional[BaseException]) -> Optional[str]:
     if isinstance(error, ModuleNotFoundError):
         return _missing_module(folders, error.name) if error.name else None
     name = _name_in(error)
-    return None if name is None else hidden_file(folders, name) or _missing_file(folders, name)
+    return (hidden_file(folders, name) or _missing_file(folders, name)) if name else None
 
 
-def _name_in(error: Optional[BaseException]) -> Optional[str]:
-    """Returns the file that was not found."""
-    name = getattr(error, "filename", None)
-    if not isinstance(error, FileNotFoundError) or not isinstance(name, (str, bytes, os.PathLike)):
-        return None
-    return os.fsdecode(name) or None
+def _name_in(error: Optional[BaseException]) -> str:
+    """Returns the file that was not found; empty if that is unknown."""
+    name = error.filename if isinstance(error, FileNotFoundError) else None
+    return os.fsdecode(name) if isinstance(name, (str, bytes, os.PathLike)) else ""
 
 
 def hidden_file(folders: Folders, name: str) -> Optional[str]:
@@ -63,7 +61,7 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
     place = Path(os.path.normpath(folders.working / name))
     if place == folders.copy or folders.copy in place.parents:
         own = folders.locate(folders.agent)
-        if not folders.is_hidden or place == own or own in place.parents:
+        if not folders.is_hidden() or place == own or own in place.parents:
             return None
         wanted = folders.wanted
         name = str(place.relative_to(folders.copy)) if os.path.isabs(name) else name
@@ -86,10 +84,9 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
 def _missing_file(folders: Folders, name: str) -> Optional[str]:
     if os.path.isabs(name) or os.path.normpath(name).startswith(".."):
         return None
-    working = folders.wanted
-    folder = next((above for above in list(working.parents)[:MAX_ABOVE] if os.path.exists(above / name)), None)
-    option = "--folder DIR" if folder is None else _option(folder)
-    return f"{name!r} is not in {working}, the agent's working folder; original:'{option} …' sets another"
+    above = list(folders.wanted.parents)[:MAX_ABOVE]
+    option = next((_option(folder) for folder in above if os.path.exists(folder / name)), "--folder DIR")
+    return f"{name!r} is not in {folders.wanted}, the agent's working folder; original:'{option} …' sets another"
 
 
 def _missing_module(folders: Folders, name: str) -> str:
@@ -98,11 +95,11 @@ def _missing_module(folders: Folders, name: str) -> str:
     if folders.settings.copy:
         return f"module {name!r} was not handed in with the agent: hand in a folder that contains it; {install}"
     if folders.copy is None:
-        higher = (above for above in agent.parents if (above / top).is_dir() or (above / f"{top}.py").is_file())
-        folder = next(higher, None)
-        if folder is None:
-            return f"module {name!r} is not in {agent}, the agent's folder, nor in a folder above; {install}"
-        return f"module {name!r} is in {folder}; original:'{_option(folder)} …' makes the agent work and import there"
+        for folder in agent.parents:
+            if (folder / top).is_dir() or (folder / f"{top}.py").is_file():
+                advice = f"original:'{_option(folder)} …' makes the agent work and import there"
+                return f"module {name!r} is in {folder}; {advice}"
+        return f"module {name!r} is not in {agent}, the agent's folder, nor in a folder above; {install}"
     if folders.settings.root is not None:
         root = f"{folders.settings.root}, the bot's folder; isolation shows no other"
         return f"module {name!r} is not on the agent's import path in {root}; {install}"
@@ -116,44 +113,33 @@ def _option(folder: Path) -> str:
 
 
 class Watched:
-    """A function that looks for files, and reports those that isolation hides."""
+    """A function that looks for files. It is replaced until an agent misses a file that isolation hides.
 
-    def __init__(self, function: Any, watch: "Watch") -> None:
-        self.function, self.watch = function, watch
+    An agent may go on without the file, so that there is no exception to explain.
+    """
+
+    def __init__(self, module: Any, name: str) -> None:
+        self.module, self.name, self.function = module, name, getattr(module, name)
+        for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+            if self.function in able:
+                able.add(self)
+        setattr(module, name, self)
+        _watched.append(self)
 
     def __call__(self, *args: Any, **named: Any) -> Any:
         try:
             return self.function(*args, **named)
         except FileNotFoundError as error:
-            self.watch.report(error)
+            folders, name = _folders.current, _name_in(error)
+            line = hidden_file(folders, name) if folders and name else None
+            if line is not None:
+                sys.stderr.write(line + "\n")
+                for watched in _watched:
+                    setattr(watched.module, watched.name, watched.function)
             raise
 
 
-class Watch:
-    """Replaces the functions that look for files, until one of them misses a file that isolation hides.
-
-    An agent may go on without the file, so that there is no exception to explain.
-    """
-
-    def __init__(self, folders: Folders) -> None:
-        self.folders = folders
-        self.replaced = [(builtins, "open"), (io, "open"), *((os, name) for name in LOOKS)]
-        self.before = [getattr(module, name) for module, name in self.replaced]
-        for (module, name), function in zip(self.replaced, self.before):
-            watched = Watched(function, self)
-            setattr(module, name, watched)
-            for able in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
-                if function in able:
-                    able.add(watched)
-
-    def report(self, error: FileNotFoundError) -> None:
-        """Reports the first file that isolation hides."""
-        name = _name_in(error)
-        line = None if name is None else hidden_file(self.folders, name)
-        if line is not None:
-            sys.stderr.write(line + "\n")
-            for (module, attribute), function in zip(self.replaced, self.before):
-                setattr(module, attribute, function)
+_watched: List[Watched] = []
 
 
 def enter(folders: Folders) -> Folders:
@@ -161,5 +147,6 @@ def enter(folders: Folders) -> Folders:
     _folders.current = folders
     os.chdir(folders.working)
     if folders.copy is not None:
-        Watch(folders)
+        for module, name in [(builtins, "open"), (io, "open"), *((os, name) for name in LOOKS)]:
+            Watched(module, name)
     return folders

@@ -68,34 +68,26 @@ def load(settings: Settings) -> Any:
 def state_of(json: Json) -> Any:
     """Converts the wire's state to the original's objects, shared by the board and the inventories."""
     ant_class, building_class, construction_class, state_class, inventory_class = classes()
-    inventories = []
     pieces: List[Tuple[Any, Tuple[int, int]]] = []
+
+    def piece(kind: Any, members: Json) -> Any:
+        x, y = members["coords"]
+        made = kind.__new__(kind)
+        made.__dict__ = members
+        made.coords = x, y
+        pieces.append((made, (x, y)))
+        return made
+
+    inventories = []
     for inventory in json["inventories"]:
         ants = []
         for members in inventory["ants"]:
-            x, y = members["coords"]
-            coords = x, y
-            ant = ant_class.__new__(ant_class)
-            ant.__dict__ = {
-                "coords": coords,
-                "type": members["type"],
-                "hasMoved": members["hasMoved"],
-                "carrying": members["carrying"],
-                "player": members["player"],
-                "health": members["health"],
-                "UniqueID": members["id"],
-            }
-            ants.append(ant)
-            pieces.append((ant, coords))
-        constrs = []
-        for members in inventory["constrs"]:
-            x, y = members["coords"]
-            coords = x, y
-            kind = building_class if "player" in members else construction_class
-            constr = kind.__new__(kind)
-            constr.__dict__ = {**members, "coords": coords}
-            constrs.append(constr)
-            pieces.append((constr, coords))
+            members["UniqueID"] = members.pop("id")
+            ants.append(piece(ant_class, members))
+        constrs = [
+            piece(building_class if "player" in members else construction_class, members)
+            for members in inventory["constrs"]
+        ]
         inventories.append(inventory_class(inventory["player"], ants, constrs, inventory["foodCount"]))
     return state_class.fromPieces(pieces, inventories, json["phase"], json["whoseTurn"])
 

@@ -9,20 +9,15 @@ from typing import Any, List, Optional
 
 
 class Settings(argparse.Namespace):
-    """The command line."""
+    """The command line; `run.py` says what the options mean."""
 
     game: str
     path: Path
-    """The bot's file or folder."""
     seed: Optional[int]
     folder: Optional[Path]
-    """Its working folder; None: as in its competition."""
     root: Optional[Path]
-    """The bot's folder, if the agent lies deeper in it."""
     module: List[Path]
-    """Modules in the folder above the agent's that it imports."""
     copy: bool
-    """Work in a copy of that folder, even if the agent could write to the folder itself."""
     original_ids: bool
 
 

@@ -7,38 +7,9 @@ from Constants import *
 from Construction import CONSTR_STATS, Construction
 from GameState import *
 from Move import Move
-from referee_kit.reantics import (
-    GraphNode,
-    approxDist,
-    asciiPrintState,
-    aStarSearchPath,
-    charRepAnt,
-    charRepConstr,
-    charRepLoc,
-    construct_path,
-    createPathToward,
-    findPathRecursive,
-    getAntAt,
-    getAntList,
-    getConstrAt,
-    getConstrList,
-    getCurrPlayerFood,
-    getCurrPlayerInventory,
-    getCurrPlayerQueen,
-    getEnemyInv,
-    getNextState,
-    getNextStateAdversarial,
-    getWinner,
-    isPathOkForQueen,
-    legalCoord,
-    listAdjacent,
-    listAllBuildMoves,
-    listAllLegalMoves,
-    listAllMovementMoves,
-    listAllMovementPaths,
-    listAttackable,
-    listReachableAdjacent,
-    listReachAdj,
-    neighbors,
-    stepsToReach,
-)
+from referee_kit import reantics as _kit
+
+# The kit's own functions. Its classes are not those of the original, where `fastclone` is a method.
+for _name, _made in vars(_kit).items():
+    if getattr(_made, "__module__", "") == "referee_kit._reantics" and _name != "fastclone":
+        globals()[_name] = _made
