@@ -134,7 +134,7 @@ def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
 
 
 async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | None) -> None:
-    from referee.harness.servers.hosting import open_aibg
+    from referee.harness.servers.aibg.aibg_routes import open_aibg
 
     async with open_aibg(bind, keeper, names, folder) as (address, _):
         _announce(address, "", folder)
@@ -149,8 +149,8 @@ async def _arena(
     bind: str, names: tuple[str, ...], compat: Any, allow: tuple[str, ...], test: bool, folder: Path | None
 ) -> None:
     try:
+        from referee.harness.servers.arena.arena_routes import open_arena
         from referee.harness.servers.arena.runs import Settings
-        from referee.harness.servers.hosting import open_arena
     except ImportError as error:
         raise lacking("referee serve", error) from error
     settings = Settings(callback_token=os.environ.get("AUTH_TOKEN"), replays=folder)

@@ -112,9 +112,6 @@ def opened(url: str) -> Iterator[None]:
     """Opens a URL in a browser, if there is one. The redirecting file is removed after the block."""
     from referee.harness.web import guard
 
-    file = guard.redirect_file(url)
-    try:
+    with guard.redirect_file(url) as file:
         threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         yield
-    finally:
-        guard.forget(file)

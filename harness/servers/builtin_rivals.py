@@ -8,6 +8,7 @@ import msgspec
 import trio
 
 from referee.games.contract import Call, Notice
+from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.opponents._serve import Handler, Start
 from referee.harness.seats.seat import MatchContext, Reply, Seat
@@ -17,37 +18,14 @@ THINKING = trio.CapacityLimiter(1)
 """Two threads that think would only compete for the interpreter with each other, and with us."""
 
 
-class PauseSwitch:
-    """Holds back the opponents' replies, for tests."""
-
-    def __init__(self) -> None:
-        self._running = trio.Event()
-        self._running.set()
-
-    @property
-    def paused(self) -> bool:
-        return not self._running.is_set()
-
-    async def wait(self) -> None:
-        """Waits while replies are held back."""
-        while self.paused:
-            await self._running.wait()
-
-    def pause(self) -> None:
-        if not self.paused:
-            self._running = trio.Event()
-
-    def resume(self) -> None:
-        self._running.set()
-
-
 class BuiltinRival(Seat):
     """The built-in opponent of that name, without the `@`. It has no clock, since its time is our cost."""
 
-    def __init__(self, name: str, switch: PauseSwitch | None = None) -> None:
+    def __init__(self, name: str, pause: PauseControl | None = None) -> None:
+        """While `pause` is paused, it does not reply."""
         super().__init__()
         self.handshake = Hello(name=name)
-        self.switch = switch
+        self.pause = pause
         self._handle: Handler = _not_greeted
         self._thinks = False
 
@@ -60,8 +38,8 @@ class BuiltinRival(Seat):
 
     async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
         """Answers in a thread if the opponent thinks for long. An exception is a bug of ours."""
-        if self.switch is not None and self.switch.paused:
-            await self.switch.wait()
+        if self.pause is not None and self.pause.paused:
+            await self.pause.hold()
         self.totals.calls += 1
         params = call.params if call.method.shared else msgspec.to_builtins(call.params)
         if call.method.name == "inject" or not self._thinks:

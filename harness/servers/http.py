@@ -4,21 +4,21 @@ import gc
 import json
 import socket
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import trio
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 from referee.harness.isolation.self_protection import allow_descriptors
-from referee.harness.servers.arrival import arrival_clock
+from referee.harness.process.stall_clock import stall_clock
 from referee.harness.servers.host_names import may_be_called, read_aliases
 from referee.harness.web import server
 from referee.harness.web.guard import bracketed
@@ -36,6 +36,9 @@ FULL_COLLECTIONS = 50
 
 A full search takes tens of milliseconds with hundreds of battles. Python's default of 10 delays one move in a hundred.
 """
+
+WAITED_S = 0.00005
+"""A poll that took longer had to wait: the bytes that it found have only just arrived."""
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -77,7 +80,7 @@ def json_object(text: bytes, arrays: bool = False) -> dict[str, Any]:
 
 
 def _json_error(text: bytes) -> str:
-    """Says why a body is refused, for the author of the client. (The codec's messages speak of a bot's lines.)"""
+    """Says why a body is refused, for the author of the client; the codec's messages speak of a bot's lines."""
     if text.startswith(BOM_UTF8):
         return "it starts with a byte order mark"
     try:
@@ -139,20 +142,14 @@ class Gate:
         return None
 
 
-async def refused(request: Request, error: Exception) -> Response:
+async def refused(request: Request, error: HTTPException) -> Response:
     """Answers a request that was refused."""
-    assert isinstance(error, HTTPException)
     return reply(error.status_code, {"error": error.detail}, error.headers)
 
 
 async def failed(request: Request, error: Exception) -> Response:
     """Answers after a bug of ours. The log says what it was."""
     return reply(500, {"error": "internal error"})
-
-
-async def gone(request: Request, error: Exception) -> Response:
-    """Ends a request whose client left before we had read it."""
-    return Response(status_code=400)
 
 
 async def until_gone(receive: Receive, scope: trio.CancelScope) -> None:
@@ -162,8 +159,28 @@ async def until_gone(receive: Receive, scope: trio.CancelScope) -> None:
     scope.cancel()
 
 
-ON_ERROR: Mapping[Any, Callable[..., Any]] = {HTTPException: refused, ClientDisconnect: gone, Exception: failed}
+ON_ERROR: dict[Any, Callable[..., Any]] = {HTTPException: refused, Exception: failed}
 """For `Starlette(exception_handlers=…)`."""
+
+
+class ArrivalClock(trio.abc.Instrument):
+    """Notes when the loop polls its sockets, so that no client pays for what the loop did before.
+
+    `latest` is the earliest moment at which the bytes just read can have arrived: the last poll if that had to wait
+    for them, otherwise the poll before it.
+    """
+
+    def __init__(self) -> None:
+        self._now = stall_clock().now
+        self.latest = self._polled_at = self._poll_began_at = self._now()
+
+    def before_io_wait(self, timeout: float) -> None:
+        self._poll_began_at = self._now()
+
+    def after_io_wait(self, timeout: float) -> None:
+        now = self._now()
+        self.latest = now if now - self._poll_began_at > WAITED_S else self._polled_at
+        self._polled_at = now
 
 
 @asynccontextmanager
@@ -175,25 +192,17 @@ async def serving(app: ASGIApp, bind: str, names: Iterable[str]) -> AsyncIterato
     allow_descriptors(OPEN_FILES)
     listening = listening_at(bind)
     host, port = listening.getsockname()[:2]
-    async with (
-        arrival_clock() as arrivals,
-        server.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest),
-    ):
-        with _rare_full_collections():
-            yield f"{bracketed(host)}:{port}"
-
-
-@contextmanager
-def _rare_full_collections() -> Iterator[None]:
-    """Keeps the garbage collector from searching what exists already, since clients would wait meanwhile."""
-    gc.collect()
-    gc.freeze()
-    usual = gc.get_threshold()
-    gc.set_threshold(*usual[:2], FULL_COLLECTIONS)
+    arrivals, collections = ArrivalClock(), gc.get_threshold()
+    trio.lowlevel.add_instrument(arrivals)
     try:
-        yield
+        async with server.serving(Gate(app, names), listening, LIMITS, lambda: arrivals.latest):
+            gc.collect()
+            gc.freeze()  # clients would wait while the collector searches what exists already
+            gc.set_threshold(*collections[:2], FULL_COLLECTIONS)
+            yield f"{bracketed(host)}:{port}"
     finally:
-        gc.set_threshold(*usual)
+        gc.set_threshold(*collections)
+        trio.lowlevel.remove_instrument(arrivals)
 
 
 def listening_at(bind: str) -> socket.socket:

@@ -16,28 +16,13 @@ from referee.harness.seats.seat import Seat
 
 
 class MatchHost:
-    """A roster and a nursery for the matches of one server.
+    """The matches of one server. Made by `open_match_host`."""
 
-    `seed` is what the seeds of all matches are derived from; None draws each.
-    """
-
-    def __init__(self, seed: int | None) -> None:
-        self.nursery: trio.Nursery
+    def __init__(self, roster: Roster, nursery: trio.Nursery, seats: dict[Entrant, Seat], seed: int | None) -> None:
+        self.nursery = nursery
+        self._roster = roster
+        self._seats = seats
         self._seed = seed
-        self._seats: dict[Entrant, Seat] = {}
-        self._roster: Roster
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[None]:
-        """Cancels all matches when the block ends."""
-        async with (
-            open_roster(Limits(), make_seat=lambda entrant, limits: self._seats.pop(entrant, None)) as self._roster,
-            trio.open_nursery() as self.nursery,
-        ):
-            try:
-                yield
-            finally:
-                self.nursery.cancel_scope.cancel()
 
     def match_seed(self, kind: str, number: int) -> int:
         """Returns the seed of a match."""
@@ -51,3 +36,20 @@ class MatchHost:
         finally:
             for entrant in match.entrants:
                 self._seats.pop(entrant, None)
+
+
+@asynccontextmanager
+async def open_match_host(seed: int | None) -> AsyncIterator[MatchHost]:
+    """Yields a host, whose matches are cancelled when the block ends.
+
+    The seeds of all matches are derived from `seed`; None draws each.
+    """
+    seats: dict[Entrant, Seat] = {}
+    async with (
+        open_roster(Limits(), make_seat=lambda entrant, limits: seats.pop(entrant, None)) as roster,
+        trio.open_nursery() as nursery,
+    ):
+        try:
+            yield MatchHost(roster, nursery, seats, seed)
+        finally:
+            nursery.cancel_scope.cancel()

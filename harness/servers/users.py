@@ -10,7 +10,6 @@ import os
 import re
 import secrets
 import time
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, get_args
@@ -61,11 +60,7 @@ class BadToken(Exception):
 def read_users(path: Path) -> dict[str, User]:
     """Reads a file of users, by name. Raises UsageError, also if others than its owner can read it."""
     try:
-        if path.stat().st_mode & 0o077:
-            raise UsageError(f"{path} contains password hashes and others can read it: chmod 600 {path}")
-        users = msgspec.json.decode(path.read_bytes(), type=dict[str, User])
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+        users = msgspec.json.decode(_read_private(path, "contains password hashes"), type=dict[str, User])
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}") from error
     for name, user in users.items():
@@ -99,15 +94,20 @@ def read_secret(path: Path | None) -> bytes:
     """Returns the secret that signs tokens: the content of a file, or a random one. Raises UsageError."""
     if path is None:
         return secrets.token_bytes(SECRET_BYTES)
-    try:
-        if path.stat().st_mode & 0o077:
-            raise UsageError(f"{path} is a secret and others can read it: chmod 600 {path}")
-        secret = path.read_bytes().strip()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from error
+    secret = _read_private(path, "is a secret").strip()
     if len(secret) < SECRET_BYTES:
         raise UsageError(f"{path}: the secret has {len(secret)} bytes; expected at least {SECRET_BYTES}")
     return secret
+
+
+def _read_private(path: Path, why: str) -> bytes:
+    """Reads a file that only its owner can read. Raises UsageError."""
+    try:
+        if path.stat().st_mode & 0o077:
+            raise UsageError(f"{path} {why} and others can read it: chmod 600 {path}")
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
 class Gatekeeper:
@@ -120,7 +120,7 @@ class Gatekeeper:
         self._nobody = User("player", _HASHER.hash(secrets.token_urlsafe(24)))
         self._key = secrets.token_bytes(32)
         self._seen: dict[str, bytes] = {}  # by viewer, the keyed digest of a password that was right
-        self._failures: dict[tuple[str, str], deque[float]] = {}
+        self._failures: dict[tuple[str, str], list[float]] = {}
 
     async def log_in(self, name: str, password: str, address: str) -> str | None:
         """Returns a token; None for an unknown name or a wrong password. Raises TooMany."""
@@ -164,21 +164,17 @@ class Gatekeeper:
             if right and user is not None:
                 return True
             for key in {account, whole_address}:
-                self._failures.setdefault(key, deque()).append(time.monotonic())
+                self._failures.setdefault(key, []).append(time.monotonic())
             return False
 
     def _recent(self, key: tuple[str, str]) -> int:
         """Counts the failures of the last minute, and drops older ones."""
         if len(self._failures) > 10_000:
             self._failures.clear()
-        failures = self._failures.get(key)
-        if failures is None:
-            return 0
-        while failures and failures[0] < time.monotonic() - MINUTE_S:
-            failures.popleft()
-        if not failures:
-            del self._failures[key]
-        return len(failures)
+        recent = [moment for moment in self._failures.pop(key, ()) if moment > time.monotonic() - MINUTE_S]
+        if recent:
+            self._failures[key] = recent
+        return len(recent)
 
 
 def _verified(hashed: str, password: str) -> bool:

@@ -5,11 +5,12 @@ A foreign page may send requests to any port of this machine, and a foreign host
 its address, which is in no request, log or Referer.
 """
 
+import os
 import secrets
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hmac import compare_digest
 from html import escape
 from pathlib import Path
@@ -134,14 +135,16 @@ def bearer(request: Request, tokens: Mapping[str, object]) -> str | None:
     return matching[0] if matching else None
 
 
-def redirect_file(url: str) -> Path:
-    """Writes a page that only we can read and that redirects to `url`. A browser's command line is public."""
+@contextmanager
+def redirect_file(url: str) -> Iterator[Path]:
+    """Writes a page that only we can read and that redirects to `url`; removed after the block.
+
+    A browser's command line is public.
+    """
     with tempfile.NamedTemporaryFile("w", prefix="referee-", suffix=".html", delete=False) as file:  # mode 0600
         file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={escape(url)}"><title>referee</title>\n')
-    return Path(file.name)
-
-
-def forget(file: Path) -> None:
-    """Removes such a page, if it exists."""
-    with suppress(OSError):
-        file.unlink()
+    try:
+        yield Path(file.name)
+    finally:
+        with suppress(OSError):
+            os.unlink(file.name)

@@ -3,14 +3,15 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.originals import Format, format_of, read_record
+from referee.harness.replay.lines import Ending, Header, more_faults
 from referee.harness.replay.reader import open_replay
 from referee.harness.replay.writer import is_being_written
 
@@ -187,34 +188,6 @@ def _is_original(path: Path) -> bool:
         return False
 
 
-class _Setup(Struct):
-    seed: int
-    names: tuple[str, ...]
-
-
-class _Header(Struct):
-    replay: int
-    game: str
-    setup: _Setup
-    people: tuple[int, ...] = ()
-
-
-class _Result(Struct):
-    ranks: tuple[int, ...]
-    reason: str
-
-
-class _Seat(Struct):
-    faults: int | None = None
-
-
-class _Ending(Struct):
-    result: _Result | None
-    seats: tuple[_Seat, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    aborted: str = ""
-
-
 def read_entry(path: Path, number: int, at: float) -> Entry:
     """Reads an entry from the first and last lines. Raises OSError, MsgspecError or ValueError for other files."""
     with open_replay(path) as file:
@@ -224,30 +197,31 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         tail = file.read().splitlines()
     if (form := format_of(first)) is not None:
         return _original_entry(path, number, at, form, first, tail)
-    header = msgspec.json.decode(first, type=_Header)
+    header = msgspec.json.decode(first, type=Header)
     ending, turns = None, 0
     for line in reversed(tail):
         if ending is None and line.startswith(b'{"result":'):
-            ending = _decoded(line)
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+                ending = msgspec.json.decode(line, type=Ending)
         elif line.startswith(b'{"turn":'):
             turns = int(line[8:].partition(b",")[0])
             break
-    result = None if ending is None else ending.result
-    faults = () if ending is None else ending.faults
-    total = 0 if ending is None else sum(seat.faults or 0 for seat in ending.seats)
+    live = ending is None and is_being_written(path)
+    ending = ending or Ending(None)
+    result = ending.result
     return Entry(
         number=number,
         title=path.name,
         game=header.game,
         names=header.setup.names,
         at=at,
-        live=ending is None and is_being_written(path),
+        live=live,
         seed=header.setup.seed,
         turns=turns,
         ranks=() if result is None else result.ranks,
-        reason=result.reason if result is not None else ("aborted" if ending is not None and ending.aborted else ""),
-        faults=faults,
-        more_faults=max(0, total - len(faults)),
+        reason=result.reason if result is not None else ("aborted" if ending.aborted else ""),
+        faults=tuple(Fault(fault.player, fault.kind) for fault in ending.faults),
+        more_faults=sum(more_faults(ending.seats, ending.faults)),
         people=header.people,
     )
 
@@ -265,13 +239,6 @@ def _original_entry(path: Path, number: int, at: float, form: Format, first: byt
         turns=reader.total - left,
         reason=f"original file: {' and '.join(map(str, scores))} points" if scores else "original file",
     )
-
-
-def _decoded(line: bytes) -> Any:
-    try:
-        return msgspec.json.decode(line, type=_Ending)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return None
 
 
 def replay_list(path: Path) -> ReplayList:

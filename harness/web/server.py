@@ -12,8 +12,12 @@ from contextlib import asynccontextmanager, suppress
 import trio
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
-from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.events import Closed, Event, RawData
+from hypercorn.protocol import ProtocolWrapper
+from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.typing import ConnectionState
+from hypercorn.utils import parse_socket_addr
 from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
@@ -21,8 +25,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from referee.harness.errors import UsageError
 
-STREAM = "referee.stream"
-"""The key of an ASGI scope at which the connection's `TimedStream` is."""
+CONNECTION = "referee.connection"
+"""The key of an ASGI scope at which the `_Connection` is."""
+
+GRACE_S = 0.2
+"""How long open requests may take when the server ends."""
 
 log = logging.getLogger("referee.web")
 
@@ -65,8 +72,9 @@ async def serving(
     `arrived_at` reads the clock `now`. When the block ends, every open connection is closed, even an endless stream.
     """
     server = _Server(app, limits, now)
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(listening))
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(server.accept, listening)
+        nursery.start_soon(trio.serve_listeners, server.serve, [listener])
         nursery.start_soon(server.close_idle)
         try:
             yield
@@ -77,111 +85,127 @@ async def serving(
 
 
 class _Server:
-    """Runs Hypercorn's `TCPServer` for each connection.
-
-    `hypercorn.trio.serve` is not enough: an exception in one connection ends it, and any client can cause one.
-    """
+    """Serves connections. `hypercorn.trio.serve` ends at an exception in one of them, and any client can cause one."""
 
     def __init__(self, app: ASGIApp, limits: RequestLimits, now: Callable[[], float]) -> None:
-        self._app = LimitRequests(app, limits)
+        self.app = _limited(app, limits)
+        self.config = _config(limits)
+        self.context = WorkerContext(None)
+        self.now = now
         self._limits = limits
-        self._now = now
-        self._config = _config(limits)
-        self._context = WorkerContext(None)
-        self._open: set[TimedStream] = set()
+        self._open: set[_Connection] = set()
 
-    async def accept(self, listening: socket.socket) -> None:
-        """Serves connections until it is cancelled."""
-        listener = trio.SocketListener(trio.socket.from_stdlib_socket(listening))
-        await trio.serve_listeners(self._connection, [listener])
-
-    async def close_idle(self) -> None:
-        """Closes connections without a request that Hypercorn forgets, such as an incomplete upgrade."""
-        while True:
-            await trio.sleep(self._limits.idle_s / 2)
-            until = trio.current_time() - self._limits.idle_s
-            for stream in self._open:
-                if not stream.requests and stream.active_at < until:
-                    stream.socket.close()
-
-    async def stop(self) -> None:
-        """Closes idle connections, gives open requests a moment, and closes the rest."""
-        await self._context.terminated.set()
-        with trio.move_on_after(self._config.graceful_timeout):
-            while self._open:
-                await trio.sleep(0.01)
-        for stream in self._open:
-            stream.socket.close()  # Hypercorn may be writing, which cannot be cancelled
-
-    async def _connection(self, accepted: trio.SocketStream) -> None:
-        if len(self._open) >= self._limits.connections:
-            return await accepted.aclose()
-        stream = TimedStream(accepted, self._now)
-
-        async def app(scope: Scope, receive: Receive, send: Send) -> None:
-            async def send_held(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    stream.hold_head = any(name == b"content-length" for name, _ in message["headers"])
-                await send(message)
-
-            scope[STREAM] = stream
-            stream.requests += 1
-            try:
-                await self._app(scope, receive, send_held)
-            finally:
-                stream.requests -= 1
-                stream.active_at = trio.current_time()
-
-        self._open.add(stream)
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Serves a connection until it is closed."""
+        connection = _Connection(self, stream)
         try:
-            await TCPServer(ASGIWrapper(app), self._config, self._context, {}, stream)  # type: ignore[arg-type]
+            if len(self._open) < self._limits.connections:
+                self._open.add(connection)
+                await connection.serve()
         except* Exception:
             log.debug("a connection failed", exc_info=True)
         finally:
-            self._open.discard(stream)
-            accepted.socket.close()
-        return None
+            self._open.discard(connection)
+            stream.socket.close()
+
+    async def close_idle(self) -> None:
+        """Closes connections that have waited too long for a request, until it is cancelled."""
+        while True:
+            await trio.sleep(self._limits.idle_s / 4)
+            self._close_idle_for(self._limits.idle_s)
+
+    async def stop(self) -> None:
+        """Closes idle connections, and gives open requests a moment."""
+        await self.context.terminated.set()
+        self._close_idle_for(0)
+        with trio.move_on_after(GRACE_S):
+            while self._open:
+                await trio.sleep(0.01)
+
+    def _close_idle_for(self, idle_s: float) -> None:
+        until = trio.current_time() - idle_s
+        for connection in self._open:
+            if not connection.requests and connection.active_at <= until:
+                connection.stream.socket.close()
 
 
-class TimedStream:
-    """A stream that knows when it was last read, and sends the head of a response together with its body."""
+class _Connection:
+    """Hands what arrives to Hypercorn's protocol, and sends what that replies.
 
-    def __init__(self, stream: trio.SocketStream, now: Callable[[], float]) -> None:
-        self.socket = stream.socket
-        self.send_eof, self.aclose = stream.send_eof, stream.aclose
-        self.read_at = now()
+    Hypercorn's own `TCPServer` starts a task for each wait between two requests, which costs more than the request.
+    """
+
+    def __init__(self, server: _Server, stream: trio.SocketStream) -> None:
+        self.stream = stream
+        self.read_at = server.now()
         self.active_at = trio.current_time()
+        """When the last request ended."""
         self.requests = 0
         """The number of open requests."""
-        self.hold_head = False
-        """The next data is a head, which waits for the body."""
-        self._stream = stream
-        self._head = b""
-        self._now = now
+        self._server = server
+        self._head = b""  # of a response, which waits for the body
+        self._sending = trio.Lock()  # held while the socket is full
+        self._protocol: ProtocolWrapper
 
-    async def receive_some(self, max_bytes: int) -> bytes | bytearray:
-        """Reads like `trio.SocketStream`."""
-        data = await self._stream.receive_some(max_bytes)
-        self.read_at = self._now()
-        return data
+    async def serve(self) -> None:
+        """Serves requests until one side closes the connection."""
+        ends, server = self.stream.socket, self._server
+        us, client = (parse_socket_addr(ends.family, name) for name in (ends.getsockname(), ends.getpeername()))
+        app, state = ASGIWrapper(self._app), ConnectionState({})  # type: ignore[arg-type]
+        async with TaskGroup() as tasks:
+            self._protocol = ProtocolWrapper(
+                app, server.config, server.context, tasks, state, False, client, us, self._send
+            )
+            await self._protocol.initiate()
+            data: bytes | bytearray = b"-"
+            while data:
+                try:
+                    data = await self.stream.receive_some(1 << 16)
+                except (trio.BrokenResourceError, trio.ClosedResourceError):
+                    break
+                self.read_at = server.now()
+                await self._protocol.handle(RawData(bytes(data)))
+            await self._protocol.handle(Closed())
 
-    async def send_all(self, data: bytes) -> None:
-        """Sends like `trio.SocketStream`, without a checkpoint if there is room: Hypercorn has just had one."""
-        if self.hold_head:
-            self.hold_head, self._head = False, data
+    async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[CONNECTION] = self
+        self.requests += 1
+        try:
+            await self._server.app(scope, receive, send)
+        finally:
+            self.requests -= 1
+            self.active_at = trio.current_time()
+
+    async def _send(self, event: Event) -> None:
+        if isinstance(event, RawData):
+            try:
+                await self._write(event.data)
+                return
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass
+        elif not isinstance(event, Closed):
+            return
+        self.stream.socket.close()
+        await self._protocol.handle(Closed())
+
+    async def _write(self, data: bytes) -> None:
+        """Writes at once if there is room. The head of a response with a length waits for the body."""
+        if not self._head and data.startswith(b"HTTP/1.1 ") and b"\r\ncontent-length:" in data:
+            self._head = data
             return
         data, self._head = self._head + data, b""
-        if data:
+        if data and not self._sending.locked():
             with suppress(OSError):  # the socket is full or broken: the stream finds out
-                data = data[os.write(self.socket.fileno(), data) :]
+                data = data[os.write(self.stream.socket.fileno(), data) :]
         if data:
-            await self._stream.send_all(data)
+            async with self._sending:
+                await self.stream.send_all(data)
 
 
 def arrived_at(request: Request) -> float:
     """Returns when the connection of a request was last read, which is when the end of its body arrived."""
-    stream: TimedStream = request.scope[STREAM]
-    return stream.read_at
+    connection: _Connection = request.scope[CONNECTION]
+    return connection.read_at
 
 
 def _config(limits: RequestLimits) -> Config:
@@ -189,35 +213,28 @@ def _config(limits: RequestLimits) -> Config:
     config.errorlog = log  # a malformed request is not worth a line on our terminal
     config.include_server_header = False
     config.h11_max_incomplete_size = limits.head_bytes
-    config.keep_alive_timeout = limits.idle_s
     config.keep_alive_max_requests = 1 << 30
     config.h2_max_concurrent_streams = 1  # nobody needs HTTP/2 here
     config.websocket_max_message_size = limits.body_bytes
     config.websocket_ping_interval = 20.0
-    config.graceful_timeout = 0.2
     return config
 
 
-class LimitRequests:
+def _limited(app: ASGIApp, limits: RequestLimits) -> ASGIApp:
     """Reads the body of each request. Refuses one that is too long (413) or too slow (408), or a long head (431)."""
 
-    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
-        self.app = app
-        self.limits = limits
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            return await self.app(scope, receive, send)
-        refusal, body = self._refusal(scope), b""
-        with trio.move_on_after(self.limits.body_s) as timeout:
-            more = refusal is None
+            return await app(scope, receive, send)
+        refusal, body, more = _refusal(scope, limits), b"", True
+        with trio.move_on_after(limits.body_s) as timeout:
             while more and refusal is None:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     return None
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
-                if len(body) > self.limits.body_bytes:
+                body += message["body"]
+                more = message["more_body"]
+                if len(body) > limits.body_bytes:
                     refusal = 413, "the body is too long"
         if timeout.cancelled_caught:
             refusal = 408, "the body took too long"
@@ -228,24 +245,19 @@ class LimitRequests:
         async def receive_whole() -> Message:
             return messages.pop() if messages else await receive()
 
-        return await self.app(scope, receive_whole, send)
+        return await app(scope, receive_whole, send)
 
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        if _head_bytes(scope) > self.limits.head_bytes:  # Hypercorn limits only heads that arrive in pieces
-            return 431, "the head is too long"
-        if _announced_bytes(scope) > self.limits.body_bytes:
-            return 413, "the body is too long"
-        return None
+    return limited
 
 
-def _head_bytes(scope: Scope) -> int:
-    headers = sum(len(name) + len(value) + 4 for name, value in scope["headers"])
-    return len(scope["raw_path"]) + len(scope["query_string"]) + headers
-
-
-def _announced_bytes(scope: Scope) -> int:
-    """The Content-Length; 0 if there is none."""
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value) if value.isdigit() else 0
-    return 0
+def _refusal(scope: Scope, limits: RequestLimits) -> tuple[int, str] | None:
+    """Returns a status and a message, or None for a request that may pass."""
+    headers = scope["headers"]
+    size = (
+        len(scope["raw_path"]) + len(scope["query_string"]) + sum(len(name) + len(value) + 4 for name, value in headers)
+    )
+    if size > limits.head_bytes:  # Hypercorn limits only heads that arrive in pieces
+        return 431, "the head is too long"
+    if int(dict(headers).get(b"content-length", 0)) > limits.body_bytes:
+        return 413, "the body is too long"
+    return None

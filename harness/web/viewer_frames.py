@@ -4,12 +4,12 @@ Frames are JSON lines, one for the header and one for each line after it: `[patc
 with the members
 
 - `view`: everything;
-- `seats`, on request: what each seat may see; a number = the same as that seat;
+- `seats`: what each seat may see; a number = the same as that seat;
 - `shared`: the members of `view` that seat 0 sees too, which are null in `view`; null = all of it;
 - `text`: the lines of the drawing for people, if it is drawn;
 - `marks`: what follows from the position by the rules (`State.marks`); {} if not everything is shown;
 - `awaited`: the function that each seat is asked for now;
-- `asked`, with `seats`: the calls, as `ShownCall`.
+- `asked`: the calls, as `ShownCall`.
 
 A patch is one of
 
@@ -21,7 +21,7 @@ A patch is one of
 `protocol/vectors/frames.json` holds what every reader of them must get right.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -65,21 +65,6 @@ def difference(before: Any, after: Any) -> Any:
     return {} if before == after else [after]
 
 
-def patched(before: Any, patch: Any) -> Any:
-    """Returns what a patch makes of a value. Unchanged parts are shared with `before`, which stays as it is."""
-    if isinstance(patch, list):
-        return patch[0]
-    if not patch:
-        return before
-    if isinstance(before, list):
-        changed = list(before)
-        for at, inner in patch.items():
-            changed[int(at)] = patched(before[int(at)], inner)
-        return changed
-    members = {name: value for name, value in before.items() if patch.get(name) != GONE}
-    return members | {name: patched(before.get(name), inner) for name, inner in patch.items() if inner != GONE}
-
-
 Eyes = frozenset[Player] | None
 """The seats whose views are shown; None = everything."""
 
@@ -95,20 +80,19 @@ class ShownCall(Struct, frozen=True):
     limit_s: float | None
 
 
-def shown(state: State, seats: bool, eyes: Eyes = None, drawn: bool = True) -> dict[str, Any]:
+def shown(state: State, eyes: Eyes = None, drawn: bool = True) -> dict[str, Any]:
     """Returns what a viewer draws of a position, as plain JSON values. What `eyes` may not see is null.
 
     `drawn`: with the drawing for people; a viewer that paints the game itself needs none.
     """
-    views: dict[str, Any] = {
+    players = range(len(state.setup.names))
+    views = {
         "view": None if eyes is not None else state.view(None),
         "text": str(state).split("\n") if drawn and eyes is None else [],
         "marks": state.marks() if eyes is None else {},
         "awaited": {player: method.name for player, method in state.awaited.items()},
+        "seats": [state.view(player) if eyes is None or player in eyes else None for player in players],
     }
-    if seats:
-        players = range(len(state.setup.names))
-        views["seats"] = [state.view(player) if eyes is None or player in eyes else None for player in players]
     plain: dict[str, Any] = as_plain(views)
     return plain
 
@@ -131,10 +115,9 @@ def _without(view: Any, seen: Any) -> tuple[Any, list[str] | None]:
 class FrameBuilder:
     """Makes the frames of a replay, also while it is still written: `begin`, `take` line by line, `last`."""
 
-    def __init__(self, replay: Replay, seats: bool = False, eyes: Eyes = None, drawn: bool = True) -> None:
+    def __init__(self, replay: Replay, eyes: Eyes = None, drawn: bool = True) -> None:
         self.simulation = Simulation(replay.new())
         self._header = replay.lines[0]
-        self._seats = seats
         self._eyes = eyes
         self._drawn = drawn
         self._before: Any = None
@@ -162,14 +145,12 @@ class FrameBuilder:
         if isinstance(step, Turn):
             for player, us in step.wall_us.items():
                 self._clocks[player].charge(us / 1e6, awaited[player].time_s, in_opening)
-        after = shown(self.simulation.state, self._seats, self._eyes, self._drawn)
-        if self._seats:
-            after["asked"] = self._calls(after["seats"])
-            if self._eyes is None:
-                after["view"], after["shared"] = _without(after["view"], after["seats"][0])
-            after["seats"] = _merge_equal(after["seats"])
-        patch = [after] if self._before is None else difference(self._before, after)
-        self._before = after
+        after = shown(self.simulation.state, self._eyes, self._drawn)
+        after["asked"] = self._calls(after["seats"])
+        if self._eyes is None:
+            after["view"], after["shared"] = _without(after["view"], after["seats"][0])
+        after["seats"] = _merge_equal(after["seats"])
+        patch, self._before = difference(self._before, after), after
         return framed(patch, line if self._eyes is None else _encode(_seen(step, self._eyes)))
 
     def conclude(self, rest: Sequence[bytes]) -> str:
@@ -221,21 +202,6 @@ def _event_seen(event: dict[str, Any], eyes: frozenset[Player]) -> dict[str, Any
     return event if event["player"] in eyes else {**event, "fault": {"kind": event["fault"]["kind"], "detail": ""}}
 
 
-def frames(replay: Replay, seats: bool = False) -> Iterator[bytes]:
-    """Yields the frames of a replay, header first. Raises Difference where the replay is wrong.
-
-    The last line, with the result, changes no position.
-    """
-    builder = FrameBuilder(replay, seats)
-    yield from builder.begin()
-    for number, line in enumerate(replay.lines[1:], start=1):
-        frame = builder.take(line)
-        if frame is None:
-            yield from (framed({}, each) for each in replay.lines[number:])
-            return
-        yield frame
-
-
 class OriginalFrameBuilder:
     """Makes the frames of an original replay file as `FrameBuilder` does those of a replay."""
 
@@ -270,8 +236,7 @@ class OriginalFrameBuilder:
         reader = self._reading.reader
         text = reader.drawing if self._drawn else []
         after = as_plain({"view": reader.view, "text": text, "marks": {}, "awaited": {}})
-        patch = [after] if self._before is None else difference(self._before, after)
-        self._before = after
+        patch, self._before = difference(self._before, after), after
         return framed(patch, _encode(line))
 
 
@@ -281,7 +246,7 @@ def frame_builder(
     """Returns the builder for a replay, with what each seat may see, or for an original replay file."""
     if isinstance(record, Original):
         return OriginalFrameBuilder(record, drawn)
-    return FrameBuilder(record, seats=True, eyes=eyes, drawn=drawn)
+    return FrameBuilder(record, eyes, drawn)
 
 
 def framed(patch: Any, line: bytes) -> bytes:

@@ -13,6 +13,7 @@ import psutil
 import pytest
 import trio
 from scripted import Arena
+from viewer_patches import frames
 
 from referee.games.contract import FaultKind, Result
 from referee.harness.cli.main import main
@@ -27,7 +28,6 @@ from referee.harness.replay.lines import FULL_REPORTS
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
-from referee.harness.web.viewer_frames import frames
 
 Run = Callable[..., tuple[int, str]]
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from test_exports import LINE, TURNS, eventful, record
+from viewer_patches import patched
 
 from referee.games.aiarena21 import Options, View
 from referee.harness.cli.main import main
@@ -18,7 +19,6 @@ from referee.harness.replay.formats.originals import Original, export, read_reco
 from referee.harness.replay.reader import Replay
 from referee.harness.web.page import lines
 from referee.harness.web.replay_list import FolderList, replay_list
-from referee.harness.web.viewer_frames import patched
 
 Shown = tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, Any]]
 """The views, the lines that led to them, and the last line of the data."""

@@ -17,9 +17,15 @@ from ships import Client
 
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
-from referee.harness.servers.aibg.aibg_routes import GAME_OVER, NO_GAME, NO_TRAINING, NOT_ON_MOVE, TRAINING_OVER
+from referee.harness.servers.aibg.aibg_routes import (
+    GAME_OVER,
+    NO_GAME,
+    NO_TRAINING,
+    NOT_ON_MOVE,
+    TRAINING_OVER,
+    open_aibg,
+)
 from referee.harness.servers.aibg.lobby import Lobby
-from referee.harness.servers.hosting import open_aibg
 from referee.harness.servers.users import Gatekeeper, TooMany, User
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]

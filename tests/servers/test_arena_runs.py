@@ -29,10 +29,10 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import verify
 from referee.harness.seats.roster import open_roster
 from referee.harness.servers.arena import runs
+from referee.harness.servers.arena.arena_routes import open_arena
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
 from referee.harness.servers.builtin_rivals import THINKING
-from referee.harness.servers.hosting import open_arena
 
 pytestmark = [pytest.mark.trio, pytest.mark.slow]
 in_thread = trio.to_thread.run_sync
@@ -332,12 +332,12 @@ async def test_two_moves_in_a_row_come_too_soon(server: Server) -> None:
     async def post(cell: str) -> None:
         answers.append(await server.play(battle, put(cell)))
 
-    server.arena.switch.pause()  # however slow this machine is just now
+    server.arena.pause.pause()  # however slow this machine is just now
     async with trio.open_nursery() as nursery:
         nursery.start_soon(post, "N")
         nursery.start_soon(post, "NE")
     assert [answer.status_code for answer in answers] == [200, 200]
-    server.arena.switch.resume()
+    server.arena.pause.play()
     *echoes, flip = await events.rest()
     assert sorted(echo["position"] for echo in echoes) == ["N", "NE"] and flip == {"player": "O", "action": FLIP}
     assert (await server.report())["score"] == 0
@@ -349,10 +349,10 @@ async def test_the_reason_names_a_move_that_came_too_soon_before_its_other_fault
     (battle,) = await server.order("BASE_AI_X")
     events = await server.listen(battle)
     await events.next()
-    server.arena.switch.pause()
+    server.arena.pause.pause()
     await server.play(battle, put("N"))
     await server.play(battle, {"action": FLIP})
-    server.arena.switch.resume()
+    server.arena.pause.play()
     await events.rest()
     reason = (await server.view(battle))["flippedReason"]
     assert reason == "send move before arena replies\nYou are not supposed to flip the table now"
@@ -386,10 +386,10 @@ async def test_the_reason_for_a_flip_at_quoridor_has_its_order_and_words(
 ) -> None:
     """In turn, before the rival's first move, and before the rival's reply (quoridor.md, A7)."""
     (battle,) = await server.order(case, game="quoridor")
-    server.arena.switch.pause()  # the rival does not reply to a legal move
+    server.arena.pause.pause()  # the rival does not reply to a legal move
     for action in filter(None, (first, second)):
         assert (await server.post(f"/quoridor/play/{battle}", action)).status_code == 200
-    server.arena.switch.resume()
+    server.arena.pause.play()
     await (await server.listen(battle, "quoridor")).rest()
     assert (await server.view(battle, "quoridor"))["flippedReason"] == reason
 

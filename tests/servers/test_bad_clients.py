@@ -19,8 +19,9 @@ from noughts import FLIP
 from teams import LIBRARIES, team
 
 from referee.harness.servers import http
+from referee.harness.servers.aibg.aibg_routes import open_aibg
+from referee.harness.servers.arena.arena_routes import open_arena
 from referee.harness.servers.arena.runs import Settings
-from referee.harness.servers.hosting import open_aibg, open_arena
 from referee.harness.servers.users import Gatekeeper
 from referee.harness.web.server import RequestLimits
 

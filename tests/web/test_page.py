@@ -11,6 +11,7 @@ import pytest
 from msgspec import UNSET
 from pages import Opened, Played
 from playwright.sync_api import Browser
+from viewer_patches import frames
 
 import referee
 from referee.games import registry
@@ -23,7 +24,6 @@ from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
 from referee.harness.web.page import is_painted, lines
 from referee.harness.web.page import page as page_of
-from referee.harness.web.viewer_frames import frames
 
 pytestmark = pytest.mark.slow
 

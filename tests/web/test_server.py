@@ -22,7 +22,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from referee.harness.errors import UsageError
-from referee.harness.web.guard import Guarded, allowed_hosts, bearer, forget, new_token, redirect_file
+from referee.harness.web.guard import Guarded, allowed_hosts, bearer, new_token, redirect_file
 from referee.harness.web.server import RequestLimits, arrived_at, listen, serving
 
 pytestmark = pytest.mark.slow
@@ -333,8 +333,7 @@ def test_a_port_in_use_is_reported_in_one_line() -> None:
 
 
 def test_only_we_can_read_the_redirecting_page() -> None:
-    file = redirect_file("http://127.0.0.1:1/#token=a&b")
-    assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
-    assert "#token=a&amp;b" in file.read_text()
-    forget(file)
+    with redirect_file("http://127.0.0.1:1/#token=a&b") as file:
+        assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
+        assert "#token=a&amp;b" in file.read_text()
     assert not file.exists()

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Arena
+from viewer_patches import frames, patched
 
 from referee.games import registry
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
-from referee.harness.web.viewer_frames import difference, frames, patched, shown
+from referee.harness.web.viewer_frames import difference, shown
 
 VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
 
@@ -66,7 +67,7 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
     await arena.play(match, granted_s=60)
     assert match.replay is not None
     replay = Replay(match.replay)
-    made = [msgspec.json.decode(line) for line in frames(replay, seats=True)]
+    made = [msgspec.json.decode(line) for line in frames(replay)]
     assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
     sent: Any = None
     for number, state, _ in positions(replay):
@@ -76,7 +77,7 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
         value["view"] = (
             views[0] if (names := value.pop("shared")) is None else value["view"] | dict.fromkeys(names, views[0])
         )
-        assert {name: each for name, each in value.items() if name != "asked"} == shown(state, seats=True)
+        assert {name: each for name, each in value.items() if name != "asked"} == shown(state)
         assert value["asked"].keys() == value["awaited"].keys()
         for call in state.calls():
             assert asked(value, call.player) == plain(call.params)

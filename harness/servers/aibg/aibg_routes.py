@@ -1,23 +1,26 @@
 """AIBG's requests: aibg5.md, 13.3. Quirks of the original that clients may rely on are kept."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import trio
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from referee.harness.errors import RunError
 from referee.harness.servers.aibg.aibg_seat import PendingReply
-from referee.harness.servers.aibg.lobby import AibgGame, Lobby, Refused
-from referee.harness.servers.http import ON_ERROR, json_object, reply, until_gone
+from referee.harness.servers.aibg.lobby import AibgGame, Lobby
+from referee.harness.servers.http import ON_ERROR, json_object, reply, serving, until_gone
+from referee.harness.servers.match_host import open_match_host
 from referee.harness.servers.users import BadToken, Gatekeeper, Role, TooMany
 from referee.harness.web.app import FILES, document, file
 from referee.harness.web.guard import HEADERS
@@ -40,43 +43,20 @@ LAST_FRAME_S = 1.0
 """How long a viewer has to read the last frame and leave. Some lose it if we close the connection at once."""
 
 
-class TrackedResponse(Response):
-    """A JSON response that notes when it has been sent."""
-
-    def __init__(self, status: int, value: Any, pending: PendingReply) -> None:
-        super().__init__(msgspec.json.encode(value), status, media_type="application/json")
-        self.pending = pending
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self.pending.mark_sent()
+def tracked(status: int, value: Any, pending: PendingReply) -> Response:
+    """Returns a JSON response that notes when it has been sent."""
+    response = reply(status, value)
+    response.background = BackgroundTask(pending.mark_sent)
+    return response
 
 
-class Refusal(Exception):
-    """Refuses a request with a status and a message."""
-
-    def __init__(self, status: int, message: str) -> None:
-        self.status = status
-        self.message = message
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return reply(error.status, {"message": error.message})
-
-
-async def _http_refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+async def refused(request: Request, error: HTTPException) -> Response:
+    """Answers a request that was refused."""
     return reply(error.status_code, {"message": error.detail}, error.headers)
 
 
-async def _impossible(request: Request, error: Exception) -> Response:
-    return reply(400, {"message": str(error)})
-
-
-async def _impatient(request: Request, error: Exception) -> Response:
+async def impatient(request: Request, error: TooMany) -> Response:
+    """Answers after too many wrong passwords."""
     return reply(429, {"message": "too many wrong passwords; try again in a minute"}, {"Retry-After": "60"})
 
 
@@ -91,26 +71,26 @@ class Endpoints:
     # The user.
 
     def user(self, request: Request, role: Role) -> str:
-        """Returns the user whose token it is. Raises Refusal."""
+        """Returns the user whose token it is. Raises HTTPException."""
         header = request.headers.get("authorization")
         if header is None:
-            raise Refusal(400, "no header Authorization; expected: Bearer TOKEN, with the token from /user/login")
+            raise HTTPException(400, "no header Authorization; expected: Bearer TOKEN, with the token from /user/login")
         try:
             name = self.keeper.name_of(header)
         except BadToken:
-            raise Refusal(401, "the token is invalid or has expired") from None
+            raise HTTPException(401, "the token is invalid or has expired") from None
         if (user := self.keeper.users.get(name)) is None:
-            raise Refusal(400, "there is no such user")
+            raise HTTPException(400, "there is no such user")
         if user.role != role:
-            raise Refusal(403, f"only users with the role {role} may do this")
+            raise HTTPException(403, f"only users with the role {role} may do this")
         return name
 
     def trainee(self, request: Request) -> str:
         """Does the same for training, where the original answered 500 to a bad token."""
         try:
             return self.user(request, "player")
-        except Refusal as error:
-            raise Refusal(500 if error.status == 401 else error.status, error.message) from None
+        except HTTPException as error:
+            raise HTTPException(500 if error.status_code == 401 else error.status_code, error.detail) from None
 
     # Users.
 
@@ -121,7 +101,7 @@ class Endpoints:
             return bad_request(request, "expected username and password, both as text")
         token = await self.keeper.log_in(name, password, address(request))
         if token is None:
-            raise Refusal(404, "unknown user or wrong password")
+            raise HTTPException(404, "unknown user or wrong password")
         return reply(202, {"token": token})
 
     # Games.
@@ -130,10 +110,10 @@ class Endpoints:
         name = self.user(request, "player")
         game = self.lobby.game_of(name)
         if game is None:
-            raise Refusal(400, NO_GAME)
+            raise HTTPException(400, NO_GAME)
         await self.lobby.join(game, name)
         index = game.names.index(name) + 1
-        return TrackedResponse(202, {"playerIdx": index, "gameState": game.position()}, game.seats[name].first)
+        return tracked(202, {"playerIdx": index, "gameState": game.position()}, game.seats[name].first)
 
     async def do_action(self, request: Request) -> Response:
         name = self.user(request, "player")
@@ -142,18 +122,18 @@ class Endpoints:
             return bad_request(request, EXPECTED_ACTION)
         game = self.lobby.game_of(name)
         if game is None or (name not in game.joined and not game.over):
-            raise Refusal(400, NO_GAME)
+            raise HTTPException(400, NO_GAME)
         if game.over:
-            raise Refusal(400, GAME_OVER)
+            raise HTTPException(400, GAME_OVER)
         seat = game.seats[name]
         if not seat.on_move:
-            return TrackedResponse(202, {"gameState": game.position(), "message": NOT_ON_MOVE}, seat.out_of_turn())
+            return tracked(202, {"gameState": game.position(), "message": NOT_ON_MOVE}, seat.out_of_turn())
         pending = seat.act(action, arrived_at(request))
         await pending.ready.wait()
         if pending.turn is None:
-            raise Refusal(400, GAME_OVER)
+            raise HTTPException(400, GAME_OVER)
         message = pending.turn.message or "null"
-        return TrackedResponse(202, {"gameState": game.texts.encode(pending.turn.state), "message": message}, pending)
+        return tracked(202, {"gameState": game.texts.encode(pending.turn.state), "message": message}, pending)
 
     # Training.
 
@@ -165,7 +145,7 @@ class Endpoints:
             return bad_request(request, "expected mapName, playerIdx (1 to 4) and time (minutes)")
         game = await self.lobby.train(name, int(index), minutes, map_name)
         shown = {"message": TRAINING_BEGUN.format(game.number), "gameState": game.position()}
-        return TrackedResponse(202, shown, game.seats[name].first)
+        return tracked(202, shown, game.seats[name].first)
 
     async def action_train(self, request: Request) -> Response:
         name = self.trainee(request)
@@ -174,19 +154,19 @@ class Endpoints:
             return bad_request(request, EXPECTED_ACTION)
         game = self.lobby.game_of(name, training=True)
         if game is None:
-            raise Refusal(400, NO_TRAINING)
+            raise HTTPException(400, NO_TRAINING)
         if game.over:
-            raise Refusal(400, TRAINING_OVER)
+            raise HTTPException(400, TRAINING_OVER)
         seat = game.seats[name]
         if not seat.on_move:
-            raise Refusal(400, "your last action is still being played")
+            raise HTTPException(400, "your last action is still being played")
         pending = seat.act(action, arrived_at(request))
         await pending.ready.wait()
         if pending.turn is None:
-            raise Refusal(400, TRAINING_OVER)
+            raise HTTPException(400, TRAINING_OVER)
         if pending.turn.message is not None:
-            return TrackedResponse(400, {"message": pending.turn.message}, pending)
-        return TrackedResponse(202, {"gameState": game.texts.encode(pending.turn.state)}, pending)
+            return tracked(400, {"message": pending.turn.message}, pending)
+        return tracked(202, {"gameState": game.texts.encode(pending.turn.state)}, pending)
 
     # The organiser.
 
@@ -199,7 +179,7 @@ class Endpoints:
         for name in names:
             user = self.keeper.users.get(name) if isinstance(name, str) else None
             if user is None or user.role != "player":
-                raise Refusal(400, f"there is no player {str(name)[:60]}")
+                raise HTTPException(400, f"there is no player {str(name)[:60]}")
         game = self.lobby.create(names, minutes, map_name)
         return reply(201, {"message": f"The game is created; its gameId is {game.number}"})
 
@@ -211,7 +191,7 @@ class Endpoints:
         if which is None or not isinstance(training, bool):
             return bad_request(request, "expected gameId, and training (true or false)")
         self.lobby.delete(int(which), training)
-        raise Refusal(400, f"game {int(which)} is deleted")
+        raise HTTPException(400, f"game {int(which)} is deleted")
 
     # Viewers.
 
@@ -220,7 +200,7 @@ class Endpoints:
         try:
             check_there()
         except RunError as error:
-            raise Refusal(404, str(error)) from None
+            raise HTTPException(404, str(error)) from None
         page = document("screen")
         page.headers.update(HEADERS)
         return page
@@ -231,10 +211,10 @@ class Endpoints:
         return reply(202, frame(self._game(request.query_params.get("gameId", ""))))
 
     def _game(self, text: str) -> AibgGame:
-        """Returns the game of that number. Raises Refusal."""
+        """Returns the game of that number. Raises HTTPException."""
         game = self.lobby.games.get(int(text)) if text.isdigit() and len(text) < 10 else None
         if game is None:
-            raise Refusal(400, "there is no such game")
+            raise HTTPException(400, "there is no such game")
         return game
 
     async def stream(self, socket: WebSocket) -> None:
@@ -242,14 +222,14 @@ class Endpoints:
         await socket.accept()
         try:
             if self.viewers >= VIEWERS:
-                raise Refusal(503, "too many viewers; try again later")
+                raise HTTPException(503, "too many viewers; try again later")
             if not await self.keeper.may_look(socket.query_params.get("password", ""), address(socket)):
-                raise Refusal(400, "the password is wrong")
+                raise HTTPException(400, "the password is wrong")
             game = self._game(socket.query_params.get("gameId", ""))
         except TooMany:
             return await say(socket, "too many wrong passwords; try again in a minute")
-        except Refusal as error:
-            return await say(socket, error.message)
+        except HTTPException as error:
+            return await say(socket, error.detail)
         self.viewers += 1
         try:
             async with trio.open_nursery() as nursery:
@@ -286,13 +266,25 @@ def app(lobby: Lobby, keeper: Gatekeeper) -> Starlette:
         *(Route(path, file) for path in FILES),
         WebSocketRoute("/streaming", endpoints.stream),
     ]
-    handlers: Mapping[Any, Callable[..., Awaitable[Response]]] = {
-        Refusal: _refused,
-        Refused: _impossible,
-        TooMany: _impatient,
-        HTTPException: _http_refused,
-    }
-    return Starlette(routes=routes, exception_handlers={**ON_ERROR, **handlers})
+    return Starlette(routes=routes, exception_handlers=ON_ERROR | {HTTPException: refused, TooMany: impatient})
+
+
+@asynccontextmanager
+async def open_aibg(
+    bind: str,
+    keeper: Gatekeeper,
+    names: Iterable[str] = (),
+    replays: Path | None = None,
+    seed: int | None = None,
+) -> AsyncIterator[tuple[str, Lobby]]:
+    """Serves AIBG while the block runs, and yields its address and its games. Raises UsageError.
+
+    `replays` is the folder of the replays, one a game. The seeds of all games are derived from `seed`.
+    """
+    async with open_match_host(seed) as host:
+        lobby = Lobby(host, replays)
+        async with serving(app(lobby, keeper), bind, names) as address:
+            yield address, lobby
 
 
 def frame(game: AibgGame) -> dict[str, Any]:

@@ -64,23 +64,18 @@ class PendingReply:
         """None if the game is over."""
         self.ready = trio.Event()
         self.sent_at: float | None = None
-        self._sent = trio.Event()
+        self.done = trio.Event()
+        """Set when the response has been sent, or the client has acted without it."""
 
     def resolve(self, turn: TurnInfo | None) -> None:
         """Lets the request answer."""
         self.turn = turn
         self.ready.set()
 
-    def mark_sent(self) -> None:
+    async def mark_sent(self) -> None:
         """Notes that the response has been sent."""
         self.sent_at = now()
-        self._sent.set()
-
-    async def wait_sent(self) -> float:
-        """Returns when the response was sent, or the time after `UNSENT_S` seconds."""
-        with trio.move_on_after(UNSENT_S):
-            await self._sent.wait()
-        return now() if self.sent_at is None else self.sent_at
+        self.done.set()
 
 
 class AibgSeat(Seat):
@@ -98,6 +93,7 @@ class AibgSeat(Seat):
         self._training = training
         self._parked: PendingReply | None = None  # the response to the last action
         self._refused: PendingReply | None = None  # the response to an action out of turn
+        self._unsent: PendingReply | None = None  # the response with the turn, until it is sent
         self._action: tuple[str, float] | None = None
         self._awaits: trio.Event | None = None
 
@@ -121,7 +117,11 @@ class AibgSeat(Seat):
         if not reply.ready.is_set():
             reply.resolve(TurnInfo(call.params.gameState, call.params.message))
         if reply.sent_at is None:
-            start = max(start, await self._sent_or_acted(reply, start))
+            self._unsent = reply
+            with trio.move_on_after(UNSENT_S):
+                await reply.done.wait()
+            if reply.sent_at is not None or not self._awaits.is_set():
+                start = max(start, reply.sent_at or now())
         with trio.move_on_after(max(0.0, min(start + limit_s, self.until) - now())):
             await self._awaits.wait()
         self._awaits = None
@@ -129,7 +129,8 @@ class AibgSeat(Seat):
         elapsed = max(0.0, arrived - start)
         self.totals.wall_s += elapsed
         in_time = self._action is not None and elapsed <= limit_s
-        return Reply({"action": text} if in_time else _no_action(limit_s), CallCost(elapsed))
+        late = Fault(FaultKind.TIMEOUT, f"no action within {limit_s:g} s")
+        return Reply({"action": text} if in_time else late, CallCost(elapsed))
 
     def notify(self, notice: Notice) -> None:
         """Does nothing: a client learns of the end from its next response."""
@@ -157,6 +158,8 @@ class AibgSeat(Seat):
         self._action = action, arrived
         self._parked = PendingReply()
         self._awaits.set()
+        if self._unsent is not None:
+            self._unsent.done.set()
         return self._parked
 
     def out_of_turn(self) -> PendingReply:
@@ -164,20 +167,3 @@ class AibgSeat(Seat):
         self._refused = reply = PendingReply()
         reply.ready.set()
         return reply
-
-    async def _sent_or_acted(self, reply: PendingReply, start: float) -> float:
-        """Returns when the response was sent, or `start` if the client acts first."""
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._cancel_when_acted, nursery.cancel_scope)
-            start = await reply.wait_sent()
-            nursery.cancel_scope.cancel()
-        return start
-
-    async def _cancel_when_acted(self, scope: trio.CancelScope) -> None:
-        assert self._awaits is not None
-        await self._awaits.wait()
-        scope.cancel()
-
-
-def _no_action(limit_s: float) -> Fault:
-    return Fault(FaultKind.TIMEOUT, f"no action within {limit_s:g} s")

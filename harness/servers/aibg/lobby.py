@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from math import inf
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import trio
 from msgspec import Raw
+from starlette.exceptions import HTTPException
 
 from referee.games import registry
 from referee.games.aibg5 import AIBG5, SEATS, Shot
@@ -45,10 +46,6 @@ TRAINING_GAMES = 200
 """The most that may go on at a time."""
 
 log = logging.getLogger("referee.servers.aibg")
-
-
-class Refused(Exception):
-    """The request is impossible. The message is for the client."""
 
 
 class AibgGame:
@@ -126,37 +123,37 @@ class Lobby:
         self._count = 0
 
     def create(self, names: Sequence[str], minutes: float, map_name: str) -> AibgGame:
-        """Creates a game of four users, in the order of their numbers. Raises Refused."""
+        """Creates a game of four users, in the order of their numbers. Raises HTTPException."""
         if len(names) != SEATS or len(set(names)) != SEATS:
-            raise Refused(f"a game has {SEATS} different players")
+            raise HTTPException(400, f"a game has {SEATS} different players")
         for name in names:
             if (other := self.game_of(name)) is not None and not other.over:
-                raise Refused(f"{name} is in game {other.number}, which is not over")
+                raise HTTPException(400, f"{name} is in game {other.number}, which is not over")
         return self._add(names, None, _minutes(minutes, GAME_MINUTES), map_name)
 
     async def train(self, user: str, index: int, minutes: float, map_name: str) -> AibgGame:
         """Starts a training game with the user as `playerIdx` `index`, and returns at the user's first turn.
 
-        Raises Refused.
+        Raises HTTPException.
         """
         if (other := self.game_of(user, training=True)) is not None and not other.over:
-            raise Refused("you are in a training game already")
+            raise HTTPException(400, "you are in a training game already")
         if not 1 <= index <= SEATS:
-            raise Refused(f"playerIdx must be 1 to {SEATS}")
+            raise HTTPException(400, f"playerIdx must be 1 to {SEATS}")
         if sum(game.trainee is not None and not game.over for game in self.games.values()) >= TRAINING_GAMES:
-            raise Refused("too many training games are being played; try again later")
+            raise HTTPException(400, "too many training games are being played; try again later")
         names = [user if number == index else f"Bot{number}" for number in range(1, SEATS + 1)]
         if len(set(names)) < SEATS:
-            raise Refused(f"{user} is the name of a training bot")
+            raise HTTPException(400, f"{user} is the name of a training bot")
         game = self._add(names, user, _minutes(minutes, TRAINING_MINUTES), map_name)
         self._start(game)
         await game.seats[user].first.ready.wait()
         return game
 
     async def join(self, game: AibgGame, user: str) -> None:
-        """Waits until all four have joined. Raises Refused if that takes too long or the game is over."""
+        """Waits until all four have joined. Raises HTTPException if that takes too long or the game is over."""
         if game.over:
-            raise Refused("The game is over.")
+            raise HTTPException(400, "The game is over.")
         game.joined.add(user)
         if len(game.joined) == SEATS and not game.started.is_set():
             self._start(game)
@@ -167,16 +164,16 @@ class Lobby:
         if waiting.cancelled_caught:
             if not game.waiting[user]:
                 game.joined.discard(user)
-            raise Refused("You have waited too long for the others.")
+            raise HTTPException(400, "You have waited too long for the others.")
         await game.seats[user].first.ready.wait()
         if game.state is None:
-            raise Refused("The game is over.")
+            raise HTTPException(400, "The game is over.")
 
     def delete(self, number: int, training: bool) -> None:
-        """Ends a game and forgets it. Raises Refused."""
+        """Ends a game and forgets it. Raises HTTPException."""
         game = self.games.get(number)
         if game is None or (game.trainee is not None) is not training:
-            raise Refused(f"there is no {'training ' if training else ''}game {number}")
+            raise HTTPException(400, f"there is no {'training ' if training else ''}game {number}")
         game.scope.cancel()
         game.end()
         del self.games[number]
@@ -190,7 +187,7 @@ class Lobby:
         map_name = map_name.removesuffix(".txt")
         map_name = ORIGINAL_MAPS.get(map_name, map_name)
         if map_name not in maps.names("aibg5"):
-            raise Refused(f"unknown mapName; expected one of {', '.join(maps.names('aibg5'))}")
+            raise HTTPException(400, f"unknown mapName; expected one of {', '.join(maps.names('aibg5'))}")
         for old in [number for number, game in self.games.items() if game.over][: max(0, len(self.games) - KEPT)]:
             del self.games[old]
         smallest = 0 if trainee is None else FIRST_TRAINING
@@ -219,7 +216,10 @@ class Lobby:
         kind = "game" if game.trainee is None else "training"
         return Match(
             game=GAME,
-            entrants=tuple(_entrants(game, number)),
+            entrants=tuple(
+                Entrant(name, ("client" if name in game.seats else "@trainer", str(number)), Path())
+                for name in game.names
+            ),
             seed=self._host.match_seed("game", number),
             options=rule_options.options(GAME, {"map": maps.read(GAME.name, game.map_name)}, SEATS),
             time=TimeControl(
@@ -229,12 +229,7 @@ class Lobby:
         )
 
 
-def _entrants(game: AibgGame, number: int) -> Iterable[Entrant]:
-    for name in game.names:
-        yield Entrant(name, ("client" if name in game.seats else "@trainer", str(number)), Path())
-
-
 def _minutes(minutes: float, limit: float) -> float:
     if not 0 < minutes <= limit:
-        raise Refused(f"time must be more than 0 and at most {limit:g} minutes")
+        raise HTTPException(400, f"time must be more than 0 and at most {limit:g} minutes")
     return minutes

@@ -1,7 +1,8 @@
 """The Arena's requests: tictactoe.md, part C."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from uuid import uuid4
 
 import trio
@@ -10,17 +11,18 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from referee.games.game import Game
-from referee.harness.servers.arena.arena_seat import ArenaSeat
-from referee.harness.servers.arena.runs import Arena, NotAllowed, Run, TooManyBattles
-from referee.harness.servers.http import ON_ERROR, members, reply, until_gone
+from referee.harness.servers.arena.arena_seat import ArenaSeat, Compat, Terms
+from referee.harness.servers.arena.runs import Arena, Settings
+from referee.harness.servers.http import ON_ERROR, members, reply, serving, until_gone
+from referee.harness.servers.match_host import open_match_host
 from referee.harness.web.server import arrived_at
 
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 """Pages of any origin may play: the battle's id is the only credential."""
-NOW_HEADER = "x-referee-now"
+NOW_HEADER = b"x-referee-now"
 
 FindSeat = Callable[[str], ArenaSeat | None]
 """Returns the client's seat of a battle."""
@@ -50,8 +52,8 @@ class Stream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def player_routes(path: str, find: FindSeat) -> list[Route]:
-    """Returns a player's routes below a game's `path`: the stream and the moves."""
+def player_routes(find: FindSeat) -> list[Route]:
+    """Returns a player's routes: the stream and the moves. A battle's id is unique, whatever the game."""
 
     async def start(request: Request) -> Response:
         client = find(request.path_params["battle"])
@@ -77,142 +79,139 @@ def player_routes(path: str, find: FindSeat) -> list[Route]:
         return Response(status_code=204, headers=ANY_ORIGIN | allowed)
 
     return [
-        Route(f"{path}/start/{{battle}}", start, methods=["GET"]),
-        Route(f"{path}/play/{{battle}}", play, methods=["POST"]),
-        Route(f"{path}/play/{{battle}}", preflight, methods=["OPTIONS"]),
+        Route("/{game}/play/{battle}", play, methods=["POST"]),
+        Route("/{game}/start/{battle}", start, methods=["GET"]),
+        Route("/{game}/play/{battle}", preflight, methods=["OPTIONS"]),
     ]
 
 
-def app(arena: Arena, test: bool = False) -> Starlette:
-    """Returns the application. `test` adds routes that set the time and hold the opponents back."""
+class Endpoints:
+    """The requests of coordinators and organisers, one method for each."""
 
-    def client_of(ident: str) -> ArenaSeat | None:
-        battle = arena.battles.get(ident)
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+
+    def client(self, ident: str) -> ArenaSeat | None:
+        """Returns the client's seat of a battle."""
+        battle = self.arena.battles.get(ident)
         return None if battle is None else battle.client
 
-    async def root(request: Request) -> Response:
-        return PlainTextResponse("The Arena: " + ", ".join(f"/{name}" for name in arena.games) + "\n")
+    def game(self, request: Request) -> Game:
+        """Returns the game in the path. Raises HTTPException 404."""
+        game = self.arena.games.get(request.path_params["game"])
+        if game is None:
+            raise HTTPException(404)
+        return game
 
-    routes: list[Route] = []
-    for name in arena.games:  # first, as Starlette tries routes in order
-        routes += player_routes(f"/{name}", client_of)
-    for name, game in arena.games.items():
-        routes += _coordinator_routes(f"/{name}", arena, game)
-    routes.append(Route("/", root))
-    if test:
-        routes = [Route(route.path, _with_time(arena, route.endpoint), methods=route.methods) for route in routes]
-        routes += _test_routes(arena)
-    return Starlette(routes=routes, exception_handlers=ON_ERROR)
+    async def root(self, request: Request) -> Response:
+        return PlainTextResponse("The Arena: " + ", ".join(f"/{name}" for name in self.arena.games) + "\n")
 
-
-def _coordinator_routes(path: str, arena: Arena, game: Game) -> list[Route]:
-    """Returns the routes of a coordinator and an organiser below a game's `path`."""
-
-    async def evaluate(request: Request) -> Response:
-        body = await members(request)
+    async def evaluate(self, request: Request) -> Response:
+        game, body = self.game(request), await members(request)
         texts = [body.get(name) for name in ("runId", "callbackUrl", "teamUrl")]
         if not all(isinstance(value, str) and value for value in texts):
             return reply(400, {"error": "missing runId, callbackUrl or teamUrl"})
         ident, callback_url, team_url = map(str, texts)
         case = body["caseType"] if isinstance(body.get("caseType"), str) else None
-        run = await _started(arena.evaluate(game, ident, team_url, callback_url, case))
+        run = await self.arena.evaluate(game, ident, team_url, callback_url, case)
         return reply(200, {"battleIds": [battle.ident for battle in run.battles], "errors": run.errors})
 
-    async def tryout(request: Request) -> Response:
-        team_url = (await members(request)).get("teamUrl")
+    async def tryout(self, request: Request) -> Response:
+        game, team_url = self.game(request), (await members(request)).get("teamUrl")
         if not isinstance(team_url, str) or not team_url:
             return reply(400, {"error": "missing teamUrl"})
-        run = await _started(arena.evaluate(game, str(uuid4()), team_url, None))
-        result = (
-            f"{request.url.scheme}://{request.url.netloc}{request.url.path.removesuffix('tryout')}result/{run.ident}"
-        )
-        return reply(200, {"resultUrl": result, "errors": run.errors})
+        run = await self.arena.evaluate(game, str(uuid4()), team_url, None)
+        path = request.url.path.removesuffix("tryout") + f"result/{run.ident}"
+        return reply(200, {"resultUrl": str(request.url.replace(path=path)), "errors": run.errors})
 
-    async def result(request: Request) -> Response:
-        run = arena.runs.get(request.path_params["run"])
+    async def result(self, request: Request) -> Response:
+        game, run = self.game(request), self.arena.runs.get(request.path_params["run"])
         if run is None or run.game is not game:
             return reply(404, {"error": "run not found"})
         if not run.over:
             return reply(200, {"message": "no result yet"})
         return reply(200, {battle.ident: battle.message() for battle in run.battles})
 
-    async def view(request: Request) -> Response:
-        battle = arena.battles.get(request.path_params["battle"])
+    async def view(self, request: Request) -> Response:
+        self.game(request)
+        battle = self.arena.battles.get(request.path_params["battle"])
         if battle is None:
             return reply(200, None)
         await battle.settled()
         return reply(200, battle.view())
 
-    async def greet(request: Request) -> Response:
+    async def greet(self, request: Request) -> Response:
+        self.game(request)
         return reply(200, {"hi": "hi"})
 
-    async def ok(request: Request) -> Response:
+    async def ok(self, request: Request) -> Response:
+        self.game(request)
         return PlainTextResponse("OK")
 
-    async def to_root(request: Request) -> Response:
+    async def to_root(self, request: Request) -> Response:
+        self.game(request)
         return RedirectResponse("/", 302)
 
-    return [
-        Route(f"{path}/evaluate", evaluate, methods=["POST"]),
-        Route(f"{path}/tryout", tryout, methods=["POST"]),
-        Route(f"{path}/result/{{run}}", result),
-        Route(f"{path}/admin/view/{{battle}}", view),
-        Route(f"{path}/hi", greet),
-        Route(path, ok, methods=["POST"]),
-        Route(path, to_root),
+    # For the original's own tests, which set the time and hold the opponents back (C7).
+
+    async def sweep(self, request: Request) -> Response:
+        client = self.client(request.path_params["battle"])
+        why = None if client is None else client.sweep()
+        return reply(200, {} if client is None or why is None else {client.ident: why})
+
+    async def pause(self, request: Request) -> Response:
+        self.arena.pause.pause()
+        return reply(200, {})
+
+    async def resume(self, request: Request) -> Response:
+        self.arena.pause.play()
+        return reply(200, {})
+
+
+def app(arena: Arena, test: bool = False) -> ASGIApp:
+    """Returns the application. With `test`, requests set the time and can hold the opponents back."""
+    endpoints = Endpoints(arena)
+    routes = [
+        *player_routes(endpoints.client),
+        Route("/", endpoints.root),
+        Route("/{game}/evaluate", endpoints.evaluate, methods=["POST"]),
+        Route("/{game}/tryout", endpoints.tryout, methods=["POST"]),
+        Route("/{game}/result/{run}", endpoints.result),
+        Route("/{game}/admin/view/{battle}", endpoints.view),
+        Route("/{game}/hi", endpoints.greet),
+        Route("/{game}", endpoints.ok, methods=["POST"]),
+        Route("/{game}", endpoints.to_root),
     ]
+    if not test:
+        return Starlette(routes=routes, exception_handlers=ON_ERROR)
+    routes += [
+        Route("/test/sweep/{game}/{battle}", endpoints.sweep, methods=["POST"]),
+        Route("/test/pause", endpoints.pause, methods=["POST"]),
+        Route("/test/resume", endpoints.resume, methods=["POST"]),
+    ]
+    inner = Starlette(routes=routes, exception_handlers=ON_ERROR)
 
-
-async def _started(run: Awaitable[Run]) -> Run:
-    try:
-        return await run
-    except NotAllowed as error:
-        raise HTTPException(400, str(error)) from None
-    except TooManyBattles:
-        raise HTTPException(503, "too many battles are being played; try again later") from None
-
-
-# For the original's own tests, which set the time and hold the opponents back (C7).
-
-
-def _with_time(arena: Arena, endpoint: Any) -> Any:
-    """Returns an endpoint that first sets the time to the one in the request."""
-
-    async def timed(request: Request) -> Response:
-        _set_time(arena, request)
-        response: Response = await endpoint(request)
-        return response
+    async def timed(scope: Scope, receive: Receive, send: Send) -> None:
+        """Stops the clock at the time in the request. No limit passes by itself any more."""
+        text = dict(scope["headers"]).get(NOW_HEADER, b"")
+        if text.isdigit():
+            now_s = int(text[:15]) / 1000
+            arena.terms.now, arena.terms.real = lambda: now_s, False
+        await inner(scope, receive, send)
 
     return timed
 
 
-def _set_time(arena: Arena, request: Request) -> None:
-    """Stops the clock at the time in the request. No limit passes by itself any more."""
-    text = request.headers.get(NOW_HEADER, "")
-    if text.isdigit():
-        now_s = int(text[:15]) / 1000
-        arena.terms.now, arena.terms.real = lambda: now_s, False
+@asynccontextmanager
+async def open_arena(
+    bind: str, settings: Settings, compat: Compat = "seed", names: Iterable[str] = (), test: bool = False
+) -> AsyncIterator[tuple[str, Arena]]:
+    """Serves the Arena while the block runs, and yields its address and itself. Raises UsageError.
 
-
-def _test_routes(arena: Arena) -> list[Route]:
-    async def sweep(request: Request) -> Response:
-        _set_time(arena, request)
-        battle = arena.battles.get(request.path_params["battle"])
-        why = None if battle is None else battle.client.sweep()
-        return reply(200, {} if battle is None or why is None else {battle.ident: why})
-
-    async def pause(request: Request) -> Response:
-        _set_time(arena, request)
-        arena.switch.pause()
-        return reply(200, {})
-
-    async def resume(request: Request) -> Response:
-        _set_time(arena, request)
-        arena.switch.resume()
-        return reply(200, {})
-
-    return [
-        Route("/test/sweep/{game}/{battle}", sweep, methods=["POST"]),
-        Route("/test/pause", pause, methods=["POST"]),
-        Route("/test/resume", resume, methods=["POST"]),
-    ]
+    With `test`, requests set the time of day and can hold opponents back.
+    """
+    terms = Terms(compat, now=time.time, real=False) if test else Terms(compat)
+    async with open_match_host(settings.seed) as host:
+        arena = Arena(host, terms, settings)
+        async with serving(app(arena, test), bind, names) as address:
+            yield address, arena

@@ -14,9 +14,9 @@ from msgspec import Struct
 from referee.games.arena import FLIP_ALIAS, OUT_OF_TIME, UNKNOWN_ACTION, Battle
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player
 from referee.harness.bell import Bell
+from referee.harness.match.pause import PauseControl
 from referee.harness.process import stall_clock
 from referee.harness.seats.seat import CallCost, MatchContext, OutOfTurn, OutOfTurnSeat, Reply, Withdrawn, no_answer
-from referee.harness.servers.builtin_rivals import PauseSwitch
 from referee.protocol.messages import Clock, Initialize
 
 Compat = Literal["seed", "original"]
@@ -120,7 +120,7 @@ class EventStream:
 class ArenaSeat(OutOfTurnSeat):
     """The client that knows the battle's id. Nothing else identifies it."""
 
-    def __init__(self, ident: str, terms: Terms, switch: PauseSwitch | None = None) -> None:
+    def __init__(self, ident: str, terms: Terms, pause: PauseControl | None = None) -> None:
         super().__init__()
         self.ident = ident
         self.terms = terms
@@ -134,7 +134,7 @@ class ArenaSeat(OutOfTurnSeat):
         """Set when the match no longer needs the seat."""
         self.announced = trio.Event()
         """Set when the team's service has replied to the announcement of the battle."""
-        self.switch = switch or PauseSwitch()
+        self.pause = pause or PauseControl()
         """While it is paused, the rival does not reply."""
         self._moves = 0  # of both sides
         self._last_by_client = False
@@ -192,7 +192,7 @@ class ArenaSeat(OutOfTurnSeat):
         if self._last_by_client:
             with trio.move_on_after(self.terms.reply_delay_s):
                 await self._speaks()
-        if self.switch.paused:
+        if self.pause.paused:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._until_resumed, nursery.cancel_scope)
                 await self._speaks()
@@ -227,21 +227,23 @@ class ArenaSeat(OutOfTurnSeat):
         self.events.add(event)
 
     async def end(self, orderly: bool = True) -> None:
-        self.events.over = True
-        self._greeted.set()
-        while self._posted:
-            self._posted.popleft().done.set()  # the battle ended first
-        self.closed.set()
-        self._changed.ring()
+        self._finish()
         with trio.move_on_after(LAST_EVENT_S):
             while self.events.listeners:
                 await self._changed.wait()
 
     def close(self) -> None:
         """Releases everything but the events, after a match that ended or was broken off."""
-        self.events.over, self._context = True, None
+        self._context = None
+        self._finish()
+
+    def _finish(self) -> None:
+        """Answers open requests: the battle ended first."""
+        self.events.over = True
         self.closed.set()
         self._greeted.set()
+        while self._posted:
+            self._posted.popleft().done.set()
         self._changed.ring()
 
     @property
@@ -328,7 +330,7 @@ class ArenaSeat(OutOfTurnSeat):
             await self._changed.wait()
 
     async def _until_resumed(self, scope: trio.CancelScope) -> None:
-        await self.switch.wait()
+        await self.pause.hold()
         scope.cancel()
 
     async def _change_before(self, moment: float) -> bool:

@@ -14,17 +14,19 @@ from uuid import uuid4
 
 import trio
 from msgspec import Struct, field
+from starlette.exceptions import HTTPException
 
 from referee.games import registry
 from referee.games.contract import Player
 from referee.games.game import Game
 from referee.harness.match.judge import JUDGE_PLANS, Case, JudgePlan
 from referee.harness.match.match import Match
+from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
-from referee.harness.servers.builtin_rivals import BuiltinRival, PauseSwitch
+from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost
 
 PATHS = {"tictactoe": "tic-tac-toe", "connectfour": "connect4"}
@@ -38,14 +40,6 @@ KEPT_RUNS = 1000
 """How many runs are kept. The oldest that are over are dropped."""
 
 log = logging.getLogger("referee.servers.arena")
-
-
-class TooManyBattles(Exception):
-    """The server plays as many battles as it may."""
-
-
-class NotAllowed(Exception):
-    """A URL that we may not call."""
 
 
 class ArenaBattle(Struct, eq=False):
@@ -163,7 +157,7 @@ class Arena:
         self.settings = settings
         self.runs: dict[str, Run] = {}
         self.battles: dict[str, ArenaBattle] = {}
-        self.switch = PauseSwitch()
+        self.pause = PauseControl()
         """While it is paused, no opponent replies."""
         self._host = host
         self._open = 0
@@ -175,14 +169,14 @@ class Arena:
     ) -> Run:
         """Starts a run: one battle for each case, or for the named one, and announces each to the team.
 
-        The callback reports the score later. Raises NotAllowed, TooManyBattles.
+        The callback reports the score later. Raises HTTPException.
         """
         for url in filter(None, (team_url, callback_url)):
             self.check_url(url)
         course = JUDGE_PLANS[game.name]
         cases = [case for case in course.cases if case.name == case_type] or list(course.cases)
         if self._open + len(cases) > BATTLES:
-            raise TooManyBattles
+            raise HTTPException(503, "too many battles are being played; try again later")
         run = Run(ident, game, course, team_url, callback_url)
         run.battles = [self._new_battle(game, case) for case in cases]
         self._remember(run)
@@ -196,23 +190,23 @@ class Arena:
         return run
 
     def check_url(self, url: str) -> None:
-        """Raises NotAllowed unless we may call this URL."""
+        """Raises HTTPException 400 unless we may call this URL."""
         try:
             parts = urlsplit(url)
             host = parts.hostname or ""
             _ = parts.port
         except ValueError:
-            raise NotAllowed(f"{url[:100]} is not a URL") from None
+            raise HTTPException(400, f"{url[:100]} is not a URL") from None
         if parts.scheme not in ("http", "https") or parts.username is not None:
-            raise NotAllowed(f"{url[:100]} is not a plain http URL")
+            raise HTTPException(400, f"{url[:100]} is not a plain http URL")
         if "*" not in self.settings.allow and host not in self.settings.allow:
-            raise NotAllowed(f"{host} may not be called from here; --allow adds it")
+            raise HTTPException(400, f"{host} may not be called from here; --allow adds it")
 
     # One battle.
 
     def _new_battle(self, game: Game, case: Case) -> ArenaBattle:
         rival_seat = OPPONENTS[case.name].seats[game.name]
-        client = ArenaSeat(str(uuid4()), self.terms, self.switch)
+        client = ArenaSeat(str(uuid4()), self.terms, self.pause)
         return ArenaBattle(client.ident, game, case, 1 if rival_seat == 0 else 0, client)
 
     async def _play(self, run: Run, battle: ArenaBattle) -> None:
@@ -221,7 +215,7 @@ class Arena:
         score = 0
         try:
             with battle.scope:
-                seats = [BuiltinRival(battle.case.name, self.switch), battle.client]
+                seats = [BuiltinRival(battle.case.name, self.pause), battle.client]
                 verdict = await self._host.play(self._match(run, battle), seats if battle.seat == 1 else seats[::-1])
                 score = battle.case.pay(verdict, battle.seat, battle.case.points)
         except Exception as error:

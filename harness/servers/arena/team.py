@@ -65,7 +65,7 @@ async def open_team_server(bind: str, game: Game, compat: Compat = "seed") -> As
     terms = Terms(compat)
     clients: dict[str, ArenaSeat] = {}
     path = f"/{path_of(game)}"
-    app = Starlette(routes=player_routes(path, clients.get), exception_handlers=ON_ERROR)
+    app = Starlette(routes=player_routes(clients.get), exception_handlers=ON_ERROR)
     async with trio.open_nursery() as nursery, serving(app, bind, ()) as address:
 
         def inside(entrant: Entrant, limits: Limits) -> Seat | None:
