@@ -32,7 +32,7 @@ from referee.games.arena import Battle
 from referee.games.connectfour import ConnectFour
 from referee.games.contract import Player, Setup
 from referee.games.quoridor import Quoridor
-from referee.harness.match.judge import JUDGE_PLANS
+from referee.harness.servers.arena.judge import JUDGE_PLANS
 from referee.harness.servers.arena.runs import path_of
 
 SERVE = [sys.executable, "-m", "referee.harness.cli.main", "serve"]

@@ -16,7 +16,6 @@ from referee.harness.isolation.doctor import attacker
 from referee.harness.isolation.doctor.attacker import ATTACKS, Targets
 from referee.harness.isolation.plan import Isolation
 from referee.harness.process.limits import Limits
-from referee.harness.process.pipes import Pipes
 from referee.harness.process.transport import Late
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.program import Bot
@@ -84,7 +83,7 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
         rival = await roster.start(Entrant("rival", (*PYTHON, str(program), f"{mark}-rival"), folder / "rival"))
         secret = int((await _first_line(rival)) or 0)
         targets = Targets(
-            victim=_pid(rival),
+            victim=rival.account().process.pid or 0,
             mark=mark,
             secret=secret,
             referee=os.getpid(),
@@ -114,12 +113,6 @@ async def attack(name: str, roster: Roster, folder: Path) -> Attacked:
     return Attacked(name, guarantee, what[:1].lower() + what[1:], reached, detail)
 
 
-def _pid(bot: Bot) -> int:
-    transport = bot.transport
-    assert isinstance(transport, Pipes)
-    return transport.process.handle.pid
-
-
 async def _first_line(bot: Bot) -> bytes:
     """Reads the first line of a bot, or a part of it if the bot ends or is late."""
     line = b""
@@ -137,7 +130,7 @@ def _harm(rival: Bot) -> str | None:
     if forged := rival.transport.pending():
         return f"the rival's output contains {forged[:20]!r}"
     try:
-        state = psutil.Process(_pid(rival)).status()
+        state = psutil.Process(rival.account().process.pid).status()
     except psutil.NoSuchProcess:
         return "the rival has ended"
     return f"the rival is {state}" if state in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) else None

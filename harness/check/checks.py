@@ -81,10 +81,10 @@ async def check(request: Check, progress: Progress | None = None) -> CheckReport
 
 
 async def _attempt(rule: str, trial: Trial, is_broken: bool) -> RuleResult:
-    started = time.perf_counter()
+    if is_broken:
+        return RuleResult(rule, Status.SKIPPED, 0.0, NOT_TRIED)
+    started, trial.rule = time.perf_counter(), rule
     try:
-        if is_broken:
-            raise Skip(NOT_TRIED)
         status, note = Status.PASSED, await RULE_FUNCTIONS[rule](trial)
     except Skip as skip:
         status, note = Status.SKIPPED, str(skip)

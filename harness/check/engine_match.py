@@ -4,7 +4,6 @@ It needs no other program, and it can show the bot every position that the engin
 """
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import trio
@@ -12,16 +11,17 @@ from msgspec import Struct
 
 from referee.games.contract import Call, Fault, Notice, Player, Setup
 from referee.games.dice import derive_seed
-from referee.games.game import Game, TimeControl
+from referee.harness.check.request import Check
 from referee.harness.match.listener import Intervention
 from referee.harness.match.turn import Driver
-from referee.harness.process.limits import Limits, exit_words
+from referee.harness.process.limits import exit_words
 from referee.harness.process.usage import living_below
 from referee.harness.seats.chaos import Chaos
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import MatchContext, Reply, Seat
 from referee.protocol import messages
+from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding, Initialize
 
 ENOUGH = "the check has seen enough"
@@ -67,12 +67,9 @@ def pipes(bot: Bot) -> Chaos:
 class GamePlan(Struct, frozen=True):
     """What to play in one game."""
 
-    game: Game
+    request: Check
     seat: Player
     seed: int
-    options: Any
-    """`game.options`."""
-    time: TimeControl
     encodings: tuple[Encoding, ...]
     calls: int
     """The game is stopped after this many calls; closing calls still follow."""
@@ -85,8 +82,8 @@ class GamePlan(Struct, frozen=True):
 
     @property
     def setup(self) -> Setup:
-        seats = self.game.seats.start if self.seat < self.game.seats.start else self.seat + 1
-        return Setup(self.seed, NAMES[:seats], self.options)
+        seats = max(self.request.game.seats.start, self.seat + 1)
+        return Setup(self.seed, NAMES[:seats], self.request.options)
 
 
 class CallRecord(Struct, frozen=True):
@@ -111,11 +108,11 @@ class EngineGame(Struct):
         return self.calls[-1].method if self.calls else "initialize"
 
 
-async def play_engine_game(bot: Bot, plan: GamePlan, limits: Limits) -> EngineGame:
+async def play_engine_game(bot: Bot, plan: GamePlan) -> EngineGame:
     """Plays the game until it ends or the bot is at fault."""
     started = time.perf_counter()
     result = EngineGame([])
-    driver = await _greeted(plan, CheckedSeat(bot, result, plan.shadow), result, limits)
+    driver = await _greeted(plan, CheckedSeat(bot, result, plan.shadow), result)
     result.startup_s = time.perf_counter() - started
     if result.fault is None:
         await driver.play()
@@ -157,15 +154,15 @@ class CheckedSeat(Seat):
         self.bot.flush()
 
 
-async def _greeted(plan: GamePlan, seat: Seat, result: EngineGame, limits: Limits) -> Driver:
+async def _greeted(plan: GamePlan, seat: Seat, result: EngineGame) -> Driver:
     """Greets `seat`, and the engine at every other seat."""
-    driver = Driver(plan.game, plan.setup, plan.time)
+    request, setup = plan.request, plan.setup
+    driver = Driver(request.game, setup, request.time)
     driver.intervention = _Enough(driver, plan, result)
-    for player in range(len(plan.setup.names)):
-        driver.seats.append(seat if player == plan.seat else EngineSeat())
-    for player in range(len(driver.seats)):
+    driver.seats += [seat if player == plan.seat else EngineSeat() for player in range(len(setup.names))]
+    for player in range(len(setup.names)):
         luck = plan.luck or plan.seed if player == plan.seat else derive_seed(plan.seed, "rivals")
-        await driver.greet(player, limits, plan.encodings, luck)
+        await driver.greet(player, request.limits, plan.encodings, luck)
     return driver
 
 
@@ -194,23 +191,22 @@ class _Enough(Intervention):
 class _Measured(EngineSeat):
     """The engine at the bot's seat: records the size of the params of every call."""
 
-    def __init__(self, result: EngineGame, encode: Callable[[Any], bytes]) -> None:
+    def __init__(self, result: EngineGame) -> None:
         super().__init__()
         self.result = result
-        self.encode = encode
         self.sizes: list[tuple[str, int]] = []
 
     async def ask(self, call: Call, clock: messages.Clock, limit_s: float) -> Reply:
-        self.sizes.append((call.method.name, len(self.encode(call.params))))
+        self.sizes.append((call.method.name, len(JSON.encode(call.params))))
         reply = await super().ask(call, clock, limit_s)
         self.result.calls.append(CallRecord(call.method.name, reply.value, 0.0))
         return reply
 
 
-async def params_sizes(plan: GamePlan, encode: Callable[[Any], bytes]) -> list[tuple[str, int]]:
-    """Plays the same game with the engine at the bot's seat. Returns each call's method and the bytes of its params."""
+async def params_sizes(plan: GamePlan) -> list[tuple[str, int]]:
+    """Plays the same game with the engine at the bot's seat. Returns each call's method and the size of its params."""
     result = EngineGame([])
-    seat = _Measured(result, encode)
-    driver = await _greeted(plan, seat, result, Limits())
+    seat = _Measured(result)
+    driver = await _greeted(plan, seat, result)
     await driver.play()
     return seat.sizes

@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import msgspec
 
 from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Finding, Level, RuleResult, Status
-from referee.harness.check.source_lines import Place
 from referee.harness.errors import RunError
 from referee.harness.installed import installed
 from referee.harness.markdown import escaped
@@ -93,7 +92,12 @@ def project_address() -> str:
 def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
     """Points to the lines that the finding mentions, or else to the bot as a whole."""
     locations = [
-        {"physicalLocation": {"artifactLocation": {"uri": _uri(prefix, place.file)}, "region": _region(place)}}
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": quote(PurePosixPath(prefix, place.file).as_posix())},
+                "region": {"startLine": place.line} | ({} if place.column is None else {"startColumn": place.column}),
+            }
+        }
         for place in finding.places
     ]
     whole = {"physicalLocation": {"artifactLocation": {"uri": quote(Path(bot).as_posix())}}}
@@ -106,14 +110,6 @@ def _result(finding: Finding, bot: str, prefix: str) -> dict[str, Any]:
         "relatedLocations": locations[1:],
         "properties": {"seat": finding.seat, "call": finding.call, "method": finding.method},
     }
-
-
-def _uri(prefix: str, file: str) -> str:
-    return quote(PurePosixPath(prefix, file).as_posix())
-
-
-def _region(place: Place) -> dict[str, int]:
-    return {"startLine": place.line} | ({} if place.column is None else {"startColumn": place.column})
 
 
 def annotations(report: CheckReport, prefix: str = "") -> Iterator[str]:

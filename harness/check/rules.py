@@ -1,6 +1,8 @@
 """The rules of a check: each is a function that tries one of them, and returns in a few words what it has tried."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 import msgspec
 
@@ -15,7 +17,6 @@ from referee.harness.opponents import opponents
 from referee.harness.process.limits import mebibytes
 from referee.harness.programs.spec import entrant
 from referee.harness.seats.chaos import Manner
-from referee.harness.seats.program import PROGRAM_CHARACTERS
 from referee.protocol.codec import JSON
 from referee.protocol.messages import Encoding
 from referee.protocol.text import quote
@@ -44,11 +45,10 @@ async def builds(trial: Trial) -> str:
 
 
 async def starts(trial: Trial) -> str:
-    game, bot = await trial.play("starts", trial.plan(encodings=BOTH, calls=0, breaks_off=True))
+    game, bot = await trial.play(trial.plan(encodings=BOTH, calls=0, breaks_off=True))
     if game.fault is None:
         handshake = bot.handshake
-        trial.program = " ".join(filter(None, (handshake.name, handshake.version)))[:PROGRAM_CHARACTERS] or None
-        trial.reuse = handshake.reuse
+        trial.program, trial.reuse = bot.program_name, handshake.reuse
         if handshake.encoding is Encoding.MSGPACK:
             trial.encodings = list(BOTH)
     return f"as {trial.program}, in {trial.startup_s:.2f} s" if trial.program else f"in {trial.startup_s:.2f} s"
@@ -57,36 +57,33 @@ async def starts(trial: Trial) -> str:
 async def greets_json(trial: Trial) -> str:
     both = Encoding.MSGPACK in trial.encodings  # otherwise `answers_every_call` checks the answers
     plan = trial.plan(encodings=(Encoding.JSON,), calls=2 if both else 0, breaks_off=not both)
-    game, bot = await trial.play(None, plan)
+    game, bot = await trial.play(plan, level=None)
     if game.fault is None:
         return f"and answered {len(game.calls)} calls" if both else ""
     if not game.calls and game.fault.kind is FaultKind.ERROR and both:
         trial.encodings = [Encoding.MSGPACK]
-        trial.report("greets-json", Level.WARNING, f"plays in msgpack only: {game.fault.detail}", plan)
+        trial.report(Level.WARNING, f"plays in msgpack only: {game.fault.detail}", plan)
     else:
-        trial.report_fault("greets-json", plan, game, bot)
+        trial.report_fault(plan, game, bot)
     return ""
 
 
 async def greets_msgpack(trial: Trial) -> str:
     if Encoding.MSGPACK not in trial.encodings:
         raise Skip("it chose json when both were offered")
-    game, _ = await trial.play("greets-msgpack", trial.plan(encodings=(Encoding.MSGPACK,), calls=2))
+    game, _ = await trial.play(trial.plan(encodings=(Encoding.MSGPACK,), calls=2))
     return f"and answered {len(game.calls)} calls"
 
 
 async def answers_every_call(trial: Trial) -> str:
     """Plays game after game, until the bot was called with every method that the engine's own games reach."""
-    reachable = {
-        method for number in range(MAX_GAMES) for method, _ in await params_sizes(trial.plan(number), JSON.encode)
-    }
-    counts: dict[str, int] = {}
+    reachable = {method for number in range(MAX_GAMES) for method, _ in await params_sizes(trial.plan(number))}
+    counts = Counter[str]()
     for number in range(MAX_GAMES):
         if number >= GAMES and reachable <= counts.keys():
             break
-        game, _ = await trial.play("answers-every-call", trial.plan(number))
-        for call in game.calls:
-            counts[call.method] = counts.get(call.method, 0) + 1
+        game, _ = await trial.play(trial.plan(number))
+        counts.update(call.method for call in game.calls)
         if game.fault is not None:
             break
     return ", ".join(f"{count} {method}" for method, count in counts.items())
@@ -95,7 +92,7 @@ async def answers_every_call(trial: Trial) -> str:
 async def every_seat(trial: Trial) -> str:
     seats = range(1, trial.game.seats.stop - 1)
     for seat in seats:
-        await trial.play("every-seat", trial.plan(seat=seat, number=seat))
+        await trial.play(trial.plan(seat=seat, number=seat))
     return f"seats 0 to {seats[-1]}" if seats else "there is only one"
 
 
@@ -104,28 +101,16 @@ async def exits(trial: Trial) -> str:
 
 
 async def end_of_file(trial: Trial) -> str:
-    await trial.play("end-of-file", trial.plan(calls=3, breaks_off=True), says_exit=False)
+    await trial.play(trial.plan(calls=3, breaks_off=True), says_exit=False)
     return "in the middle of a game"
 
 
 # Unusual frames and large states.
 
 
-async def unknown_members(trial: Trial) -> str:
-    return await _with_frames(trial, "unknown-members", Manner(members=True, reordered=True, padded=12), FEW_CALLS)
-
-
-async def chunked_pipes(trial: Trial) -> str:
-    return await _with_frames(trial, "chunked-pipes", Manner(cuts=9, pause_s=0.001), FEW_CALLS)
-
-
-async def slow_pipes(trial: Trial) -> str:
-    return await _with_frames(trial, "slow-pipes", Manner(cuts=1, pause_s=0.1), SLOW_CALLS)
-
-
-async def _with_frames(trial: Trial, rule: str, manner: Manner, calls: int) -> str:
+async def reads_frames(trial: Trial, manner: Manner, calls: int = FEW_CALLS) -> str:
     for number in range(len(trial.encodings)):
-        await trial.play(rule, trial.plan(number=number, calls=calls), manner)
+        await trial.play(trial.plan(number=number, calls=calls), manner)
     return f"in {' and '.join(trial.encodings)}"
 
 
@@ -138,7 +123,7 @@ async def largest_states(trial: Trial) -> str:
     has_notices = any(method.result is None and not method.viewers for method in trial.game.methods.values())
     plans, sizes = await _largest_params(trial)
     for plan in plans:
-        await trial.play("largest-states", plan, level=Level.WARNING if has_notices else Level.ERROR)
+        await trial.play(plan, level=Level.WARNING if has_notices else Level.ERROR)
     return ", ".join(f"{method} {size:,} bytes" for method, size in sizes.items())
 
 
@@ -148,7 +133,7 @@ async def _largest_params(trial: Trial) -> tuple[list[GamePlan], dict[str, int]]
     for number in range(MAX_GAMES):
         for seat in range(trial.game.seats.stop - 1):
             plan = msgspec.structs.replace(trial.plan(number, seat, calls=LONG_CALLS), shadow=True)
-            for method, size in await params_sizes(plan, JSON.encode):
+            for method, size in await params_sizes(plan):
                 if method not in largest or size > largest[method][0]:
                     largest[method] = size, plan
     plans = {(plan.seed, plan.seat): plan for _, plan in largest.values()}
@@ -160,20 +145,20 @@ async def _largest_params(trial: Trial) -> tuple[list[GamePlan], dict[str, int]]
 
 async def repeatable(trial: Trial) -> str:
     plan = trial.plan(calls=REPEATED_CALLS)
-    first, _ = await trial.play("repeatable", plan)
-    second, _ = await trial.play("repeatable", plan)
+    first, _ = await trial.play(plan)
+    second, _ = await trial.play(plan)
     difference = _difference(first, second)
     if first.fault or second.fault or difference:
         trial.repeats = False
     if first.fault or second.fault:
         return ""
     if difference:
-        trial.report("repeatable", Level.WARNING, f"the same seed gave different answers: {difference}", plan)
+        trial.report(Level.WARNING, f"the same seed gave different answers: {difference}", plan)
         return ""
     plan = msgspec.structs.replace(plan, luck=derive_seed(trial.request.seed, "luck"))
-    other, _ = await trial.play("repeatable", plan)
+    other, _ = await trial.play(plan)
     if difference := _difference(first, other):
-        trial.report("repeatable", Level.NOTE, f"its play depends on its seed: {difference}", plan)
+        trial.report(Level.NOTE, f"its play depends on its seed: {difference}", plan)
     return f"{len(first.calls)} answers"
 
 
@@ -188,15 +173,15 @@ async def many_games(trial: Trial) -> str:
     bot = await trial.start(PLAIN)
     games: list[EngineGame] = []
     for plan in plans:
-        games.append(await play_engine_game(bot, plan, trial.limits))
+        games.append(await play_engine_game(bot, plan))
         trial.count_costs(games[-1], bot)
         if games[-1].fault is not None:
             break
     await trial.roster.end([bot])
-    trial.report_fault("many-games", plan, games[-1], bot, prefix=f"game {len(games)} in one process: ")
+    trial.report_fault(plan, games[-1], bot, prefix=f"game {len(games)} in one process: ")
     if games[-1].fault is None and trial.repeats and (difference := _difference(games[0], games[-1])):
         text = f"played the same game differently after {len(games) - 2} more in the same process: {difference}"
-        trial.report("many-games", Level.ERROR, text, plan)
+        trial.report(Level.ERROR, text, plan)
     return f"{len(games)} in one process"
 
 
@@ -220,32 +205,28 @@ async def time_limit(trial: Trial) -> str:
         raise Skip("it answered no call")
     if costs.limit_s is not None and costs.max_s > costs.limit_s * CLOSE_TO:
         text = f"its slowest call, {costs.max_method}, took {costs.max_s:.3f} s of {costs.limit_s:g} s"
-        trial.report("time-limit", Level.WARNING, text)
+        trial.report(Level.WARNING, text)
     if costs.startup_s > trial.limits.startup_s * CLOSE_TO:
         text = f"its start took {costs.startup_s:.2f} s of {trial.limits.startup_s:g} s"
-        trial.report("time-limit", Level.WARNING, text)
+        trial.report(Level.WARNING, text)
     return f"{costs.calls} calls, median {costs.median_s * 1000:.2f} ms, slowest {costs.max_s * 1000:.1f} ms"
 
 
 async def memory_limit(trial: Trial) -> str:
     limit, peak = trial.limits.memory_bytes, trial.peak_bytes
     if limit is not None and peak > limit * CLOSE_TO:
-        trial.report("memory-limit", Level.WARNING, f"used {mebibytes(peak)} of {mebibytes(limit)}")
+        trial.report(Level.WARNING, f"used {mebibytes(peak)} of {mebibytes(limit)}")
     return f"{mebibytes(peak)}, no limit" if limit is None else f"{mebibytes(peak)} of {mebibytes(limit)}"
 
 
 # Whole matches.
 
 
-async def plays_random(trial: Trial) -> str:
-    return await _matches(trial, "plays-random", "@random")
-
-
 async def plays_builtin(trial: Trial) -> str:
     name = best_opponent(trial.game.name)
     if name is None:
         raise Skip(f"there is none for {trial.game.name}")
-    return await _matches(trial, "plays-builtin", f"@{name}")
+    return await plays(trial, f"@{name}")
 
 
 def best_opponent(game: str) -> str | None:
@@ -254,17 +235,17 @@ def best_opponent(game: str) -> str | None:
     return names[-1] if names else None
 
 
-async def _matches(trial: Trial, rule: str, rival: str) -> str:
+async def plays(trial: Trial, rival: str) -> str:
     """Plays a whole match at every seat, with the built-in opponent at all other seats."""
     points, seats = 0.0, trial.game.seats.start
     for seat in range(seats):
-        verdict = await _match(trial, rule, rival, seat)
-        trial.report_match(rule, verdict, seat, rival)
+        verdict = await _match(trial, rival, seat)
+        trial.report_match(verdict, seat, rival)
         points += verdict.result.scores[seat]
     return f"{rival}, {seats} matches, {points:g} point{'' if points == 1 else 's'}"
 
 
-async def _match(trial: Trial, rule: str, rival: str, seat: int) -> Verdict:
+async def _match(trial: Trial, rival: str, seat: int) -> Verdict:
     request, seats = trial.request, trial.game.seats.start
     time, match_s = request.time, MATCHES_S / seats
     if time.match_s is None or time.match_s > match_s:
@@ -274,7 +255,7 @@ async def _match(trial: Trial, rule: str, rival: str, seat: int) -> Verdict:
     match = Match(
         game=trial.game,
         entrants=tuple(bots),
-        seed=derive_seed(request.seed, rule, seat),
+        seed=derive_seed(request.seed, trial.rule, seat),
         options=request.options,
         time=time,
         encodings=tuple(reversed(BOTH)),
@@ -295,15 +276,15 @@ RULE_FUNCTIONS: Mapping[str, Callable[[Trial], Awaitable[str]]] = {
     "every-seat": every_seat,
     "exit": exits,
     "end-of-file": end_of_file,
-    "unknown-members": unknown_members,
-    "chunked-pipes": chunked_pipes,
-    "slow-pipes": slow_pipes,
+    "unknown-members": partial(reads_frames, manner=Manner(members=True, reordered=True, padded=12)),
+    "chunked-pipes": partial(reads_frames, manner=Manner(cuts=9, pause_s=0.001)),
+    "slow-pipes": partial(reads_frames, manner=Manner(cuts=1, pause_s=0.1), calls=SLOW_CALLS),
     "largest-states": largest_states,
     "repeatable": repeatable,
     "many-games": many_games,
     "time-limit": time_limit,
     "memory-limit": memory_limit,
-    "plays-random": plays_random,
+    "plays-random": partial(plays, rival="@random"),
     "plays-builtin": plays_builtin,
 }
 """By name, in the order of `findings.RULES`."""

@@ -1,6 +1,7 @@
 """A bot under check: starts it, plays it against the engine, and collects findings and costs."""
 
 import statistics
+from collections.abc import Callable
 
 import msgspec
 
@@ -8,7 +9,7 @@ from referee.games.contract import FaultKind, Player
 from referee.games.dice import derive_seed
 from referee.harness.check.engine_match import EngineGame, GamePlan, end_bot, pipes, play_engine_game
 from referee.harness.check.findings import BASIC_RULES, RULES, Costs, Finding, Level
-from referee.harness.check.request import Check
+from referee.harness.check.request import Check, Origin
 from referee.harness.check.source_lines import places
 from referee.harness.errors import RunError
 from referee.harness.match.verdict import Verdict
@@ -34,6 +35,8 @@ class Trial:
         self.roster = roster
         self.game = request.game
         self.limits = request.limits
+        self.rule = ""
+        """The rule that is tried now."""
         self.findings: list[Finding] = []
         self.program: str | None = None
         """The name and version that the bot announces."""
@@ -62,11 +65,9 @@ class Trial:
         if encodings is None:
             encodings = (self.encodings[number % len(self.encodings)],)
         return GamePlan(
-            game=self.game,
+            request=self.request,
             seat=seat,
             seed=derive_seed(self.request.seed, "check", number),
-            options=self.request.options,
-            time=self.request.time,
             encodings=encodings,
             calls=calls,
             breaks_off=breaks_off,
@@ -80,25 +81,24 @@ class Trial:
 
     async def play(
         self,
-        rule: str | None,
         plan: GamePlan,
         manner: Manner = PLAIN,
         says_exit: bool = True,
-        level: Level = Level.ERROR,
+        level: Level | None = Level.ERROR,
     ) -> tuple[EngineGame, Bot]:
-        """Plays one game in a new process. A fault becomes a finding for `rule`; None leaves that to the caller."""
+        """Plays one game in a new process. A fault becomes a finding; with the `level` None, the caller reports it."""
         bot = await self.start(manner)
-        game = await play_engine_game(bot, plan, self.limits)
+        game = await play_engine_game(bot, plan)
         defect = await end_bot(bot, says_exit)
         await self.roster.end([bot])
         self.count_costs(game, bot)
-        if rule is not None:
-            self.report_fault(rule, plan, game, bot, level)
+        if level is not None:
+            self.report_fault(plan, game, bot, level)
         if game.fault is None:
             self.exits += says_exit
             if defect is not None:
                 rule = "exit" if says_exit else "end-of-file"
-                self.report(rule, Level.ERROR, defect, plan, stderr=bot.account().process.last_lines)
+                self.report(Level.ERROR, defect, plan, stderr=bot.account().process.last_lines, rule=rule)
         return game, bot
 
     # Costs.
@@ -135,19 +135,19 @@ class Trial:
 
     def report(
         self,
-        rule: str,
         level: Level,
         text: str,
         plan: GamePlan | None = None,
         game: EngineGame | None = None,
         stderr: tuple[str, ...] = (),
+        rule: str = "",
     ) -> None:
-        """Adds a finding, unless it is known already."""
+        """Adds a finding for a rule, by default the one that is tried now, unless it is known already."""
+        rule = rule or self.rule
         if any((finding.rule, finding.text) == (rule, text) for finding in self.findings):
             return
         method = None if game is None else game.method
         is_illegal = game is not None and game.fault is not None and game.fault.kind is FaultKind.ILLEGAL
-        origin = self.request.origin
         finding = Finding(
             rule=rule,
             level=level,
@@ -159,13 +159,13 @@ class Trial:
             last_words=stderr,
             section=(is_illegal and method and self.game.methods[method].rules) or RULES[rule].section,
         )
-        self._add(finding, () if origin is None else origin.check_command(self.request.seed, rule))
+        self._add(finding, lambda origin: origin.check_command(self.request.seed, rule))
 
     def report_fault(
-        self, rule: str, plan: GamePlan, game: EngineGame, bot: Bot, level: Level = Level.ERROR, prefix: str = ""
+        self, plan: GamePlan, game: EngineGame, bot: Bot, level: Level = Level.ERROR, prefix: str = ""
     ) -> None:
         """Adds a finding for the fault of a game, if it has one."""
-        fault = game.fault
+        fault, rule = game.fault, self.rule
         if fault is None:
             return
         if plan.shadow and fault.kind is FaultKind.ILLEGAL:
@@ -176,18 +176,18 @@ class Trial:
             rule = "time-limit"
         elif game.calls and rule in ("greets-json", "greets-msgpack") and fault.kind is not FaultKind.PROTOCOL:
             rule = "answers-every-call"  # the handshake itself was fine
-        self.report(rule, level, f"{prefix}{fault.kind}: {fault.detail}", plan, game, bot.account().process.last_lines)
+        text = f"{prefix}{fault.kind}: {fault.detail}"
+        self.report(level, text, plan, game, bot.account().process.last_lines, rule)
 
-    def report_match(self, rule: str, verdict: Verdict, seat: Player, rival: str) -> None:
+    def report_match(self, verdict: Verdict, seat: Player, rival: str) -> None:
         """Adds findings for the bot's faults in a whole match. RunError if a built-in opponent is at fault."""
         self.peak_bytes = max(self.peak_bytes, verdict.seats[seat].peak_memory_bytes)
         for fault in verdict.faults:
             if fault.player != seat:
                 raise RunError(f"{fault.name} failed in seat {fault.player}: {fault.kind}: {fault.detail}")
-            method, origin = self.game.methods.get(fault.method), self.request.origin
-            section = method.rules if method is not None and fault.kind is FaultKind.ILLEGAL else None
+            section = fault.rules if fault.kind is FaultKind.ILLEGAL else ""
             finding = Finding(
-                rule=rule,
+                rule=self.rule,
                 level=Level.ERROR,
                 text=f"{fault.kind}: {fault.detail}; {fault.penalty} (match with seed {verdict.seed})",
                 seat=seat,
@@ -197,10 +197,11 @@ class Trial:
                 last_words=fault.last_words,
                 section=section or None,
             )
-            self._add(finding, () if origin is None else origin.play_command(verdict, seat, rival))
+            self._add(finding, lambda origin: origin.play_command(verdict, seat, rival))
 
-    def _add(self, finding: Finding, command: tuple[str, ...]) -> None:
-        """Adds a finding with the lines of the bot's files that it mentions."""
-        lines, origin = (*finding.text.split("\n"), *finding.last_words), self.request.origin
-        mentioned = () if origin is None else places(lines, origin.folder)
-        self.findings.append(msgspec.structs.replace(finding, places=mentioned, command=command))
+    def _add(self, finding: Finding, command: Callable[[Origin], tuple[str, ...]]) -> None:
+        """Adds a finding with its command and the lines of the bot's files that it mentions."""
+        if (origin := self.request.origin) is not None:
+            mentioned = places((*finding.text.split("\n"), *finding.last_words), origin.folder)
+            finding = msgspec.structs.replace(finding, places=mentioned, command=command(origin))
+        self.findings.append(finding)

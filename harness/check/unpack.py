@@ -10,7 +10,6 @@ from referee.harness.programs import original_spec
 
 MAX_BYTES = 64 << 20
 MAX_FILES = 2000
-COPY_BYTES = 1 << 16
 IGNORED = "__MACOSX"
 """A folder that macOS adds to zip files."""
 
@@ -27,9 +26,10 @@ def unpack(archive: Path, folder: Path, max_bytes: int = MAX_BYTES, max_files: i
         with zipfile.ZipFile(archive) as file:
             members = [entry for entry in file.infolist() if PurePosixPath(entry.filename).parts[:1] != (IGNORED,)]
             _check(archive, members, max_bytes, max_files)
-            room = max_bytes
-            for member in members:
-                room -= _extract(file, member, folder, room)
+            for member in members:  # zipfile writes no more than the size in the list of contents
+                path = Path(file.extract(member, folder))
+                if not member.is_dir():
+                    path.chmod(0o755 if member.external_attr >> 16 & 0o111 else 0o644)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise UsageError(f"{archive}: cannot be unpacked: {error}") from error
     inside = list(folder.iterdir())
@@ -43,19 +43,15 @@ def _check(archive: Path, members: list[zipfile.ZipInfo], max_bytes: int, max_fi
     size = sum(member.file_size for member in members)
     if size > max_bytes:
         raise UsageError(f"{archive}: unpacks to {size:,} bytes; {max_bytes:,} are allowed")
-    names: set[str] = set()
-    files: set[str] = set()
-    folders: set[str] = set()
+    paths: dict[PurePosixPath, zipfile.ZipInfo] = {}
     for member in members:
-        path = str(PurePosixPath(member.filename))
-        if (problem := _problem(member)) or path in names:
+        path = PurePosixPath(member.filename)
+        if (problem := _problem(member)) or path in paths:
             raise UsageError(f"{archive}: {member.filename!r} {problem or 'occurs twice'}")
-        names.add(path)
-        folders.update(map(str, PurePosixPath(path).parents))
-        if not member.is_dir():
-            files.add(path)
-    for name in sorted(files & folders):
-        raise UsageError(f"{archive}: {name!r} is both a file and a folder")
+        paths[path] = member
+    for folder in sorted({folder for path in paths for folder in path.parents if folder in paths}):
+        if not paths[folder].is_dir():
+            raise UsageError(f"{archive}: {str(folder)!r} is both a file and a folder")
 
 
 def _problem(member: zipfile.ZipInfo) -> str | None:
@@ -73,23 +69,6 @@ def _problem(member: zipfile.ZipInfo) -> str | None:
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "has an unusual compression; use deflate"
     return None
-
-
-def _extract(file: zipfile.ZipFile, member: zipfile.ZipInfo, folder: Path, room: int) -> int:
-    """Returns the number of bytes written. They are counted because the list of contents may lie about sizes."""
-    target = folder.joinpath(*PurePosixPath(member.filename).parts)
-    if member.is_dir():
-        target.mkdir(parents=True, exist_ok=True)
-        return 0
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with file.open(member) as source, target.open("xb") as copy:
-        while data := source.read(COPY_BYTES):
-            if copy.tell() + len(data) > room:
-                raise UsageError(f"{file.filename}: unpacks to more than its list of contents says")
-            copy.write(data)
-        size = copy.tell()
-    target.chmod(0o755 if member.external_attr >> 16 & 0o111 else 0o644)
-    return size
 
 
 def bot_in(spec: str, scratch: Path, game: str) -> str:

@@ -11,10 +11,10 @@ from referee.harness.cli.options import Flag, drawn, find_game
 from referee.harness.cli.reports.judgement import judgement as report
 from referee.harness.cli.screen import building, live, out, print_json
 from referee.harness.cli.signals import run
-from referee.harness.match.judge import CaseResult, JudgeReport, judge, judge_plan
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrant
 from referee.harness.replay.writer import claim_folder
+from referee.harness.servers.arena.judge import CaseResult, JudgeReport, judge, judge_plan
 
 
 def judge_bot(

@@ -1,6 +1,11 @@
 """The faults of a match, each with what the bot's author needs to find the cause."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
 
 from referee.games.contract import FaultKind, Player, Ruling
 from referee.games.game import Game
@@ -8,37 +13,39 @@ from referee.harness.match.listener import Listener
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import exit_words
 from referee.harness.process.stderr import last_lines
-from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, detail_of
+from referee.harness.replay.fault_report import Evidence, Sample, details_of, fault_report_folder, frame_text
+from referee.harness.replay.lines import ANSWER_CHARACTERS, FULL_REPORTS, FaultReport, Header, detail_of
 from referee.harness.replay.writer import ReplayWriter
 from referee.harness.seats.seat import CallCost, SeatAccount
 from referee.protocol.messages import Encoding
-from referee.protocol.text import printable
 
 _SECTIONS = {FaultKind.PROTOCOL: "16", FaultKind.ERROR: "11"}
 """Sections of SPEC.md about single kinds of fault; section 17 is the table of all."""
 
 
-Complete = Callable[[int, FaultReport, SeatAccount], FaultReport]
-"""Takes the number of a seat's fault, its report and the account of the seat; returns the complete report."""
-
-
+@dataclass(eq=False)
 class FaultReports(Listener):
     """Counts the faults of each seat, and reports the first `FULL_REPORTS` of them."""
 
-    def __init__(self, driver: Driver, record: ReplayWriter, complete: Complete) -> None:
-        seats = len(driver.setup.names)
-        self._complete = complete
-        self.driver = driver
-        self.record = record
-        self.reports: list[FaultReport] = []
-        self.counts = [0] * seats
-        """By seat, the number of all faults."""
-        self.slowed = [0] * seats
-        """By seat, the number of faults in calls that were slowed by machine load."""
-        self.closed: set[Player] = set()
-        """Seats that answer no more. Only their first fault counts: the others follow from it."""
-        self.position = ""
-        """The position that the last fault was given for, as text."""
+    driver: Driver
+    record: ReplayWriter
+    encodings: tuple[Encoding, ...]
+    evidence: list[Evidence]
+    """Filled with what will be written to folders next to the replay."""
+    replay: Path | None
+    """None: there will be no folders."""
+    people: Sequence[Player]
+    header: Header = field(init=False)
+    """Set before the first fault."""
+    reports: list[FaultReport] = field(default_factory=list)
+    counts: Counter[Player] = field(default_factory=Counter)
+    """By seat, the number of all faults."""
+    slowed: Counter[Player] = field(default_factory=Counter)
+    """By seat, the number of faults in calls that were slowed by machine load."""
+    closed: set[Player] = field(default_factory=set)
+    """Seats that answer no more. Only their first fault counts: the others follow from it."""
+    position: str = ""
+    """The position that the last fault was given for, as text."""
 
     def fault(self, player: Player) -> None:
         if self.counts[player] < FULL_REPORTS:
@@ -56,7 +63,11 @@ class FaultReports(Listener):
         if self.counts[player] <= FULL_REPORTS:
             account = seat.account()
             report = self._report(ruling, method, cost, account)
-            self.reports.append(self._complete(self.counts[player], report, account))
+            if self.replay is not None and player not in self.people:  # a person's fault cannot be reproduced
+                folder = fault_report_folder(self.replay, player, self.counts[player])
+                report = msgspec.structs.replace(report, bundle=str(folder))
+                self.evidence.append(self._evidence_of(report, account))
+            self.reports.append(report)
 
     def _report(self, ruling: Ruling, method: str, cost: CallCost, account: SeatAccount) -> FaultReport:
         driver, process = self.driver, account.process
@@ -67,7 +78,7 @@ class FaultReports(Listener):
             detail=detail_of(ruling.fault, method),
             penalty=ruling.penalty,
             turn=self.record.turns,
-            call=account.totals.calls,
+            call=driver.seats[ruling.player].totals.calls,
             method=method,
             frame=_request_text(account),
             wall_s=cost.wall_s,
@@ -82,6 +93,18 @@ class FaultReports(Listener):
             rules=rules_of(ruling.fault.kind, driver.game, method),
             said=last_lines(process.stderr_of_call),
         )
+
+    def _evidence_of(self, report: FaultReport, account: SeatAccount) -> Evidence:
+        process = account.process
+        details = msgspec.structs.replace(
+            details_of(report, self.header),
+            program=self.driver.seats[report.player].program_name or "",
+            encoding=account.encoding,
+            encodings=self.encodings,
+            isolation=process.isolation,
+            curve=msgspec.convert(process.curve, tuple[Sample, ...], from_attributes=True),
+        )
+        return Evidence(details, account.sent, account.received, account.answer, process.stderr_of_call)
 
 
 def rules_of(kind: FaultKind, game: Game, method: str) -> str:
@@ -100,10 +123,6 @@ def _request_text(account: SeatAccount) -> str:
 def _answer_text(account: SeatAccount) -> str:
     """Returns the bytes of an answer as printable text, or as hexadecimal digits of MessagePack."""
     cut = account.answer[:ANSWER_CHARACTERS]
-    text = cut.hex(" ") if account.encoding == Encoding.MSGPACK else _printable(cut)
+    text = frame_text(cut, account.encoding)
     shortened = len(account.answer) > len(cut) or len(text) > ANSWER_CHARACTERS
     return text[:ANSWER_CHARACTERS] + ("…" if shortened else "")
-
-
-def _printable(answer: bytes) -> str:
-    return "\n".join(map(printable, answer.decode("utf-8", "backslashreplace").rstrip("\n").split("\n")))

@@ -21,21 +21,19 @@ def fork_match(replay: Replay, turn: int, seated: Mapping[Player, Entrant], give
     not exist or ends the match; Difference for a replay that does not follow the rules.
     """
     steps: list[Step] = []
-    lines = 1
-    turns = 0
-    over = True
-    for number, state, step in positions(replay):
+    turns, over = 0, True
+    for _, state, step in positions(replay):
         if isinstance(step, Turn):
             if step.turn > turn:
                 break
             turns = step.turn
         steps.append(step)
-        lines, over = number, not state.awaited
+        over = not state.awaited
     if turn < 0 or turns < turn or not steps:
         raise UsageError(f"--turn {turn}: the match has turns 0 to {turns}")
     if over:
         raise UsageError(f"--turn {turn}: the match was over then")
-    common = b"".join(line + b"\n" for line in replay.lines[:lines])
+    common = b"".join(line + b"\n" for line in replay.lines[: len(steps) + 1])
     origin = Origin(replay.path.name, turn, hashlib.sha256(common).hexdigest(), tuple(sorted(given)))
     header = replay.header
     everybody = {**seated, **given}

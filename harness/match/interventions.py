@@ -21,26 +21,21 @@ INJECT = Method("inject", dict, list[dict[str, Any]], "What a cheat does out of 
 class MatchInterventions(Intervention):
     """Everything that may intervene in a match."""
 
-    def __init__(
-        self, driver: Driver, *, cheats: list[Player], pace: PauseControl | None, match_s: float | None
-    ) -> None:
-        """`cheats`: built-in opponents that act out of turn once. `match_s`: limit of the whole match."""
+    def __init__(self, driver: Driver, cheats: list[Player], pace: PauseControl | None, match_s: float | None) -> None:
+        """To be made when the seats are taken and play begins. A match without interventions skips this class.
+
+        `cheats`: built-in opponents that act out of turn once. `match_s`: limit of the whole match.
+        """
         self.driver = driver
         self.cheats = cheats
         self.paused_s = 0.0
         """How long a viewer has held the match since the last turn."""
         self._pace = pace
         self._match_s = match_s
-        self._clients: list[tuple[Player, OutOfTurnSeat]] = []
-        self._started = 0.0
-
-    def begin(self) -> None:
-        """Begins play with the seats that were taken. A match without interventions skips this class."""
-        seats = enumerate(self.driver.seats)
-        self._clients = [(player, seat) for player, seat in seats if isinstance(seat, OutOfTurnSeat)]
+        self._clients = [(player, seat) for player, seat in enumerate(driver.seats) if isinstance(seat, OutOfTurnSeat)]
         self._started = time.perf_counter()
-        if self.cheats or self._clients or self._pace is not None or self._match_s is not None:
-            self.driver.intervention = self
+        if cheats or self._clients or pace is not None or match_s is not None:
+            driver.intervention = self
 
     async def before_turn(self) -> bool:
         driver = self.driver

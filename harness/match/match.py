@@ -21,24 +21,17 @@ from referee.harness.match.fault_reports import FaultReports
 from referee.harness.match.interventions import MatchInterventions
 from referee.harness.match.listener import Listener
 from referee.harness.match.pause import PauseControl
-from referee.harness.match.replay_prefix import ReplayPrefix, play_prefix
+from referee.harness.match.replay_prefix import ReplayPrefix, prefix_calls
 from referee.harness.match.turn import Driver
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.programs.spec import Entrant, entrant_in_game
-from referee.harness.replay.fault_report import (
-    Evidence,
-    Sample,
-    fault_report_folder,
-    remove_fault_reports,
-    write_fault_reports,
-)
+from referee.harness.replay.fault_report import Evidence, remove_fault_reports, write_fault_reports
 from referee.harness.replay.lines import (
     GAME_OVER,
     REPLAY_VERSION,
     Ending,
-    FaultReport,
     Forfeit,
     Header,
     Injection,
@@ -49,9 +42,9 @@ from referee.harness.replay.lines import (
     Turn,
 )
 from referee.harness.replay.writer import FOLLOWED_S, ReplayWriter
-from referee.harness.seats.program import PROGRAM_CHARACTERS, Bot, settle
+from referee.harness.seats.program import Bot, settle
 from referee.harness.seats.roster import Roster
-from referee.harness.seats.seat import Seat, SeatAccount
+from referee.harness.seats.seat import Seat
 from referee.protocol.messages import Encoding
 
 PREFIX_CALL_S = 60.0
@@ -105,12 +98,12 @@ async def play(
         with clock.match_open(), recorder or ReplayWriter(match.replay, followed=pace is not None) as record:
             if match.bundles and match.replay is not None:
                 remove_fault_reports(match.replay, len(match.entrants))
-            referee = _Referee(match, record, watcher=watcher, pace=pace, evidence=evidence)
+            referee = _Referee(match, record, watcher, pace, evidence)
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
                     replays = (match.replay, match.prefix and match.prefix.replay)
                     await roster.hide(files=[file for file in replays if file])
-                    await referee.take_seats(roster)
+                    referee.seats += await roster.take_all(referee.entrants)
                     starts = not all(seat.greeted for seat in referee.seats)
                     await referee.greet(roster.limits)
                     if starts:
@@ -135,7 +128,7 @@ async def play(
         turns=record.turns,
         duration_s=time.perf_counter() - started,
         replay=None if match.replay is None else str(match.replay),
-        isolation=referee.isolation,
+        isolation=referee.faults.header.isolation,
         again=match.again,
         tree_read_by=TREE_READ_BY,
         away_s=clock.stalled_s - stalled_s,
@@ -158,13 +151,32 @@ async def _kept_up(record: ReplayWriter) -> AsyncIterator[None]:
             nursery.cancel_scope.cancel()
 
 
-class _Recording(Listener):
-    """Writes the replay."""
+class _Referee(Listener):
+    """One match, from its seats to what became of each. As a listener it writes the replay, and shows every turn."""
 
-    def __init__(self, driver: Driver, record: ReplayWriter, interventions: MatchInterventions) -> None:
-        self.driver = driver
+    def __init__(
+        self,
+        match: Match,
+        record: ReplayWriter,
+        watcher: Watcher | None,
+        pace: PauseControl | None,
+        evidence: list[Evidence],
+    ) -> None:
+        """Fault reports are added to `evidence`."""
+        self.match = match
         self.record = record
-        self.interventions = interventions
+        self.watcher = watcher
+        self.pace = pace
+        self.entrants = [entrant_in_game(entrant, match.game.name) for entrant in match.entrants]
+        self.driver = driver = Driver(match.game, match.setup, match.time, partial(_log, match.replay))
+        self.seats = driver.seats
+        driver.context.idle = record.idle
+        self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
+        for player in self.people:
+            driver.clocks[player] = Clock(TimeControl())
+        replay = match.replay if match.bundles else None
+        self.faults = FaultReports(driver, record, match.encodings, evidence, replay, self.people)
+        driver.listeners += [self, self.faults]
 
     def opened(self, opening: Opening) -> None:
         self.record.write(opening)
@@ -185,6 +197,8 @@ class _Recording(Listener):
             stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
         paused_ms, self.interventions.paused_s = round(self.interventions.paused_s * 1e3), 0.0
         self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr)
+        if self.watcher is not None:
+            self.watcher(self.driver.state, calls, answers, events)
 
     def interrupted(self, step: Injection | Forfeit | Stop) -> None:
         self.record.write(step)
@@ -198,61 +212,10 @@ class _Recording(Listener):
             self.interventions.cheats.clear()
         self.record.write(step)
 
-
-class _Watching(Listener):
-    """Shows every turn to a watcher."""
-
-    def __init__(self, driver: Driver, watcher: Watcher) -> None:
-        self.state = driver.state
-        self.watcher = watcher
-
-    def turn(self, calls: Sequence[Call], answers: dict[Player, Any], events: Sequence[Event]) -> None:
-        self.watcher(self.state, calls, answers, events)
-
-
-class _Referee:
-    """One match, from its seats to what became of each."""
-
-    def __init__(
-        self,
-        match: Match,
-        record: ReplayWriter,
-        *,
-        watcher: Watcher | None,
-        pace: PauseControl | None,
-        evidence: list[Evidence],
-    ) -> None:
-        self.match = match
-        self.record = record
-        self.entrants = [entrant_in_game(entrant, match.game.name) for entrant in match.entrants]
-        self.isolation: Mapping[str, str] = {}
-        """The weakest layer that keeps each guarantee for any seat."""
-        self.driver = driver = Driver(match.game, match.setup, match.time, partial(_log, match.replay))
-        self.seats = driver.seats
-        driver.context.idle = record.idle
-        self.people = tuple(player for player, entrant in enumerate(match.entrants) if entrant.human)
-        for player in self.people:
-            driver.clocks[player] = Clock(TimeControl())
-        entrants = enumerate(match.entrants)
-        self.interventions = MatchInterventions(
-            driver,
-            cheats=[player for player, entrant in entrants if entrant.injects and not entrant.remote],
-            pace=pace,
-            match_s=None if self.people else match.time.match_s,
-        )
-        self.faults = FaultReports(driver, record, partial(self._completed, evidence))
-        driver.listeners.append(_Recording(driver, record, self.interventions))
-        if watcher is not None:
-            driver.listeners.append(_Watching(driver, watcher))
-        driver.listeners.append(self.faults)
-
-    async def take_seats(self, roster: Roster) -> None:
-        """RunError if a program cannot be started."""
-        self.seats += await roster.take_all(self.entrants)
-
     async def greet(self, limits: Limits) -> None:
         """Greets every seat; those that start up now, side by side."""
-        self.record.write(self._header(limits))
+        self.faults.header = header = self._header(limits)
+        self.record.write(header)
         match, driver = self.match, self.driver
         greet = partial(driver.greet, limits=limits, encodings=match.encodings, luck=match.seed)
         fresh = [player for player, seat in enumerate(self.seats) if not seat.greeted]
@@ -260,31 +223,26 @@ class _Referee:
             if seat.greeted:
                 await greet(player)
         if fresh:
-            driver.context.open_calls(len(fresh))
-
-            async def greet_fresh(player: Player) -> None:
-                await greet(player)
-                driver.context.call_done()
-
-            with ungrouped():
-                async with trio.open_nursery() as nursery:
-                    for player in fresh:
-                        nursery.start_soon(greet_fresh, player)
+            await driver.context.side_by_side(greet, fresh)
 
     async def result(self) -> Result:
         """Plays the game."""
         driver = self.driver
-        self.interventions.begin()
+        entrants = enumerate(self.match.entrants)
+        cheats = [player for player, entrant in entrants if entrant.injects and not entrant.remote]
+        match_s = None if self.people else self.match.time.match_s
+        self.interventions = MatchInterventions(driver, cheats, self.pace, match_s)
         if self.match.prefix is None:
             await driver.play()
         else:
-            await play_prefix(driver, self.match.prefix.steps, self._feed)
+            for call, _ in prefix_calls(driver, self.match.prefix.steps):
+                await self._feed(call)
             await driver.play_on()
         if driver.state.result is None:
             raise RuntimeError(f"{driver.game.name} awaits nobody and has no result")
         return driver.state.result
 
-    async def _feed(self, call: Call, step: Turn) -> None:
+    async def _feed(self, call: Call) -> None:
         """Makes a call of the prefix, whose answer does not count. People and scripts play only what comes after it."""
         driver, player = self.driver, call.player
         seat, entrant = self.seats[player], self.match.entrants[player]
@@ -322,45 +280,14 @@ class _Referee:
             if seat.fault is not None and seat.fault.kind is not FaultKind.CRASH and player not in faults.closed:
                 faults.penalty(Ruling(player, seat.fault, GAME_OVER), "exit")
 
-    def _completed(
-        self, evidence: list[Evidence], number: int, report: FaultReport, account: SeatAccount
-    ) -> FaultReport:
-        """Gathers evidence of a seat's fault of that number, and adds the folder that it will be written to."""
-        match, player = self.match, report.player
-        if not match.bundles or match.replay is None or player in self.people:
-            return report  # a person's fault cannot be reproduced
-        report = msgspec.structs.replace(report, bundle=str(fault_report_folder(match.replay, player, number)))
-        evidence.append(self._evidence(report, account))
-        return report
-
-    def _evidence(self, report: FaultReport, account: SeatAccount) -> Evidence:
-        """Gathers what is known of a fault. `account` must be from before the seat's next call."""
-        entrant, process = self.entrants[report.player], account.process
-        handshake = self.seats[report.player].handshake
-        return Evidence(
-            report=report,
-            encodings=tuple(self.match.encodings),
-            command=entrant.argv,
-            folder=str(entrant.cwd),
-            isolation=process.isolation,
-            encoding=account.encoding,
-            program=" ".join(filter(None, (handshake.name, handshake.version))),
-            sent=account.frames.sent,
-            received=account.frames.received,
-            answer=account.answer,
-            stderr=process.stderr_of_call,
-            curve=msgspec.convert(process.curve, tuple[Sample, ...], from_attributes=True),
-        )
-
     def seat_result(self, player: Player, result: Result) -> SeatSummary:
         """Returns a seat's part in the match, when it is over."""
         seat, entrant, faults = self.seats[player], self.entrants[player], self.faults
         account = seat.account()
-        totals, process = account.totals, account.process
-        program = " ".join(filter(None, (seat.handshake.name, seat.handshake.version)))[:PROGRAM_CHARACTERS]
+        totals, process = seat.totals, account.process
         return SeatSummary(
             name=entrant.name,
-            program=program or None,
+            program=seat.program_name,
             command=entrant.argv,
             encoding=account.encoding,
             rank=result.ranks[player],
@@ -382,7 +309,6 @@ class _Referee:
     def _header(self, limits: Limits) -> Header:
         match = self.match
         programs = (seat.program for seat in self.seats if isinstance(seat, Bot))
-        self.isolation = common_layers(program.isolation for program in programs if program.isolation)
         return Header(
             replay=REPLAY_VERSION,
             game=match.game.name,
@@ -391,7 +317,7 @@ class _Referee:
             time=match.time,
             limits=msgspec.to_builtins(limits),
             commands=tuple(entrant.argv for entrant in self.entrants),
-            isolation=self.isolation,
+            isolation=common_layers(program.isolation for program in programs if program.isolation),
             people=self.people,
             folders=tuple(str(entrant.cwd) for entrant in self.entrants),
             origin=None if match.prefix is None else match.prefix.origin,

@@ -9,48 +9,44 @@ class PauseControl:
     """The state of the controls. The driver looks at `held` before each turn."""
 
     def __init__(self, paused: bool = False) -> None:
-        self.held = paused
-        """The match is paused or must stop before the next turn."""
         self.paused = paused
         self.stopped = False
         self._steps = 0
         self._changed = Bell()
 
+    @property
+    def held(self) -> bool:
+        """Whether the match is paused or must stop before the next turn."""
+        return self.paused or self.stopped
+
     def pause(self) -> None:
         """Pauses before the next turn. An open call goes on, and so does its clock."""
         self.paused, self._steps = True, 0
-        self._update()
 
     def play(self) -> None:
         """Ends a pause."""
         self.paused, self._steps = False, 0
-        self._update()
+        self._changed.ring()
 
     def step(self) -> None:
         """Allows one more turn, then pauses."""
         self.paused = True
         self._steps += 1
-        self._update()
+        self._changed.ring()
 
     def stop(self) -> None:
         """Ends the match before its next turn, ranked by its rules."""
         self.stopped, self.paused = True, False
-        self._update()
+        self._changed.ring()
 
     def begin(self) -> None:
         """Begins another match, which an earlier `stop` does not end. A pause lasts."""
         self.stopped = False
-        self._update()
 
     def stopping(self) -> bool:
         """Returns whether to end the match now, once for each `stop`."""
         stopped, self.stopped = self.stopped, False
-        self.held = self.paused
         return stopped
-
-    def _update(self) -> None:
-        self.held = self.paused or self.stopped
-        self._changed.ring()
 
     async def hold(self) -> float:
         """Waits until a turn may begin. Returns how long that took, in seconds; no clock runs meanwhile."""

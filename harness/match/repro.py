@@ -11,7 +11,7 @@ from msgspec import Struct
 from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.replay_prefix import play_prefix
+from referee.harness.match.replay_prefix import prefix_calls
 from referee.harness.match.turn import Driver
 from referee.harness.process.limits import Limits, OnNoise, passed_limit, recorded_limits
 from referee.harness.process.stderr import last_lines
@@ -67,12 +67,11 @@ class Reproduced(Struct, frozen=True):
     """The last lines of standard error in the call."""
 
 
-class _Finished(Exception):
-    """The last call was made. `outcome` is its answer or fault."""
-
-    def __init__(self, outcome: Any, call: int, method: str) -> None:
-        super().__init__(method)
-        self.outcome, self.call, self.method = outcome, call, method
+class _LastCall(Struct, frozen=True):
+    outcome: Any
+    """The answer, or the fault."""
+    call: int
+    method: str
 
 
 async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | None = None) -> Reproduced:
@@ -90,13 +89,12 @@ async def reproduce(path: Path, number: int, entrant: Entrant, waits: Waits | No
         seat = await roster.take(entrant)
         reproduction = _Reproduction(report, replay, seat, waits)
         try:
-            await reproduction.run()
-            raise RunError(f"{path}: the record does not lead to the call that was at fault")
-        except _Finished as finished:
-            result = reproduction.result(str(path), finished)
+            last = await reproduction.run()
+            if last is None:
+                raise RunError(f"{path}: the record does not lead to the call that was at fault")
+            return reproduction.result(str(path), last)
         finally:
             await roster.end([seat], orderly=seat.fault is None)
-    return result
 
 
 class _Reproduction:
@@ -115,25 +113,27 @@ class _Reproduction:
         self.calls = 0
         self.differs: Differs | None = None
 
-    async def run(self) -> None:
-        """Makes the calls. The one in question raises _Finished."""
+    async def run(self) -> _LastCall | None:
+        """Makes the calls up to the one in question, or to an earlier one that ends the bot."""
         driver, fault, player = self.driver, self.fault, self.fault.player
         if fault.method == "initialize":
             await self._wait()
         encodings = [Encoding(name) for name in self.report.encodings]
         await driver.greet(player, self.limits, encodings, driver.setup.seed)
         if fault.method == "initialize" or player in driver.lost:
-            raise _Finished(driver.lost.get(player, "the greeting"), 0, "initialize")
-        await play_prefix(driver, [step for _, _, step in positions(self.replay)], self._feed)
-        if not fault.method or fault.method == "exit":
-            await self._wait()
-            await self.seat.end()
-            raise _Finished(self.seat.fault or "its end", self.calls, fault.method or "none")
+            return _LastCall(driver.lost.get(player, "the greeting"), 0, "initialize")
+        for call, step in prefix_calls(driver, [step for _, _, step in positions(self.replay)]):
+            if call.player == player and (last := await self._make(call, step)) is not None:
+                return last
+        if fault.method and fault.method != "exit":
+            return None
+        await self._wait()
+        await self.seat.end()
+        return _LastCall(self.seat.fault or "its end", self.calls, fault.method or "none")
 
-    async def _feed(self, call: Call, step: Turn) -> None:
+    async def _make(self, call: Call, step: Turn) -> _LastCall | None:
+        """Makes a call. Returns it if it is the last."""
         driver, player = self.driver, call.player
-        if player != self.fault.player:
-            return
         own_s = driver.clocks[player].limit_s(driver.time.own_s(call.method), driver.state.in_opening)
         last = step.turn == self.fault.turn and self.fault.method not in ("exit", "")
         if last:
@@ -144,44 +144,43 @@ class _Reproduction:
         driver.costs[player], answer = reply.cost, reply.value
         number = self.calls + 1
         if last or self.seat.fault is not None:
-            raise _Finished(answer, number, call.method.name)
+            return _LastCall(answer, number, call.method.name)
         self.calls = number
         recorded = step.faults.get(player, step.answers.get(player))
         if self.differs is None and _comparable(answer) != _comparable(recorded):
             self.differs = Differs(number, call.method.name, recorded, _comparable(answer))
+        return None
 
     async def _wait(self) -> None:
         if self.waits is not None:
             await self.waits(self.seat)
 
-    def _judged(self, finished: _Finished, usage: Usage) -> Any:
+    def _judged(self, last: _LastCall, usage: Usage) -> Any:
         """Returns the Fault that the outcome is by the rules and limits of the match, or else the outcome."""
-        driver, player, outcome = self.driver, self.fault.player, finished.outcome
+        driver, player, outcome = self.driver, self.fault.player, last.outcome
         if isinstance(outcome, Fault):
             return outcome
-        passed = passed_limit(usage, self.limits)
-        if passed is not None:
+        if (passed := passed_limit(usage, self.limits)) is not None:
             return passed
-        if finished.method in driver.game.methods and player in driver.state.awaited:
+        if last.method in driver.game.methods and player in driver.state.awaited:
             wall_s = driver.costs[player].wall_s
             if wall_s > self.limit_s and self.waits is None:
                 return Fault(FaultKind.TIMEOUT, f"answered after {wall_s:.3f} s; the limit is {self.limit_s:g} s")
             return driver.state.check(player, outcome) or outcome
         return outcome
 
-    def result(self, path: str, finished: _Finished) -> Reproduced:
+    def result(self, path: str, last: _LastCall) -> Reproduced:
         """Returns what the bot did, compared with the replay at `path`."""
         fault, process = self.fault, self.seat.account().process
-        now = self._judged(finished, process.usage)
+        now = self._judged(last, process.usage)
         at_fault = isinstance(now, Fault)
-        same_call = finished.call == fault.call or fault.method in ("exit", "", "initialize")
+        same_call = last.call == fault.call or fault.method in ("exit", "", "initialize")
         same = at_fault and now.kind is fault.kind and same_call
-        if same and fault.kind is FaultKind.ILLEGAL:
-            same = now.detail == fault.detail
+        same = same and (fault.kind is not FaultKind.ILLEGAL or now.detail == fault.detail)
         return Reproduced(
             bundle=path,
-            call=finished.call,
-            method=finished.method,
+            call=last.call,
+            method=last.method,
             calls=self.calls,
             differs=self.differs,
             recorded=f"{fault.kind}: {fault.detail}",

@@ -84,11 +84,15 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     seed = first.seed if number == 0 else derive_seed(first.seed, "game", number)
     turn = derive_seed(seed, "seats") % count if series.chaos else number % count if series.swap else 0
     order = tuple((seat + turn) % count for seat in range(count))
+    again: tuple[str, ...] = ()
+    if series.again:  # `--chaos` rotates the seats itself, by the seed
+        seated = series.bots if series.chaos else [series.bots[index] for index in order]
+        again = (*series.again, "--seed", str(seed), *seated)
     match = msgspec.structs.replace(
         first,
         entrants=tuple(first.entrants[index] for index in order),
         seed=seed,
-        again=_again(series, seed, order),
+        again=again,
         replay=first.replay and numbered(first.replay, number, series.games),
     )
     return match, order
@@ -101,14 +105,6 @@ def missing(entrants: Iterable[Entrant]) -> str | None:
             if not os.path.exists(build):
                 return f"{entrant.name} cannot be started: its build {build} was removed during the series"
     return None
-
-
-def _again(series: Series, seed: int, order: Sequence[int]) -> tuple[str, ...]:
-    """Returns the command line that reproduces one match. `--chaos` rotates the seats itself, by the seed."""
-    if not series.again:
-        return ()
-    seated = series.bots if series.chaos else [series.bots[index] for index in order]
-    return (*series.again, "--seed", str(seed), *seated)
 
 
 async def play_series(

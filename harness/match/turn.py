@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import trio
-
 from referee.games.contract import Call, Event, Fault, Notice, Player, Ruling, Setup
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
-from referee.harness.errors import ungrouped
 from referee.harness.match.clock import Clock, milliseconds
 from referee.harness.match.listener import Intervention, Listener
 from referee.harness.match.rule_options import first_position
@@ -123,26 +120,19 @@ class Driver:
         for player in faults:
             self._at_fault(player)
         events = self.state.forfeit(faults)
-        self._interrupted(Forfeit(dict(faults), list(events), state_hash(self.state)))
-        for event in events:
-            if type(event) is Ruling:
-                self._judged(event, "initialize" if event.player in self.lost else "")
-        self.notify(events)
+        step = Forfeit(dict(faults), list(events), state_hash(self.state))
+        self._interrupted(step, events, lambda player: "initialize" if player in self.lost else "")
 
     def inject(self, player: Player, act: OutOfTurn, method: str) -> None:
         """Judges what a seat did although it was not asked."""
         events = self.state.inject(player, act.answers, act.reason)
-        self._interrupted(Injection(player, act.answers, list(events), state_hash(self.state), act.reason))
-        for event in events:
-            if type(event) is Ruling:
-                self._judged(event, method)
-        self.notify(events)
+        step = Injection(player, act.answers, list(events), state_hash(self.state), act.reason)
+        self._interrupted(step, events, lambda player: method)
 
     def stop(self, reason: str) -> None:
         """Ends an undecided game, ranked by its rules. Closing calls may still follow."""
         events = self.state.stop(reason)
-        self._interrupted(Stop(reason, list(events), state_hash(self.state)))
-        self.notify(events)
+        self._interrupted(Stop(reason, list(events), state_hash(self.state)), events)
 
     def shown_clock(self, call: Call) -> messages.Clock:
         """Returns what the seat is shown of its time with a call."""
@@ -171,13 +161,8 @@ class Driver:
 
         async def ask(call: Call) -> None:
             answers[call.player] = await self._ask(call)
-            self.context.call_done()
 
-        self.context.open_calls(len(calls))
-        with ungrouped():
-            async with trio.open_nursery() as nursery:
-                for call in calls:
-                    nursery.start_soon(ask, call)
+        await self.context.side_by_side(ask, calls)
         return {call.player: answers[call.player] for call in calls}
 
     def _end_if_nobody_answers(self) -> None:
@@ -194,9 +179,18 @@ class Driver:
         for listener in self.listeners:
             listener.penalty(ruling, method)
 
-    def _interrupted(self, step: Forfeit | Injection | Stop) -> None:
+    def _interrupted(
+        self,
+        step: Forfeit | Injection | Stop,
+        events: Sequence[Event],
+        method_of: Callable[[Player], str] = lambda player: "",
+    ) -> None:
         for listener in self.listeners:
             listener.interrupted(step)
+        for event in events:
+            if type(event) is Ruling:
+                self._judged(event, method_of(event.player))
+        self.notify(events)
 
 
 def _method_of(player: Player, calls: Sequence[Call]) -> str:

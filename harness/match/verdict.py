@@ -76,21 +76,12 @@ def standings(names: list[str], matches: list[tuple[tuple[int, ...], Verdict]]) 
 
     A win is a best rank that nobody shares, a draw one that somebody does.
     """
-    return tuple(_standing(index, name, matches) for index, name in enumerate(names))
-
-
-def _standing(index: int, name: str, matches: list[tuple[tuple[int, ...], Verdict]]) -> Standing:
-    wins = draws = losses = faults = 0
-    points = 0.0
-    for entrants, verdict in matches:
-        player = entrants.index(index)
-        ranks = verdict.result.ranks
-        if ranks[player] > 1:
-            losses += 1
-        elif ranks.count(1) > 1:
-            draws += 1
-        else:
-            wins += 1
-        points += verdict.result.scores[player]
-        faults += verdict.seats[player].faults or 0
-    return Standing(name, len(matches), wins, draws, losses, points, faults)
+    table = []
+    for index, name in enumerate(names):
+        played = [(verdict, entrants.index(index)) for entrants, verdict in matches]
+        ranks = [verdict.result.ranks for verdict, player in played if verdict.result.ranks[player] == 1]
+        wins = sum(best.count(1) == 1 for best in ranks)
+        points = sum((verdict.result.scores[player] for verdict, player in played), 0.0)
+        faults = sum(verdict.seats[player].faults or 0 for verdict, player in played)
+        table.append(Standing(name, len(played), wins, len(ranks) - wins, len(played) - len(ranks), points, faults))
+    return tuple(table)

@@ -10,7 +10,6 @@
 | `stderr` | what the bot wrote to standard error in that call, byte for byte |
 """
 
-import os
 import platform
 import shutil
 from collections.abc import Mapping, Sequence
@@ -46,29 +45,7 @@ class Sample(Struct, frozen=True):
     processes: int
 
 
-class Evidence(Struct, frozen=True):
-    """The facts about a fault at the moment when the engine rules on it."""
-
-    report: FaultReport
-    encodings: tuple[str, ...]
-    """The encodings that were offered."""
-    command: tuple[str, ...]
-    folder: str
-    isolation: Mapping[str, str]
-    encoding: str = ""
-    """The encoding of the frames."""
-    program: str = ""
-    """The name and version that the program gave."""
-    sent: tuple[bytes, ...] = ()
-    """The last frames to the bot."""
-    received: tuple[bytes, ...] = ()
-    """The last bytes from the bot as they were read, in pieces that need not be whole frames."""
-    answer: bytes = b""
-    stderr: bytes = b""
-    curve: tuple[Sample, ...] = ()
-
-
-class FaultDetails(Struct, frozen=True):
+class FaultDetails(Struct, frozen=True, kw_only=True):
     """The content of `fault.json`."""
 
     bundle: int
@@ -79,18 +56,33 @@ class FaultDetails(Struct, frozen=True):
     names: tuple[str, ...]
     rule: str
     """The text of the rule."""
-    program: str
+    program: str = ""
+    """The name and version that the program gave."""
     command: tuple[str, ...]
     folder: str
     """The bot's working folder."""
-    encoding: str
-    encodings: tuple[str, ...]
+    encoding: str = ""
+    """The encoding of the frames."""
+    encodings: tuple[str, ...] = tuple(Encoding)
+    """The encodings that were offered."""
     limits: Mapping[str, Any]
     """The members of `referee.Limits`."""
     isolation: Mapping[str, str]
     """By guarantee, the isolation layer that kept it."""
-    curve: tuple[Sample, ...]
+    curve: tuple[Sample, ...] = ()
     versions: Mapping[str, str]
+
+
+class Evidence(Struct, frozen=True):
+    """A fault at the moment when the engine rules on it, with the bytes around it."""
+
+    details: FaultDetails
+    sent: tuple[bytes, ...]
+    """The last frames to the bot."""
+    received: tuple[bytes, ...]
+    """The last bytes from the bot as they were read, in pieces that need not be whole frames."""
+    answer: bytes
+    stderr: bytes
 
 
 def fault_report_folder(replay: Path, player: int, number: int) -> Path:
@@ -119,13 +111,13 @@ def write_fault_reports(evidence: Sequence[Evidence], replay: Path | None) -> No
         lines = replay.read_bytes().splitlines(keepends=True)
     except OSError:
         return  # the replay could not be written either, which is reported already
-    header = msgspec.json.decode(lines[0], type=Header)
     for each in evidence:
+        fault = each.details.fault
         try:
-            _write(each, header, lines_up_to(lines, each.report.turn))
+            _write(each, lines_up_to(lines, fault.turn))
         except OSError as error:
             cause = error.strerror or error
-            raise RunError(f"the fault report {each.report.bundle} cannot be written: {cause}") from error
+            raise RunError(f"the fault report {fault.bundle} cannot be written: {cause}") from error
 
 
 def lines_up_to(lines: Sequence[bytes], turn: int) -> list[bytes]:
@@ -159,16 +151,7 @@ def read_any(path: Path, number: int = 1) -> tuple[FaultDetails, Replay]:
     faults = () if replay.ending is None else replay.ending.faults
     if not 1 <= number <= len(faults):
         raise UsageError(f"{path}: there is no report of fault {number}; the replay has {_reports(replay.ending)}")
-    report, header = faults[number - 1], replay.header
-    commands, folders = dict(enumerate(header.commands)), dict(enumerate(header.folders))
-    evidence = Evidence(
-        report=report,
-        encodings=tuple(Encoding),
-        command=commands.get(report.player, ()),
-        folder=folders.get(report.player, ""),
-        isolation=header.isolation,
-    )
-    return _details(evidence, header, {}), replay
+    return details_of(faults[number - 1], replay.header), replay
 
 
 def _reports(ending: Ending | None) -> str:
@@ -179,37 +162,36 @@ def _reports(ending: Ending | None) -> str:
     return f"{len(ending.faults)}" + (f", and counts {more} more" if more else "")
 
 
-def _details(evidence: Evidence, header: Header, versions: Mapping[str, str]) -> FaultDetails:
+def details_of(report: FaultReport, header: Header) -> FaultDetails:
+    """Returns what a fault's report and the header of its replay say."""
+    commands, folders = dict(enumerate(header.commands)), dict(enumerate(header.folders))
     return FaultDetails(
         bundle=REPORT_VERSION,
-        fault=evidence.report,
+        fault=report,
         game=header.game,
         seed=header.setup.seed,
         names=header.setup.names,
-        rule=_rule(header.game, evidence.report),
-        program=evidence.program,
-        command=evidence.command,
-        folder=evidence.folder,
-        encoding=evidence.encoding,
-        encodings=evidence.encodings,
+        rule=_rule(header.game, report),
+        command=commands.get(report.player, ()),
+        folder=folders.get(report.player, ""),
         limits=header.limits,
-        isolation=evidence.isolation,
-        curve=evidence.curve,
-        versions={**versions, "rules": str(header.game_version)},
+        isolation=header.isolation,
+        versions={"rules": str(header.game_version)},
     )
 
 
-def _write(evidence: Evidence, header: Header, lines: Sequence[bytes]) -> None:
-    assert evidence.report.bundle is not None
-    folder = Path(evidence.report.bundle)
+def _write(evidence: Evidence, lines: Sequence[bytes]) -> None:
+    assert evidence.details.fault.bundle is not None
+    folder = Path(evidence.details.fault.bundle)
     folder.mkdir()
     versions = {
         "referee": metadata.version("referee"),
         "protocol": str(PROTOCOL_VERSION),
         "python": platform.python_version(),
         "system": platform.platform(),
+        **evidence.details.versions,
     }
-    details = _details(evidence, header, versions)
+    details = msgspec.structs.replace(evidence.details, versions=versions)
     files = {
         "fault.json": msgspec.json.format(msgspec.json.encode(details), indent=1) + b"\n",
         "match.jsonl": b"".join(lines),
@@ -220,9 +202,8 @@ def _write(evidence: Evidence, header: Header, lines: Sequence[bytes]) -> None:
         "README.txt": _readme(details, evidence).encode(),
     }
     for name, content in files.items():
-        file = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with os.fdopen(file, "wb") as out:
-            out.write(content)
+        with (folder / name).open("xb") as file:
+            file.write(content)
 
 
 def _rule(game: str, report: FaultReport) -> str:
@@ -285,12 +266,16 @@ def _pairs(members: Mapping[str, Any]) -> str:
     return "\n".join(f"{name}: {value}" for name, value in members.items())
 
 
+def frame_text(frame: bytes, encoding: str) -> str:
+    """Returns the bytes of a frame as printable text, or as hexadecimal digits of MessagePack."""
+    return frame.hex(" ") if encoding == Encoding.MSGPACK else _text(frame).rstrip("\n")
+
+
 def _frames(frames: Sequence[bytes], encoding: str) -> str:
     lines = []
     for frame in frames:
         cut = frame[:SHOWN_BYTES]
-        text = _text(cut) if encoding != Encoding.MSGPACK else cut.hex(" ")
-        lines.append(text.rstrip("\n") + (f"… ({len(frame)} bytes)" if len(frame) > len(cut) else ""))
+        lines.append(frame_text(cut, encoding) + (f"… ({len(frame)} bytes)" if len(frame) > len(cut) else ""))
     return "\n".join(lines)
 
 

@@ -20,6 +20,8 @@ from referee.games.game import TimeControl
 from referee.protocol.text import printable
 
 REPLAY_VERSION = 1
+UNDECODABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What decoding raises for bytes that are not what was expected."""
 
 
 class Origin(Struct, frozen=True):

@@ -12,7 +12,7 @@ from referee.games import registry
 from referee.games.contract import State
 from referee.games.game import Game
 from referee.harness.errors import UsageError
-from referee.harness.replay.lines import REPLAY_VERSION, Ending, Header
+from referee.harness.replay.lines import REPLAY_VERSION, UNDECODABLE, Ending, Header
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
@@ -75,7 +75,7 @@ class Replay:
             options: Any = msgspec.convert(raw.setup.options, self.game.options)
         except KeyError as error:
             raise UsageError(f"{path} is not a replay: line 1: {error.args[0]}") from error
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             if content.startswith(HEADER) and len(self.lines) == 1 and self.breaks_off:
                 raise UsageError(f"{path} breaks off in line 1: a disk was full, or the run was killed") from error
             raise UsageError(f"{path} is not a replay: line 1: {error}") from error
@@ -102,7 +102,7 @@ class Replay:
         """Whether its last line is incomplete, for example because the disk was full."""
         try:
             msgspec.json.decode(self.lines[-1])
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except UNDECODABLE:
             return not self._ends_a_line
         return False
 
@@ -111,5 +111,5 @@ class Replay:
         """The last line, if that is an ending: a replay that was cut off has none."""
         try:
             return msgspec.json.decode(self.lines[-1], type=Ending)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except UNDECODABLE:
             return None

@@ -1,6 +1,6 @@
 """Plays a replay again from its setup and its answers, and finds the first line that differs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from referee.games.contract import Result, Ruling, State
 from referee.harness.replay.lines import (
     FULL_REPORTS,
     GAME_OVER,
+    UNDECODABLE,
     Ending,
     Forfeit,
     Injection,
@@ -26,6 +27,13 @@ from referee.harness.replay.reader import Replay
 
 Kind = TypeVar("Kind")
 NO_END = "missing: the match has no end"
+_STEPS: Mapping[bytes, type[Turn | Forfeit | Injection | Stop | Opening]] = {
+    b'{"turn":': Turn,
+    b'{"forfeit":': Forfeit,
+    b'{"inject":': Injection,
+    b'{"stop":': Stop,
+}
+"""By the beginning of the line. The opening, which is always the second line, is not here."""
 
 
 class Difference(Exception):
@@ -75,13 +83,11 @@ def verify(replay: Replay) -> Result | None:
 def positions(replay: Replay) -> Iterator[tuple[int, State, Step]]:
     """Yields number (from 1), position after it and line, for all but header and ending. Raises Difference."""
     simulation = Simulation(replay.new())
-    for line in replay.lines[1:]:
-        with _detect_cut(replay):
-            step = simulation.take(line)
-        if step is None:
-            break
-        yield simulation.number, simulation.state, step
     with _detect_cut(replay):
+        for line in replay.lines[1:]:
+            if (step := simulation.take(line)) is None:
+                break
+            yield simulation.number, simulation.state, step
         if len(replay.lines) < 2:
             raise Difference(2, "missing: the match was not opened")
 
@@ -107,9 +113,12 @@ class Simulation:
     def take(self, line: bytes) -> Step | None:
         """Plays the next line after the header. None = it leads to no position, as an ending. Raises Difference."""
         number = self.number + 1
-        step = self._step(line, number)
-        if step is None:
+        kind = next((kind for start, kind in _STEPS.items() if line.startswith(start)), None)
+        if number == 2:  # it may have been aborted before it was opened
+            kind = None if line.startswith(b'{"result":') else Opening
+        if kind is None or (kind in (Injection, Stop) and self.state.result is not None):
             return None
+        step = _decode(line, number, kind)
         try:
             events = apply_step(self.state, step)
         except ValueError as error:
@@ -122,19 +131,6 @@ class Simulation:
         self.rulings += [(self.turns, event) for event in events if isinstance(event, Ruling)]
         self.number = number
         return step
-
-    def _step(self, line: bytes, number: int) -> Step | None:
-        if number == 2:  # it may have been aborted before it was opened
-            return None if line.startswith(b'{"result":') else _decode(line, number, Opening)
-        if line.startswith(b'{"turn":'):
-            return _decode(line, number, Turn)
-        if line.startswith(b'{"forfeit":'):
-            return _decode(line, number, Forfeit)
-        if self.state.result is not None:
-            return None
-        if line.startswith(b'{"inject":'):
-            return _decode(line, number, Injection)
-        return _decode(line, number, Stop) if line.startswith(b'{"stop":') else None
 
     def conclude(self, rest: Sequence[bytes]) -> Result | None:
         """Checks the lines after the last position and returns the result, as `verify`."""
@@ -210,7 +206,7 @@ def _compare(number: int, what: str, recorded: Any, simulated: Any) -> None:
 def _decode(line: bytes, number: int, kind: type[Kind]) -> Kind:
     try:
         return msgspec.json.decode(line, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise Difference(number, str(error)) from error
 
 

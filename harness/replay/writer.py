@@ -152,7 +152,8 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         assert self.path is not None
         try:
             status = os.fstat(file)  # before we write: a file that was cut short would grow to its old size again
-            if S_ISREG(status.st_mode) and (status.st_size != self._written or not _is_at(self.path, status)):
+            same = self.path.exists() and os.path.samestat(self.path.stat(), status)
+            if S_ISREG(status.st_mode) and not (same and status.st_size == self._written):
                 raise RunError(f"another program changed the replay {self.path} during the match")
             while data:
                 written = os.write(file, data)
@@ -176,10 +177,8 @@ def is_being_written(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     return False
 
 
@@ -192,14 +191,6 @@ class MemoryReplayWriter(ReplayWriter):
     def lines(self) -> list[bytes]:
         """The lines so far, without LF."""
         return self._lines
-
-
-def _is_at(path: Path, file: os.stat_result) -> bool:
-    """Returns whether the file at `path` is still the one that we have open."""
-    try:
-        return os.path.samestat(os.stat(path), file)
-    except FileNotFoundError:
-        return False
 
 
 def _create(path: Path) -> int:
@@ -248,8 +239,7 @@ def claim_file(stem: str, suffix: str = "") -> Iterator[Path]:
     Its name is `stem` and `suffix`, with a number in between if there are replays of that stem. The file is created at
     once, so that no other run takes the name. `suffix` is for the first replay of several; the path comes without it.
     """
-    with _folder():
-        path = _claim(stem, lambda name: _new_file(REPLAYS / f"{name}{suffix}.jsonl"))
+    with _claimed(stem, f"{suffix}.jsonl", lambda path: path.touch(exist_ok=False)) as path:
         try:
             yield path.with_name(path.name.removesuffix(f"{suffix}.jsonl") + ".jsonl")
         finally:
@@ -261,8 +251,7 @@ def claim_file(stem: str, suffix: str = "") -> Iterator[Path]:
 @contextmanager
 def claim_folder(stem: str) -> Iterator[Path]:
     """Creates a folder in ./replays, named likewise, and removes it after the block if it is still empty."""
-    with _folder():
-        folder = _claim(stem, lambda name: _new_folder(REPLAYS / name))
+    with _claimed(stem, "", Path.mkdir) as folder:
         try:
             yield folder
         finally:
@@ -271,47 +260,29 @@ def claim_folder(stem: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _folder() -> Iterator[None]:
-    """Creates ./replays, and removes it after the block if it is new and still empty."""
+def _claimed(stem: str, ending: str, make: Callable[[Path], None]) -> Iterator[Path]:
+    """Creates ./replays and, by `make`, the first name in it that no replay has.
+
+    Removes ./replays after the block if it is new and still empty.
+    """
     existed = REPLAYS.exists()
     try:
-        REPLAYS.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(REPLAYS, error) from error
-    try:
-        yield
+        try:
+            REPLAYS.mkdir(parents=True, exist_ok=True)
+            pattern = re.compile(rf"{re.escape(stem)}(?:\.(\d+))?(?:\..*|-.*\.jsonl)?", re.DOTALL)
+            taken = {int(match[1] or 1) for name in os.listdir(REPLAYS) if (match := pattern.fullmatch(name))}
+            for number in count(1):
+                path = REPLAYS / f"{stem if number == 1 else f'{stem}.{number}'}{ending}"
+                try:
+                    if number not in taken:
+                        make(path)
+                        break
+                except FileExistsError:
+                    pass  # another process took the name
+        except OSError as error:
+            raise _unwritable(Path(error.filename), error) from error
+        yield path
     finally:
         if not existed:
             with suppress(OSError):
                 REPLAYS.rmdir()
-
-
-def _claim(stem: str, make: Callable[[str], Path]) -> Path:
-    """Calls `make` with the first name that no replay in ./replays has, and returns what it made."""
-    for name in _unused(stem):
-        try:
-            return make(name)
-        except FileExistsError:
-            continue  # another process took the name
-        except OSError as error:
-            raise _unwritable(REPLAYS / stem, error) from error
-    raise AssertionError("there is always another number")
-
-
-def _new_file(path: Path) -> Path:
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-    return path
-
-
-def _new_folder(path: Path) -> Path:
-    path.mkdir()
-    return path
-
-
-def _unused(stem: str) -> Iterator[str]:
-    """Yields `stem`, then `stem` with numbers, without those that replays in ./replays have."""
-    pattern = re.compile(rf"{re.escape(stem)}(?:\.(\d+))?(?:\..*|-.*\.jsonl)?", re.DOTALL)
-    taken = {int(match[1] or 1) for name in os.listdir(REPLAYS) if (match := pattern.fullmatch(name))}
-    for number in count(1):
-        if number not in taken:
-            yield stem if number == 1 else f"{stem}.{number}"

@@ -1,7 +1,6 @@
 """Reads an answer that a person or a script has typed: in the game's notation, by some of its words, or as JSON."""
 
 import re
-from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -29,7 +28,7 @@ class Answers:
         """`legal` has every legal answer."""
         del self.legal[MOST:]
         self.words = [self.in_words(answer) for answer in self.legal]
-        self._split = [_split(words) for words in self.words]
+        self._plain = [_plain(words) for words in self.words]
 
     def in_words(self, answer: Any) -> str:
         """Returns an answer in the game's notation, or as JSON."""
@@ -38,8 +37,8 @@ class Answers:
 
     def matching(self, text: str) -> list[int]:
         """Returns the indices of answers with these words in a row. The last word may be incomplete."""
-        typed = _split(text)
-        return [index for index, words in enumerate(self._split) if _contains(words, typed)]
+        typed = _plain(text)
+        return [index for index, words in enumerate(self._plain) if typed in words]
 
     def read(self, text: str) -> Any:
         """Returns the answer that a line names, which may be illegal. Unclear if there is not exactly one."""
@@ -51,10 +50,9 @@ class Answers:
                 return msgspec.json.decode(text)
             except msgspec.DecodeError as error:
                 raise Unclear(f"not valid JSON: {error}") from error
-        typed = _split(text)
-        matches = self.matching(text)
-        exact = [index for index in matches if _ends_with(self._split[index], typed)]
-        whole = [index for index in exact if self._split[index] == typed]
+        typed, matches = _plain(text), self.matching(text)
+        exact = [index for index in matches if typed and self._plain[index].endswith(typed)]
+        whole = [index for index in exact if self._plain[index] == typed]
         for chosen in (whole, exact, matches):
             if len(chosen) == 1:
                 return self.legal[chosen[0]]
@@ -62,26 +60,10 @@ class Answers:
             return read
         if not matches:
             raise Unclear(f"{text!r} names no legal answer")
-        raise Unclear(
-            f"{text!r} may be {len(matches)} answers: {', '.join(self.words[index] for index in matches[:4])} …"
-        )
+        first = ", ".join(self.words[index] for index in matches[:4])
+        raise Unclear(f"{text!r} may be {len(matches)} answers: {first} …")
 
 
-def _split(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _contains(words: Sequence[str], typed: Sequence[str]) -> bool:
-    """Returns whether `words` has `typed` in a row. The last one may be the beginning of a word."""
-    if not typed:
-        return True
-    *first, last = typed
-    size = len(typed)
-    return any(
-        list(words[at : at + size - 1]) == first and words[at + size - 1].startswith(last)
-        for at in range(len(words) - size + 1)
-    )
-
-
-def _ends_with(words: Sequence[str], typed: Sequence[str]) -> bool:
-    return bool(typed) and list(words[-len(typed) :]) == list(typed)
+def _plain(text: str) -> str:
+    """Returns the words of a text in lower case, each with a blank before it."""
+    return "".join(f" {word.lower()}" for word in _WORD.findall(text))

@@ -93,18 +93,16 @@ class Chaos(Pipes):
         before = b""
         if manner.members:
             if self._greeted and dice.below(4) == 0:
-                before = write.frame({"jsonrpc": "2.0", "method": "unknownNotice", "params": {"of": self._stranger()}})
+                params = {"of": dice.choice(STRANGERS)}
+                before = write.frame({"jsonrpc": "2.0", "method": "unknownNotice", "params": params})
             for members in (message, message.get("params", {})):
-                members[f"unknown{dice.below(1000)}"] = self._stranger()
+                members[f"unknown{dice.below(1000)}"] = dice.choice(STRANGERS)
         if manner.padded and "params" in message and dice.below(manner.padded) == 0:
             # The margin is for the member's name and for escapes.
             message["params"]["padding"] = "x" * max(0, self.limits.frame_bytes - 2 * len(frame) - 1024)
         if manner.reordered:
             message = _reordered(message, dice)
         return before + write.frame(message)
-
-    def _stranger(self) -> object:
-        return self._dice.choice(STRANGERS)
 
 
 def _cuts(size: int, count: int, dice: Dice) -> list[int]:

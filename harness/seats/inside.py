@@ -25,12 +25,14 @@ from referee.harness.process.transport import ProcessAccount, Program, Transport
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.program import Bot
 from referee.harness.seats.seat import Seat
-from referee.protocol.connection import NEED_DATA, BotConnection, Request
+from referee.protocol.codec import codec
 from referee.protocol.messages import Encoding
 
 KIT = KITS / "python"
 HOST = "referee_kit_host"
 """If there is a module of this name, the kit's `run` hands its bot over instead of serving it."""
+MAX_BYTES = 1 << 26
+"""The longest frame to the bot."""
 
 
 def script_of(entrant: Entrant) -> Path | None:
@@ -44,8 +46,7 @@ def script_of(entrant: Entrant) -> Path | None:
 
 def debug_seat(entrant: Entrant, limits: Limits) -> Seat | None:
     """Returns a seat with the bot inside this process; None if the bot needs a process."""
-    script = script_of(entrant)
-    if script is None:
+    if (script := script_of(entrant)) is None:
         return None
     inside = InsideBot(entrant, script)
     return Bot(inside, inside, limits)
@@ -62,7 +63,8 @@ class InsideBot(Transport, Program):
         self._environment = _Environment(entrant, script)
         self._outbox = bytearray()
         self._inbox = bytearray()
-        self._connection = BotConnection()
+        self._codec = codec(Encoding.JSON)
+        self._splitter = self._codec.splitter(MAX_BYTES, b"")
         self._exit_code: int | None = None
         self._server: Any = None  # the kit's, once the script has reached `run(…)`
 
@@ -72,7 +74,7 @@ class InsideBot(Transport, Program):
 
     def send(self) -> bool:
         if self._exit_code is None and self._outbox:
-            self._connection.receive(bytes(self._outbox))
+            self._splitter.feed(bytes(self._outbox))
             self._outbox.clear()
             self._answer()
         return True
@@ -81,12 +83,18 @@ class InsideBot(Transport, Program):
         try:
             if self._server is None:
                 self._server = self._environment.server()
-            while (message := self._connection.next_message()) is not NEED_DATA:
-                if message.method == "exit":
+            while (frame := self._splitter.next()) is not None:
+                message = self._codec.decode(frame)
+                if message["method"] == "exit":
                     continue
-                outcome = self._environment.outcome(self._server, message)
-                if isinstance(message, Request):
-                    self._inbox += self._response(message, outcome)
+                with self._environment.active():
+                    outcome = self._server.outcome(message)
+                if "id" in message:
+                    self._inbox += self._codec.frame({"jsonrpc": "2.0", "id": message["id"], **outcome})
+                encoding = Encoding(self._server.frames.encoding)
+                if encoding is not self._codec.encoding:  # `initialize` has chosen it
+                    self._codec = codec(encoding)
+                    self._splitter = self._codec.splitter(MAX_BYTES, self._splitter.rest)
         except SystemExit as error:
             self._exit_code = error.code if isinstance(error.code, int) else int(error.code is not None)
 
@@ -118,13 +126,6 @@ class InsideBot(Transport, Program):
     def account(self) -> ProcessAccount:
         return ProcessAccount(exit_code=self._exit_code)
 
-    def _response(self, request: Request, outcome: dict[str, Any]) -> bytes:
-        if "error" in outcome:
-            return self._connection.fail(request.id, **outcome["error"])
-        if request.method == "initialize":
-            self._connection.choose_encoding([self._server.frames.encoding])
-        return self._connection.respond(request.id, outcome["result"])
-
 
 class _Frames:
     """Takes the place of the kit's frame reader."""
@@ -148,7 +149,7 @@ class _Environment:
         host = ModuleType(HOST)
         host.take = lambda *handed: taken.append(handed)  # type: ignore[attr-defined]
         self.modules[HOST] = host
-        with self._active():
+        with self.active():
             try:
                 runpy.run_path(str(self.script), run_name="__main__")
             except SystemExit:
@@ -163,17 +164,8 @@ class _Environment:
                 )
             return sys.modules["referee_kit.wire"].Server(*taken[0], _Frames(), -1)
 
-    def outcome(self, server: Any, message: Any) -> dict[str, Any]:
-        """Has the kit answer a message."""
-        members = {"method": message.method, "params": message.params}
-        with self._active():
-            if isinstance(message, Request):
-                members["id"] = message.id
-            found: dict[str, Any] = server.outcome(members)
-            return found
-
     @contextmanager
-    def _active(self) -> Iterator[None]:
+    def active(self) -> Iterator[None]:
         """Gives the interpreter the bot's state while the block runs. Prints go to standard error."""
         known, path, argv, folder, random_state = set(sys.modules), sys.path, sys.argv, Path.cwd(), random.getstate()
         sys.modules.update(self.modules)

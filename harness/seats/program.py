@@ -14,14 +14,21 @@ from referee.harness.process.core_wait import QUICK_S
 from referee.harness.process.limits import Limits, OnNoise
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Late, Program, Transport
-from referee.harness.seats.seat import CallCost, CallTotals, Frames, MatchContext, Reply, Seat, SeatAccount, no_answer
+from referee.harness.seats.seat import (
+    PROGRAM_CHARACTERS,
+    CallCost,
+    CallTotals,
+    MatchContext,
+    Reply,
+    Seat,
+    SeatAccount,
+    no_answer,
+)
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.errors import RemoteProtocolError
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Hello, Initialize
 from referee.protocol.text import printable, quote
 
-PROGRAM_CHARACTERS = 100
-"""Longest name of a program, and longest version, that is kept."""
 MOST_FORGIVEN = 10
 """Most core wait that a call is forgiven, as a multiple of its limit."""
 KEPT_FRAMES = 12
@@ -71,7 +78,7 @@ class Bot(Seat):
         self.measure()
         answer = reply.value
         if isinstance(answer, Hello):
-            name, version = map(_shown, (answer.name, answer.version))
+            name, version = [text and printable(text, PROGRAM_CHARACTERS) for text in (answer.name, answer.version)]
             self.handshake, self.greeted = msgspec.structs.replace(answer, name=name, version=version), True
             return Reply(None, reply.cost)
         fault = answer if isinstance(answer, Fault) else _error(answer)
@@ -147,17 +154,15 @@ class Bot(Seat):
         Limits hold to the end: sets `fault` if the program exceeds one now. Kills what is left.
         """
         with trio.CancelScope(shield=True):
-            if orderly and not self._has_left and self._may_leave():
-                await self.leave()
-                if self.fault is None:
+            if orderly and not self._has_left and self.fault is None:
+                if self.wire.owes_answers:
                     self.check_unasked()
+                if self.fault is None and not self.wire.owes_answers:
+                    await self.leave()
+                    if self.fault is None:
+                        self.check_unasked()
             await self.program.end()
         self.measure()
-
-    def _may_leave(self) -> bool:
-        if self.fault is None and self.wire.owes_answers:
-            self.check_unasked()
-        return self.fault is None and not self.wire.owes_answers
 
     async def watch(self) -> None:
         """Holds the program to its limits until it is ended."""
@@ -200,10 +205,8 @@ class Bot(Seat):
                 if not data:
                     answer = self.fault or await self.program.why_silent("output")
                     if answer.kind is FaultKind.CRASH:
-                        wire.receive(b"")
-                        _ = (
-                            wire.handshake() if decoder is None else wire.answer(decoder)
-                        )  # raises if half a frame is left
+                        wire.receive(b"")  # the next line raises if half a frame is left
+                        _ = wire.handshake() if decoder is None else wire.answer(decoder)
                     break
                 wire.receive(data)
                 keep_piece(data)
@@ -212,7 +215,8 @@ class Bot(Seat):
                     await context.all_read()  # decoding takes long: the other seats' answers are read before
                 answer = (wire.handshake() or NEED_DATA) if decoder is None else wire.answer(decoder)
                 if answer is NEED_DATA and received > self.limits.call_output_bytes:
-                    answer = _too_much_output(self.limits.call_output_bytes)
+                    most = self.limits.call_output_bytes
+                    answer = Fault(FaultKind.OUTPUT, f"wrote more than {most} bytes to standard output in one call")
         except RemoteProtocolError as error:
             answer = Fault(FaultKind.PROTOCOL, str(error))
         except Late:
@@ -292,10 +296,10 @@ class Bot(Seat):
     def account(self) -> SeatAccount:
         received = b"".join(self._pieces) if self._received else b""
         return SeatAccount(
-            totals=self.totals,
             encoding=self.wire.encoding,
             late_answers=self.wire.late,
-            frames=Frames(tuple(self._sent), tuple(self._pieces)),
+            sent=tuple(self._sent),
+            received=tuple(self._pieces),
             request=self._request,
             answer=received[max(0, len(received) - self._received) :],
             process=self.program.account(),
@@ -309,31 +313,20 @@ async def settle(bots: Iterable[Bot]) -> None:
     open: a sleep by trio takes longer than most bots need.
     """
     bots = tuple(bots)
-    alone = stall_clock().matches <= 1
-    busy = [bot for bot in bots if not bot.transport.rests()]
+    alone, busy, naps = stall_clock().matches <= 1, bots, False
     until = time.perf_counter() + SETTLE_S
-    while busy and time.perf_counter() < until:
+    while (busy := tuple([bot for bot in busy if not bot.transport.rests()])) and time.perf_counter() < until:
         # A bot may share our core. One that has used much of it lately runs only when we sleep.
-        os.sched_yield()
-        busy = [bot for bot in busy if not bot.transport.rests()]
-        if busy:
-            if alone:
-                time.sleep(NAP_S)
-            else:
-                await trio.sleep(NAP_S)
-            busy = [bot for bot in busy if not bot.transport.rests()]
+        if not naps:
+            os.sched_yield()
+        elif alone:
+            time.sleep(NAP_S)
+        else:
+            await trio.sleep(NAP_S)
+        naps = not naps
     for bot in bots:
         if bot.fault is None:
             bot.check_unasked()
-
-
-def _shown(text: str | None) -> str | None:
-    """Returns a program's name or version, safe for terminals and pages."""
-    return None if text is None else printable(text, PROGRAM_CHARACTERS)
-
-
-def _too_much_output(limit_bytes: int) -> Fault:
-    return Fault(FaultKind.OUTPUT, f"wrote more than {limit_bytes} bytes to standard output in one call")
 
 
 def _error(error: ErrorObject) -> Fault:

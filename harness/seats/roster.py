@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import trio
+from msgspec import Struct, field
 
-from referee.harness.errors import NotIsolated, RunError
+from referee.harness.errors import NotIsolated, RunError, ungrouped
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
 from referee.harness.isolation.plan import SandboxSpec
@@ -38,33 +39,23 @@ def in_processes(entrant: Entrant, limits: Limits) -> Seat | None:
     return None
 
 
-class Roster:
+class Roster(Struct, eq=False):
     """Provides the seats of matches. Made by `open_roster`."""
 
-    def __init__(
-        self,
-        spawner: Spawner,
-        nursery: trio.Nursery,
-        *,
-        limits: Limits,
-        scratch: Path,
-        make_transport: MakeTransport,
-        make_seat: MakeSeat,
-    ) -> None:
-        self.limits = limits
-        self._make_transport = make_transport
-        self._make_seat = make_seat
-        self._spawner = spawner
-        self._nursery = nursery
-        self._scratch = scratch
-        self.starts: list[float] = []
-        """Seconds from the start of a match to the last greeting, for matches that had to start bots. The reader must
-        clear it."""
-        self._idle: dict[Entrant, list[Seat]] = {}
-        self._expected: tuple[Entrant, ...] = ()
-        self._builds: dict[Entrant, tuple[str, ...]] = {}
-        self._scratches: dict[Seat, Path] = {}
-        self._hidden = HiddenFiles().extended((), (REPLAYS, TOURNAMENTS))
+    limits: Limits
+    _spawner: Spawner
+    _nursery: trio.Nursery
+    _scratch: Path
+    _make_transport: MakeTransport
+    _make_seat: MakeSeat
+    starts: list[float] = []
+    """Seconds from the start of a match to the last greeting, for matches that had to start bots. The reader must
+    clear it."""
+    _idle: dict[Entrant, list[Seat]] = {}
+    _expected: tuple[Entrant, ...] = ()
+    _builds: dict[Entrant, tuple[str, ...]] = {}
+    _scratches: dict[Seat, Path] = {}
+    _hidden: HiddenFiles = field(default_factory=lambda: HiddenFiles().extended((), (REPLAYS, TOURNAMENTS)))
 
     async def hide(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> None:
         """Hides replays, and folders of replays, from bots that start from now on. Ends waiting bots that see more."""
@@ -74,9 +65,28 @@ class Roster:
 
     async def take(self, entrant: Entrant) -> Seat:
         """Returns a seat for one match. RunError if its program cannot be started."""
-        idle = self._idle.get(entrant)
-        if idle:
-            return idle.pop()
+        return (await self.take_all([entrant]))[0]
+
+    async def take_all(self, entrants: Sequence[Entrant]) -> list[Seat]:
+        """Returns a seat for each, and starts programs side by side. RunError if one cannot be started."""
+        seats = {place: waiting.pop() for place, each in enumerate(entrants) if (waiting := self._idle.get(each))}
+        failures: dict[int, RunError] = {}
+
+        async def fill(place: int) -> None:
+            try:
+                seats[place] = await self._new_seat(entrants[place])
+            except RunError as error:
+                failures[place] = error
+
+        if len(seats) < len(entrants):
+            async with trio.open_nursery() as nursery:
+                for place in set(range(len(entrants))) - seats.keys():
+                    nursery.start_soon(fill, place)
+        if failures:
+            raise failures[min(failures)]
+        return [seats[place] for place in range(len(entrants))]
+
+    async def _new_seat(self, entrant: Entrant) -> Seat:
         if entrant.engine:
             return EngineSeat()
         if entrant.script:
@@ -87,29 +97,6 @@ class Roster:
         if seat is None and entrant.remote:
             raise RunError(f"{entrant.name}: a web service plays at a seat of `referee --game`, and nowhere else")
         return seat or await self.start(entrant)
-
-    async def take_all(self, entrants: Sequence[Entrant]) -> list[Seat]:
-        """Returns a seat for each, and starts programs side by side. RunError if one cannot be started."""
-        seats: dict[int, Seat] = {}
-        failures: dict[int, RunError] = {}
-        for place, entrant in enumerate(entrants):
-            if idle := self._idle.get(entrant):
-                seats[place] = idle.pop()
-
-        async def take(place: int) -> None:
-            try:
-                seats[place] = await self.take(entrants[place])
-            except RunError as error:
-                failures[place] = error
-
-        if len(seats) < len(entrants):
-            async with trio.open_nursery() as nursery:
-                for place in range(len(entrants)):
-                    if place not in seats:
-                        nursery.start_soon(take, place)
-        if failures:
-            raise failures[min(failures)]
-        return [seats[place] for place in range(len(entrants))]
 
     def expect(self, entrants: Sequence[Entrant]) -> None:
         """Announces the next match: its missing programs are started while those of this match end."""
@@ -169,12 +156,6 @@ class Roster:
         self._expected = ()
         await self.end(list(self._scratches), orderly)
 
-    def _builds_of(self, entrant: Entrant) -> tuple[str, ...]:
-        """Returns the builds that a bot needs; looked up once, because it searches folders."""
-        if entrant not in self._builds:
-            self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
-        return self._builds[entrant]
-
     async def start(self, entrant: Entrant) -> Bot:
         """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
         try:
@@ -191,12 +172,14 @@ class Roster:
     async def _process(self, entrant: Entrant, scratch: Path) -> Process:
         """Starts a process inside of its isolation layers."""
         limits, env = self.limits, environment(scratch)
+        if entrant not in self._builds:  # looked up once, because it searches folders
+            self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         spec = SandboxSpec(
             argv=entrant.argv,
             cwd=entrant.cwd,
             path=env.get("PATH", ""),
             scratch=scratch,
-            whole=self._builds_of(entrant),
+            whole=self._builds[entrant],
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
@@ -219,30 +202,18 @@ async def open_roster(
 ) -> AsyncIterator[Roster]:
     """Opens the roster of a run. When the block ends, in whatever way, nothing that it started is alive."""
     need_descriptors()
-    with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch:
+    with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch, ungrouped():
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(stall_clock().beat)
-            roster = Roster(
-                spawner,
-                nursery,
-                limits=limits,
-                scratch=scratch,
-                make_transport=make_transport,
-                make_seat=make_seat,
-            )
-            failure: RunError | None = None
+            roster = Roster(limits, spawner, nursery, scratch, make_transport, make_seat)
             done = False
             try:
                 yield roster
                 done = True
-            except RunError as error:
-                failure = error  # raised below, outside of the nursery, which would wrap it in a group
             finally:
                 with trio.CancelScope(shield=True):
                     await roster.close(orderly=done)
                 nursery.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
 
 
 @contextmanager

@@ -1,50 +1,36 @@
 """A script at a seat: `script:FILE`."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 from referee.games import registry
-from referee.games.contract import Call, Fault, FaultKind, Notice
+from referee.games.contract import Call, Fault, FaultKind
 from referee.harness.programs.spec import read_script
 from referee.harness.seats.answer_text import Answers, Unclear
-from referee.harness.seats.seat import MatchContext, Reply, Seat
-from referee.protocol.messages import Clock, Hello, Initialize
+from referee.harness.seats.seat import LocalSeat, MatchContext, Reply
+from referee.protocol.messages import Initialize
 
 
-class ScriptSeat(Seat):
+class ScriptSeat(LocalSeat):
     """Answers with the lines of a file, in the game's notation or as JSON, and then with the first legal answer.
 
     A line that names no answer, or more than one, is a fault of kind `error`.
     """
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.handshake = Hello(name=f"script {path.name}", reuse=True)
+        super().__init__(f"script {path.name}")
         self._lines = read_script(path)
-        self._rest: Iterator[tuple[int, str]] = iter(())
-        self._context: MatchContext | None = None
 
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
-        self._context, self._rest, self._game = context, iter(self._lines), registry.game(match.game)
-        self.greeted, self.totals.calls = True, 0
-        return Reply(None)
+        self._rest, self._game = iter(self._lines), registry.game(match.game)
+        return await super().greet(match, context)
 
-    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
-        if self._context is None:
-            raise RuntimeError("a seat is asked before it was greeted")
-        self.totals.calls += 1
-        return Reply(None if call.method.result is NoneType else self._answer(call, self._context))
-
-    def _answer(self, call: Call, context: MatchContext) -> Any:
+    async def answer(self, call: Call) -> Any:
+        state = self.context.state
         number, line = next(self._rest, (0, ""))
         if not number:
-            return next(context.state.legal(call.player), None)
+            return next(state.legal(call.player), None)
         try:
-            return Answers(self._game, context.state, call.player).read(line)
+            return Answers(self._game, state, call.player).read(line)
         except Unclear as error:
             return Fault(FaultKind.ERROR, f"line {number} of the script: {error}")
-
-    def notify(self, notice: Notice) -> None:
-        """Does nothing: the script is fixed."""

@@ -1,14 +1,16 @@
 """A seat of a match: a program, the engine, a person or a client over HTTP."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 import trio
 from msgspec import Struct
 
 from referee.games.contract import NOT_YOUR_TURN, Call, Fault, FaultKind, Notice, Player, State
+from referee.harness.errors import ungrouped
 from referee.harness.process.transport import ProcessAccount
 from referee.harness.seats.notice_cache import NoticeCache
 from referee.protocol.messages import Clock, Hello, Initialize
@@ -29,7 +31,10 @@ class CallCost(Struct, frozen=True):
     """Size of the file with standard error when the call began."""
 
 
+Called = TypeVar("Called")
 NO_COST = CallCost()
+PROGRAM_CHARACTERS = 100
+"""Longest name of a program, and longest version, that is kept."""
 
 
 class Reply(Struct, frozen=True):
@@ -50,23 +55,17 @@ class CallTotals(Struct):
     slowed: int = 0
 
 
-class Frames(Struct, frozen=True):
-    """The last frames and bytes on a wire, in order."""
-
-    sent: tuple[bytes, ...] = ()
-    received: tuple[bytes, ...] = ()
-    """As they were read: the pieces need not be whole frames."""
-
-
 class SeatAccount(Struct, frozen=True):
-    """A seat's part in a match so far. `totals` and the usage go on changing."""
+    """A seat's part in a match so far, besides its `totals`. The usage goes on changing."""
 
-    totals: CallTotals
     encoding: str = ""
     """Empty for a seat without a wire."""
     late_answers: int = 0
     """Answers that came after their time."""
-    frames: Frames = Frames()
+    sent: tuple[bytes, ...] = ()
+    """The last frames to the seat."""
+    received: tuple[bytes, ...] = ()
+    """The last bytes from it as they were read, in pieces that need not be whole frames."""
     request: bytes = b""
     """The last frame that asked for something."""
     answer: bytes = b""
@@ -85,14 +84,10 @@ class Withdrawn(Struct, frozen=True):
     """Replaces an answer: while the seat thought, a viewer ended the match or another seat acted out of turn."""
 
 
-def _nowhere(player: Player) -> Path | None:
-    return None
-
-
 class MatchContext:
     """One match: its position, its seats, and what is encoded once for all of them."""
 
-    def __init__(self, state: State, log: Callable[[Player], Path | None] = _nowhere) -> None:
+    def __init__(self, state: State, log: Callable[[Player], Path | None] = lambda player: None) -> None:
         self.state = state
         """The position. Seats may look at it; only the driver of the match changes it."""
         self.seats: list[Seat] = []
@@ -104,32 +99,36 @@ class MatchContext:
         self.several = False
         """More than one call is open."""
         self._open_calls = 0
-        self._all_read: trio.Event | None = None  # while several calls are open
+        self._all_read = trio.Event()
         self._background: tuple[int, ...] | None = None
 
-    def open_calls(self, count: int) -> None:
-        """Announces that `count` seats will be asked at once."""
-        self.several, self._open_calls, self._all_read = True, count, trio.Event()
+    async def side_by_side(self, make: Callable[[Called], Awaitable[object]], calls: Sequence[Called]) -> None:
+        """Makes several calls at once, each by `make`."""
+        self.several, self._open_calls, self._all_read = True, len(calls), trio.Event()
 
-    def call_done(self) -> None:
-        """One of several open calls is over."""
-        assert self._all_read is not None
-        self._open_calls -= 1
-        if self._open_calls <= 0:
-            self.several = False
-            self._all_read.set()
+        async def one(call: Called) -> None:
+            await make(call)
+            self._call_read()
+            self.several = self._open_calls > 0
+
+        with ungrouped():
+            async with trio.open_nursery() as nursery:
+                for call in calls:
+                    nursery.start_soon(one, call)
 
     async def all_read(self) -> None:
         """Waits until the answers of the other open calls have been read: their clocks run.
 
         Call this before work that takes more than a millisecond.
         """
-        assert self._all_read is not None
+        self._call_read()
+        await self._all_read.wait()
+        self._open_calls += 1
+
+    def _call_read(self) -> None:
         self._open_calls -= 1
         if self._open_calls <= 0:
             self._all_read.set()
-        await self._all_read.wait()
-        self._open_calls += 1
 
     @property
     def background(self) -> tuple[int, ...]:
@@ -161,6 +160,11 @@ class Seat(ABC):
         """Why the seat can no longer answer; every further call is this fault at once."""
         self.totals = CallTotals()
 
+    @property
+    def program_name(self) -> str | None:
+        """The name and version that its program gave; None if it gave neither."""
+        return " ".join(filter(None, (self.handshake.name, self.handshake.version)))[:PROGRAM_CHARACTERS] or None
+
     @abstractmethod
     async def greet(self, match: Initialize, context: MatchContext) -> Reply:
         """Opens a match. The value is None, or a Fault: the seat has lost, and is never asked."""
@@ -184,7 +188,35 @@ class Seat(ABC):
 
     def account(self) -> SeatAccount:
         """Returns what is known of the match so far."""
-        return SeatAccount(self.totals)
+        return SeatAccount()
+
+
+class LocalSeat(Seat):
+    """A seat that sees the position itself, and so needs neither frames nor notices. It has no clock."""
+
+    context: MatchContext
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.handshake = Hello(name=name, reuse=True)
+
+    async def greet(self, match: Initialize, context: MatchContext) -> Reply:
+        self.context, self.fault = context, None
+        self.greeted, self.totals = True, CallTotals()
+        return Reply(None)
+
+    async def ask(self, call: Call, clock: Clock, limit_s: float) -> Reply:
+        if self.fault is not None:
+            return Reply(self.fault)
+        self.totals.calls += 1
+        return Reply(None if call.method.result is NoneType else await self.answer(call))
+
+    @abstractmethod
+    async def answer(self, call: Call) -> Any:
+        """Returns the answer, a Fault, or Withdrawn. Not called for calls without a result."""
+
+    def notify(self, notice: Notice) -> None:
+        """Does nothing."""
 
 
 class OutOfTurnSeat(Seat):

@@ -20,10 +20,10 @@ from referee.games import registry
 from referee.games.dice import derive_seed
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import UsageError
-from referee.harness.match.judge import judge_plan
 from referee.harness.opponents import OPPONENTS
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import shown_name
+from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import (
     FINAL,
     FIRST,

@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from referee.games.game import Game, TimeControl
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.judge import judge_plan
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats
+from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.formats.schedules import CLOSED, SELF_PLAY
 from referee.harness.tournament.model import (

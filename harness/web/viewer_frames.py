@@ -31,7 +31,7 @@ from msgspec import Struct
 from referee.games.contract import Player, State
 from referee.games.game import TimeControl
 from referee.harness.match.clock import Clock, milliseconds
-from referee.harness.replay.formats.originals import Original, OriginalReading
+from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.lines import Step, Turn
 from referee.harness.replay.lines import plain as as_plain
 from referee.harness.replay.reader import Replay
@@ -206,7 +206,7 @@ class OriginalFrameBuilder:
     """Makes the frames of an original replay file as `FrameBuilder` does those of a replay."""
 
     def __init__(self, original: Original, drawn: bool = True) -> None:
-        self._reading = OriginalReading(original)
+        self._reader = original.reader()
         self._drawn = drawn
         self._before: Any = None
 
@@ -217,15 +217,15 @@ class OriginalFrameBuilder:
 
     def take(self, line: bytes) -> bytes | None:
         """Returns the frame of the next line; None = it ends the file. Raises Difference."""
-        notices = self._reading.take(line)
+        notices = self._reader.take(line)
         if notices is None:
             return None
         events = [{"event": "notice", "method": name, "params": params, "to": []} for name, params in notices]
-        return self._frame({"turn": self._reading.reader.turns, "events": events})
+        return self._frame({"turn": self._reader.turns, "events": events})
 
     def conclude(self, rest: Sequence[bytes]) -> str:
         """See `FrameBuilder`."""
-        self._reading.conclude(rest)
+        self._reader.conclude(rest)
         return "as recorded"
 
     def last(self, line: bytes) -> bytes:
@@ -233,7 +233,7 @@ class OriginalFrameBuilder:
         return framed({}, b'{"result":null}')
 
     def _frame(self, line: Mapping[str, Any]) -> bytes:
-        reader = self._reading.reader
+        reader = self._reader
         text = reader.drawing if self._drawn else []
         after = as_plain({"view": reader.view, "text": text, "marks": {}, "awaited": {}})
         patch, self._before = difference(self._before, after), after

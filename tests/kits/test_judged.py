@@ -6,8 +6,8 @@ import pytest
 from kits import example
 
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.judge import judge
 from referee.harness.process.limits import Limits
+from referee.harness.servers.arena.judge import judge
 
 MAY_MISS: dict[str, set[str]] = {
     "tictactoe": set(),

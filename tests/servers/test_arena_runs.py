@@ -20,7 +20,6 @@ from referee.games import registry
 from referee.games.arena import Battle
 from referee.games.contract import Setup
 from referee.games.dice import Dice
-from referee.harness.match.judge import JUDGE_PLANS
 from referee.harness.match.match import Match, play
 from referee.harness.process import stall_clock
 from referee.harness.process.limits import Limits
@@ -31,6 +30,7 @@ from referee.harness.seats.roster import open_roster
 from referee.harness.servers.arena import runs
 from referee.harness.servers.arena.arena_routes import open_arena
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
+from referee.harness.servers.arena.judge import JUDGE_PLANS
 from referee.harness.servers.arena.runs import Arena, Settings, games, path_of
 from referee.harness.servers.builtin_rivals import THINKING
 

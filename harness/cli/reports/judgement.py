@@ -5,7 +5,7 @@ from rich.text import Text
 
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import cut, printable
-from referee.harness.match.judge import JudgeReport
+from referee.harness.servers.arena.judge import JudgeReport
 
 
 def judgement(run: JudgeReport, title: str) -> RenderableType:

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from referee.harness.cli.reports.text import as_json, printable
 from referee.harness.cli.reports.turns import Window, coloured, title
-from referee.harness.replay.formats.originals import Notice, Original, OriginalReading
+from referee.harness.replay.formats.aiarena21 import SeenEvent
+from referee.harness.replay.formats.originals import Original
 from referee.harness.replay.simulate import Difference
 
 
@@ -16,23 +17,22 @@ def steps(original: Original, window: Window) -> Iterator[Text]:
     game, lines = original.game, original.lines
     holds = f"a file of the original competition: {original.form.contents}"
     yield title(game, original.names, None).append(f"\n{holds}", style="bold")
-    reading = OriginalReading(original)
-    reader = reading.reader
+    reader = original.reader()
     if window.holds(0, ()):
         yield coloured(game, reader.drawing)
     try:
         for line in lines[1:]:
-            notices = reading.take(line)
+            notices = reader.take(line)
             if notices is None:
                 break
             if window.holds(reader.turns, ()):
                 yield _turn(reader.turns, notices).append_text(coloured(game, reader.drawing))
-        reading.conclude(lines[reader.turns + 1 :])
+        reader.conclude(lines[reader.turns + 1 :])
     except Difference as difference:
         yield Text(f"the file is damaged: {printable(str(difference))}", style="bold red")
 
 
-def _turn(number: int, notices: Sequence[Notice]) -> Text:
+def _turn(number: int, notices: Sequence[SeenEvent]) -> Text:
     text = Text()
     for name, params in notices:
         text.append(f"{number:>5}  ", style="dim").append(f"{name} {printable(as_json(msgspec.to_builtins(params)))}\n")

@@ -23,9 +23,10 @@ from referee.games.aiarena21 import (
     Purchase,
     TurnEnded,
 )
-from referee.games.aiarena21.board import drawn
+from referee.games.aiarena21.board import Fruit, drawn
 from referee.games.contract import Event, Notice, State
-from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
+from referee.harness.replay.lines import UNDECODABLE, Opening, Step
+from referee.harness.replay.simulate import Difference
 
 FIRST_BYTES = b"[Replay]"
 """The beginning of every line. The original writes no blank after it, its document shows one."""
@@ -114,10 +115,18 @@ class Purchases(Struct, frozen=True):
     power_ups: tuple[PowerUp, PowerUp]
 
 
+SeenEvent = tuple[str, Any]
+"""The name and the members of an event in a file."""
+
+
 class Reader:
-    """See `referee.harness.replay.formats.originals.Reader`."""
+    """Reads the positions of a file in order, also while it is still written."""
+
+    view: Seen
+    """The position that was read last, with those members of the game's `view(None)` that the file holds."""
 
     def __init__(self, line: bytes) -> None:
+        """Reads the first line. ValueError if it is wrong."""
         init: Init = _decode(line, Init)
         if not init.grid or not init.grid[0]:
             raise ValueError("grid: there is no cell in it")
@@ -129,12 +138,31 @@ class Reader:
         self._spawn = init.spawn
         self.names: tuple[str, ...] = init.teams
         self.total = init.total_rounds
+        """The number of turns that the match was to have."""
         self.turns = 0
+        """The number of turns that were read."""
+        self._number = 1
         self._over = False
-        players = self._players(init.scores, init.spawn, (False, False), (False, False))
-        self.view = self._seen(players, (("",) * self._map.cols,) * self._map.rows, ())
+        nothing = (("",) * self._map.cols,) * self._map.rows
+        self._see(init.scores, init.spawn, (False, False), (False, False), nothing, ())
 
-    def take(self, line: bytes) -> Sequence[tuple[str, Any]] | None:
+    def take(self, line: bytes) -> Sequence[SeenEvent] | None:
+        """Reads the next line and returns its events; None = it ends the file. Raises Difference."""
+        self._number += 1
+        try:
+            return self._read(line)
+        except ValueError as error:
+            raise Difference(self._number, str(error)) from error
+
+    def conclude(self, rest: Sequence[bytes]) -> None:
+        """Checks the lines from the one that ends the file on. Raises Difference."""
+        if not rest:
+            raise Difference(self._number + 1, "missing: the file has no end")
+        for line in rest[1:]:
+            if line.strip():
+                self.take(line)
+
+    def _read(self, line: bytes) -> Sequence[SeenEvent] | None:
         tick: Tick | Finish = _decode(line, Tick | Finish)
         if isinstance(tick, Finish):
             self._over = True
@@ -151,7 +179,7 @@ class Reader:
         first, second = tick.positions
         locations = first.new_pos, second.new_pos
         self._check_cells("positions", locations)
-        notices: list[tuple[str, Any]] = [("moved", Moved(locations, (first.delta, second.delta)))]
+        notices: list[SeenEvent] = [("moved", Moved(locations, (first.delta, second.delta)))]
         if isinstance(tick.powerups, tuple) and any(tick.powerups):
             notices.insert(0, ("bought", Purchases(tick.powerups)))
         if isinstance(tick.wagers, tuple):
@@ -162,12 +190,12 @@ class Reader:
             notices.append(("auction", AuctionResult(tick.wagers, locations)))
         self.turns += 1
         items = tuple([tuple(map("".join, row)) for row in tick.items])
-        players = self._players(tick.scores, locations, tick.bike, tick.teleport)
-        self.view = self._seen(players, items, tick.heatmap)
+        self._see(tick.scores, locations, tick.bike, tick.teleport, items, tick.heatmap)
         return notices
 
     @property
     def drawing(self) -> Sequence[str]:
+        """The same for people, line by line."""
         first, second = self.view.players
         lines = drawn(self._map.cells, (first.location, second.location), self.view.items)
         for seat, player in enumerate(self.view.players):
@@ -175,23 +203,18 @@ class Reader:
             lines.append(f"{seat} {player.name}: {player.score} points at {at}{', on a bike' if player.bike else ''}")
         return lines
 
-    def _players(
+    def _see(
         self,
         scores: tuple[int, int],
         locations: tuple[Cell, Cell],
         bikes: tuple[bool, bool],
         guns: tuple[bool, bool],
-    ) -> tuple[Player, Player]:
-        first, second = map(Player, self.names, scores, locations, bikes, guns)
-        return first, second
-
-    def _seen(
-        self,
-        players: tuple[Player, Player],
         items: Sequence[Sequence[str]],
         heatmap: Sequence[Sequence[float]],
-    ) -> Seen:
-        return Seen(max(0, self.turns - 1), self.total, self._map, players, items, heatmap, self._spawn)
+    ) -> None:
+        first, second = map(Player, self.names, scores, locations, bikes, guns)
+        turn = max(0, self.turns - 1)
+        self.view = Seen(turn, self.total, self._map, (first, second), items, heatmap, self._spawn)
 
     def _check_size(self, name: str, rows: Sequence[Sequence[Any]]) -> None:
         """Raises ValueError unless there is one item for every cell."""
@@ -221,7 +244,7 @@ def _decode(line: bytes, kind: Any) -> Any:
         raise ValueError(f"expected {FIRST_BYTES.decode()} and an object, found {found!r}")
     try:
         return msgspec.json.decode(line[len(FIRST_BYTES) :], type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise ValueError(str(error)) from error
 
 
@@ -238,39 +261,31 @@ def _lines(positions: Iterable[tuple[int, State, Step]]) -> Iterator[Init | Tick
     for _, state, step in positions:
         assert isinstance(state, AIArena21)
         if isinstance(step, Opening):
-            yield _init(state)
-            turn = _TurnWriter(state)
+            first, second = [state.ground.location[cell] for cell in state.spawns]
+            grid = [list(row) for row in state.ground.map.cells]
+            one, two = state.setup.names
+            yield Init(grid, (START_SCORE, START_SCORE), (one, two), (first, second), state.turns)
+            turn = _TurnWriter(state.heat, state.fruit)
             continue
-        for event in _notices(step):
-            turn.follow(event)
-            if isinstance(event, TurnEnded):
-                yield turn.tick(event, state)
-                turn = _TurnWriter(state)
+        for event in msgspec.convert(step.events, list[Event]):
+            if not isinstance(event, Notice):
+                continue
+            params: Struct = msgspec.convert(event.params, METHODS[event.method].params)
+            turn.follow(params)
+            if isinstance(params, TurnEnded):
+                yield turn.tick(params, state)
+                turn = _TurnWriter(state.heat, state.fruit)
     yield Finish()
 
 
-def _notices(step: Turn | Injection | Forfeit | Stop) -> Iterator[Struct]:
-    for event in msgspec.convert(step.events, list[Event]):
-        if isinstance(event, Notice):
-            yield msgspec.convert(event.params, METHODS[event.method].params)
+class _TurnWriter(Struct):
+    """Collects a turn, from the heat and the fruit with which it begins."""
 
-
-def _init(state: AIArena21) -> Init:
-    first, second = [state.ground.location[cell] for cell in state.spawns]
-    grid = [list(row) for row in state.ground.map.cells]
-    one, two = state.setup.names
-    return Init(grid, (START_SCORE, START_SCORE), (one, two), (first, second), state.turns)
-
-
-class _TurnWriter:
-    """Collects a turn, from the position in which it begins."""
-
-    def __init__(self, state: AIArena21) -> None:
-        self.heatmap = state.heat
-        self.fruit = state.fruit
-        self.powerups: list[PowerUp] = ["", ""]
-        self.moved: Moved | None = None
-        self.auction: Auction | None = None
+    heatmap: Sequence[Sequence[float]]
+    fruit: Fruit
+    powerups: list[PowerUp] = msgspec.field(default_factory=lambda: ["", ""])
+    moved: Moved | None = None
+    auction: Auction | None = None
 
     def follow(self, event: Struct) -> None:
         match event:

@@ -5,7 +5,6 @@ Such a file holds positions and no answers, so it cannot be verified or played a
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -16,34 +15,7 @@ from referee.harness.errors import RunError, UsageError
 from referee.harness.replay.formats import aiarena21
 from referee.harness.replay.lines import Step
 from referee.harness.replay.reader import Replay, original_game, read_content, refuse_same_file
-from referee.harness.replay.simulate import Difference, positions, verify
-
-Notice = tuple[str, Any]
-"""The name and the members of an event in a file."""
-
-
-class Reader(Protocol):
-    """Reads the positions of a file in order. The constructor takes the first line.
-
-    All methods raise ValueError for a line that is wrong.
-    """
-
-    names: tuple[str, ...]
-    total: int
-    """The number of turns that the match was to have."""
-    turns: int
-    """The number of turns that were read."""
-
-    @property
-    def view(self) -> Any:
-        """The position that was read last, with those members of the game's `view(None)` that the file holds."""
-
-    @property
-    def drawing(self) -> Sequence[str]:
-        """The same for people, line by line."""
-
-    def take(self, line: bytes) -> Sequence[Notice] | None:
-        """Reads the next line and returns its events. None = it ends the file."""
+from referee.harness.replay.simulate import positions, verify
 
 
 class Format(Struct, frozen=True):
@@ -54,7 +26,8 @@ class Format(Struct, frozen=True):
     game: str
     contents: str
     """What such a file holds and what it does not."""
-    reader: Callable[[bytes], Reader]
+    reader: type[aiarena21.Reader]
+    """Reads the positions of a file in order."""
     standing: Callable[[bytes], tuple[int, Sequence[int]] | None]
     """Returns the turns that remain after a line, and the scores then; None = the line is not a turn."""
     content: Callable[[Iterable[tuple[int, State, Step]]], bytes]
@@ -93,7 +66,7 @@ class Original:
         except ValueError as error:
             raise UsageError(f"{path} is not a replay of {self.game.title}: line 1: {error}") from error
 
-    def reader(self) -> Reader:
+    def reader(self) -> aiarena21.Reader:
         """Returns a reader at the first position."""
         return self.form.reader(self.lines[0])
 
@@ -109,30 +82,6 @@ def read_record(path: Path, content: bytes | None = None) -> Replay | Original:
         lines = []  # Replay says why
     form = format_of(lines[0]) if lines else None
     return Replay(path, content) if form is None else Original(path, form, lines)
-
-
-class OriginalReading:
-    """Reads a file line by line, also while it is still written."""
-
-    def __init__(self, original: Original) -> None:
-        self.reader = original.reader()
-        self._number = 1
-
-    def take(self, line: bytes) -> Sequence[Notice] | None:
-        """Returns the events of the next line after the first; None = it ends the file. Raises Difference."""
-        self._number += 1
-        try:
-            return self.reader.take(line)
-        except ValueError as error:
-            raise Difference(self._number, str(error)) from error
-
-    def conclude(self, rest: Sequence[bytes]) -> None:
-        """Checks the lines from the one that ends the file on. Raises Difference."""
-        if not rest:
-            raise Difference(self._number + 1, "missing: the file has no end")
-        for line in rest[1:]:
-            if line.strip():
-                self.take(line)
 
 
 def find(name: str, game: str) -> Format:

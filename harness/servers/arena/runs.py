@@ -19,13 +19,13 @@ from starlette.exceptions import HTTPException
 from referee.games import registry
 from referee.games.contract import Player
 from referee.games.game import Game
-from referee.harness.match.judge import JUDGE_PLANS, Case, JudgePlan
 from referee.harness.match.match import Match
 from referee.harness.match.pause import PauseControl
 from referee.harness.opponents import OPPONENTS
 from referee.harness.programs.spec import Entrant
 from referee.harness.servers.arena.arena_seat import ArenaSeat, Terms
 from referee.harness.servers.arena.callbacks import CALL_S, CallFailed, call
+from referee.harness.servers.arena.judge import JUDGE_PLANS, Case, JudgePlan
 from referee.harness.servers.builtin_rivals import BuiltinRival
 from referee.harness.servers.match_host import MatchHost
 

@@ -23,7 +23,6 @@ from msgspec import Struct
 
 from referee.games import registry
 from referee.harness.errors import RunError, UsageError
-from referee.harness.match.judge import judge_plan
 from referee.harness.match.match import Match
 from referee.harness.match.series import attempts
 from referee.harness.match.verdict import Verdict
@@ -31,6 +30,7 @@ from referee.harness.programs.spec import entrant_in_game
 from referee.harness.replay.lines import FaultReport, more_faults
 from referee.harness.replay.writer import MemoryReplayWriter, ReplayWriter
 from referee.harness.seats.roster import Roster, open_roster
+from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.execution import core_locks, worker_messages
 from referee.harness.tournament.execution.worker_messages import (
     Assignment,

@@ -17,13 +17,13 @@ from referee.games.contract import Result
 from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.isolation.plan import OFF
-from referee.harness.match.judge import JUDGE_PLANS, JudgeReport, judge
 from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats, entrant
 from referee.harness.replay.lines import Injection, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Difference, positions, verify
+from referee.harness.servers.arena.judge import JUDGE_PLANS, JudgeReport, judge
 
 pytestmark = pytest.mark.slow
 
