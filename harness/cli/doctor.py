@@ -3,19 +3,20 @@
 import os
 import platform
 import resource
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 from msgspec import Struct
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.text import Text
 
 from referee.harness.check.attacks import Attacked, attack_all
 from referee.harness.cli.exit_codes import AT_FAULT, NOT_ISOLATED, PLAYED
-from referee.harness.cli.options import Flag
+from referee.harness.cli.options import Json
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
-from referee.harness.cli.screen import live, out, print_json
+from referee.harness.cli.screen import print_result, progress
 from referee.harness.cli.signals import run
 from referee.harness.isolation import launcher_build, plan
 from referee.harness.isolation.layers import bubblewrap, cgroups
@@ -25,21 +26,21 @@ from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.process.limits import Limits
 
+CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (
     "sysctl kernel.unprivileged_userns_clone=1 (Debian), kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), "
     "user.max_user_namespaces above 0; in a container: allow unshare and mount; or install bubblewrap"
 )
-LINUX = "Linux: on Windows WSL, on macOS a virtual machine"
-SEATS = 2
-OWN_TASKS = 64
-"""Tasks of the referee, spawners and supervisors."""
+NAMESPACES_MADE = {"own": "made as root", "user": "made in a user namespace", "bwrap": "made by {bwrap}"}
 TASKS = (
     "raise TasksMax= of the unit, --pids-limit of the container, ulimit -u, kernel.threads-max or kernel.pid_max; or "
     "play with a lower --processes"
 )
+SEATS = 2
+OWN_TASKS = 64
+"""Tasks of the referee, spawners and supervisors."""
 ENOUGH_DESCRIPTORS = 256
 """Enough for matches of four bots."""
-CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 
 
 class Line(Struct, frozen=True):
@@ -65,39 +66,29 @@ class Diagnosis(Struct, frozen=True):
     attacks: list[Attacked] | None = None
 
 
-def doctor(*, isolation: str = "auto", attack: Flag = False, json: Flag = False) -> int:
+def doctor(*, isolation: str = "auto", attack: bool = False, json: Json = False) -> int:
     """Shows the isolation layers that this machine offers, and how to get those that it lacks.
 
     Exit codes: 0, 1 if an attack broke a guarantee, 5 if a requirement of --isolation is not met.
 
-    Parameters
-    ----------
-    isolation
-        As for a match: off, auto, required or required:NAME,NAME.
-    attack
-        Run harmless versions of the attacks of hostile bots, and show which of them succeed.
-    json
-        Print one machine-readable object on standard output and nothing else.
+    Args:
+        isolation: As for a match: off, auto, required or required:NAME,NAME.
+        attack: Run harmless versions of the attacks of hostile bots, and show which of them succeed.
     """
     requested = plan.isolation(isolation)
     layers = plan.layer_by_guarantee(requested)
     unmet = plan.unmet(requested)
     attacks = run(_attack, requested) if attack and not unmet else None
-    diagnosis = Diagnosis(_machine(), _lines(probe()), layers, unmet, attacks)
-    if json:
-        print_json(diagnosis)
-    else:
-        out.print(_report(diagnosis))
+    diagnosis = Diagnosis(_machine(), [*_layers(probe())], layers, unmet, attacks)
+    print_result(diagnosis, _report(diagnosis), json)
     if unmet:
         return NOT_ISOLATED
     return AT_FAULT if any(each.reached and layers[each.guarantee] != NONE for each in attacks or ()) else PLAYED
 
 
 async def _attack(requested: plan.Isolation) -> list[Attacked]:
-    try:
-        return await attack_all(requested, lambda attacked: live.show(f"attack {attacked.name}"))
-    finally:
-        live.clear()
+    with progress() as show:
+        return await attack_all(requested, lambda attacked: show(f"attack {attacked.name}"))
 
 
 def _machine() -> str:
@@ -106,42 +97,66 @@ def _machine() -> str:
     return f"{system.system} {system.release} {system.machine}, Python {platform.python_version()}, {who}"
 
 
-def _lines(machine: Machine) -> list[Line]:
-    general = [Line("process tree", True, f"read by {TREE_READ_BY}"), _descriptors(), *_tasks()]
+def _layers(machine: Machine) -> Iterator[Line]:
     missing = machine.missing
     if "linux" in missing:
-        return [Line("linux", False, f"{missing['linux']}: bots are supervised with psutil alone", LINUX), *general]
-    lines = [_launcher(machine), _namespaces(machine), _landlock(machine)]
-    lines.append(Line("seccomp", machine.has("seccomp"), missing.get("seccomp", "denies a handful of system calls")))
-    for name, benefit in (
-        ("memory", "an exact limit of memory, hidden memory included"),
-        ("pids", "an exact limit of processes and threads"),
-        ("cpu", "exact CPU time of everything that a bot starts"),
-    ):
-        here = machine.groups.has(name)
-        lines.append(Line(f"cgroup {name}", here, benefit if here else missing.get(f"cgroup {name}", NONE), CGROUPS))
-    benefit = "a new account for every bot whose files are open to all accounts (chmod o+rX)"
-    lines.append(Line("account", machine.has("account"), missing.get("account", benefit), "run the referee as root"))
-    return [*lines, *general]
-
-
-def _descriptors() -> Line:
+        what = f"{missing['linux']}: bots are supervised with psutil alone"
+        yield Line("linux", False, what, "Linux: on Windows WSL, on macOS a virtual machine")
+    else:
+        yield _launcher(machine)
+        yield _namespaces(machine)
+        yield _landlock(machine)
+        yield Line("seccomp", machine.has("seccomp"), missing.get("seccomp", "denies a handful of system calls"))
+        for name, benefit in (
+            ("memory", "an exact limit of memory, hidden memory included"),
+            ("pids", "an exact limit of processes and threads"),
+            ("cpu", "exact CPU time of everything that a bot starts"),
+        ):
+            here = machine.groups.has(name)
+            yield Line(f"cgroup {name}", here, benefit if here else missing.get(f"cgroup {name}", NONE), CGROUPS)
+        benefit = "a new account for every bot whose files are open to all accounts (chmod o+rX)"
+        yield Line("account", machine.has("account"), missing.get("account", benefit), "run the referee as root")
+    yield Line("process tree", True, f"read by {TREE_READ_BY}")
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     unlimited = limit == resource.RLIM_INFINITY
     what = f"the limit of open files is {'infinite' if unlimited else limit}"
-    return Line("descriptors", unlimited or limit >= ENOUGH_DESCRIPTORS, what, f"ulimit -n {ENOUGH_DESCRIPTORS}")
+    yield Line("descriptors", unlimited or limit >= ENOUGH_DESCRIPTORS, what, f"ulimit -n {ENOUGH_DESCRIPTORS}")
+    yield from _tasks()
 
 
-def _tasks() -> list[Line]:
+def _launcher(machine: Machine) -> Line:
+    program = launcher_build.command()[-1]
+    what = machine.missing.get("launcher", f"compiled, {program}")
+    remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
+    return Line("launcher", machine.has("launcher"), what, remedy)
+
+
+def _namespaces(machine: Machine) -> Line:
+    if machine.namespaces is None:
+        return Line("namespaces", False, machine.missing.get("namespaces", "refused"), USER_NAMESPACES)
+    made = NAMESPACES_MADE[machine.namespaces].format(bwrap=bubblewrap.program())
+    return Line("namespaces", True, f"{made}: each bot has its own processes, files, network and messages")
+
+
+def _landlock(machine: Machine) -> Line:
+    version = machine.landlock
+    if not version:
+        reason = machine.missing["landlock"]
+        return Line("landlock", False, reason, "Linux 5.13 or later with landlock among lsm= at boot")
+    scope = ["files", *(["TCP"] if version >= 4 else []), *(["signals and abstract sockets"] if version >= 6 else [])]
+    return Line("landlock", True, f"version {version}: {', '.join(scope)}", None if version >= 6 else "Linux 6.12")
+
+
+def _tasks() -> Iterator[Line]:
     """Compares the tasks that can still be started with those that the bots of a match may use. No line if unknown."""
     limits = [*cgroups.task_limits(), *_account_tasks(), *_kernel_tasks()]
     if not limits:
-        return []
+        return
     limit = min(limits, key=lambda each: each.limit - each.alive)
     left, processes = limit.limit - limit.alive, Limits().processes or 0
     needed = SEATS * tasks(processes) + OWN_TASKS
     what = f"{left} more processes and threads can be started ({limit.name} is {limit.limit}); a match may use {needed}"
-    return [Line("tasks", left >= needed, what, TASKS)]
+    yield Line("tasks", left >= needed, what, TASKS)
 
 
 def _account_tasks() -> list[TaskLimit]:
@@ -164,57 +179,18 @@ def _kernel_tasks() -> list[TaskLimit]:
         return []
 
 
-def _launcher(machine: Machine) -> Line:
-    program = Path(launcher_build.command()[-1])
-    what = machine.missing.get("launcher", f"compiled, {program}")
-    remedy = "set XDG_CACHE_HOME" if "cannot be written" in what else "install gcc or clang"
-    return Line("launcher", machine.has("launcher"), what, remedy)
-
-
-def _namespaces(machine: Machine) -> Line:
-    makers = {"own": "made as root", "user": "made in a user namespace", "bwrap": f"made by {bubblewrap.program()}"}
-    if machine.namespaces is not None:
-        what = f"{makers[machine.namespaces]}: each bot has its own processes, files, network and messages"
-        return Line("namespaces", True, what)
-    return Line("namespaces", False, machine.missing.get("namespaces", "refused"), USER_NAMESPACES)
-
-
-def _landlock(machine: Machine) -> Line:
-    version = machine.landlock
-    if not version:
-        reason = machine.missing["landlock"]
-        return Line("landlock", False, reason, "Linux 5.13 or later with landlock among lsm= at boot")
-    scope = ["files", *(["TCP"] if version >= 4 else []), *(["signals and abstract sockets"] if version >= 6 else [])]
-    return Line("landlock", True, f"version {version}: {', '.join(scope)}", None if version >= 6 else "Linux 6.12")
-
-
 def _report(diagnosis: Diagnosis) -> Group:
-    parts: list[RenderableType] = [Text(diagnosis.machine), _layers(diagnosis), _guarantees(diagnosis)]
-    if diagnosis.attacks is not None:
-        parts.append(_attacks(diagnosis.attacks))
-    parts += [Text(f"required: {line}", style="bold red") for line in diagnosis.unmet]
-    return Group(*parts)
-
-
-def _layers(diagnosis: Diagnosis) -> Sheet:
-    sheet = Sheet(("layer", "here"), (), ("what",))
+    layers = Sheet(("layer", "here"), (), ("what",))
     for line in diagnosis.layers:
         state = Text("yes", style="green") if line.here else Text("no", style="yellow")
         needs_remedy = line.remedy is not None and (not line.here or line.layer == "landlock")
-        sheet.add(line.layer, state, printable(line.what) + (f"; to get it: {line.remedy}" if needs_remedy else ""))
-    return sheet
-
-
-def _guarantees(diagnosis: Diagnosis) -> Sheet:
-    sheet = Sheet(("guarantee", "kept by"), (), ("what",))
+        layers.add(line.layer, state, printable(line.what) + (f"; to get it: {line.remedy}" if needs_remedy else ""))
+    guarantees = Sheet(("guarantee", "kept by"), (), ("what",))
     for name, layer in diagnosis.guarantees.items():
-        sheet.add(name, Text(layer, style="bold red" if layer == NONE else "green"), GUARANTEES[name])
-    return sheet
-
-
-def _attacks(attacks: list[Attacked]) -> Sheet:
-    sheet = Sheet(("attack", "tries", "result"), (), ("what the bot did", "detail"))
-    for each in attacks:
+        guarantees.add(name, Text(layer, style="bold red" if layer == NONE else "green"), GUARANTEES[name])
+    attacks = Sheet(("attack", "tries", "result"), (), ("what the bot did", "detail"))
+    for each in diagnosis.attacks or ():
         result = Text("succeeded", style="bold red") if each.reached else Text("failed", style="green")
-        sheet.add(each.name, each.guarantee, result, each.what, printable(each.detail))
-    return sheet
+        attacks.add(each.name, each.guarantee, result, each.what, printable(each.detail))
+    unmet = [Text(f"required: {line}", style="bold red") for line in diagnosis.unmet]
+    return Group(Text(diagnosis.machine), layers, guarantees, *([attacks] if attacks.rows else []), *unmet)

@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from cyclopts import Parameter
-from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
-from referee.harness.cli.options import Flag
+from referee.harness.cli.options import Json, Strict, Verbose
 from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.repro import recorded_entrant
@@ -31,43 +28,29 @@ def fork(
     file: Path,
     *,
     turn: int,
-    seat: Annotated[Sequence[str], Parameter(negative=())] = (),
+    seat: Sequence[str] = (),
     replay: Path | None = None,
-    json: Flag = False,
-    strict: Flag = False,
-    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
+    json: Json = False,
+    strict: Strict = False,
+    verbose: Verbose = False,
 ) -> int:
     """Continues a match from one of its positions, with the same rules, times and limits.
 
     Every bot first receives the calls and notices of its seat up to there. Its answers count from then on.
 
-    Parameters
-    ----------
-    file
-        The replay.
-    turn
-        The last turn to keep; 0 is the opening.
-    seat
-        S=BOT: put this bot, named as for a match, or `human` (you) at seat S, from 0; repeatable. At the other seats
-        play the programs of the replay.
-    replay
-        The new replay. Default: a new file in ./replays.
-    json
-        Print one machine-readable object on standard output and nothing else.
-    strict
-        Exit with 1 if a bot was at fault.
-    verbose
-        Print every turn.
+    Args:
+        file: The replay.
+        turn: The last turn to keep; 0 is the opening.
+        seat: S=BOT: put this bot, named as for a match, or `human` (you) at seat S, from 0; repeatable. At the other
+            seats play the programs of the replay.
+        replay: The new replay. Default: a new file in ./replays.
     """
     before = Replay(file)
-    specs = _seats(seat, len(before.header.setup.names))
+    seats = range(len(before.header.setup.names))
+    specs = _seats(seat, seats)
     limits = _limits(before)
     replaced = {player: _new_entrant(spec, player, before, limits) for player, spec in specs.items()}
-    seated = {
-        player: _old_entrant(player, before)
-        for player in range(len(before.header.setup.names))
-        if player not in replaced
-    }
+    seated = {player: _old_entrant(player, before) for player in seats if player not in replaced}
     try:
         match = fork_match(before, turn, seated, replaced)
     except Difference as difference:
@@ -77,7 +60,7 @@ def fork(
         screen = Screen(series, json, verbose)
         if not json:
             where = "the opening" if turn == 0 else f"turn {turn}"
-            out.print(Text(f"continues from {where} of {file}", style="dim"))
+            out.print(f"continues from {where} of {file}", style="dim")
         outcome = run(_play, series, limits, screen)
     if json:
         print_json(outcome)
@@ -85,19 +68,16 @@ def fork(
 
 
 async def _play(series: Series, limits: Limits, screen: Screen) -> Outcome:
-    several = sum(bot.human for bot in series.match.entrants) > 1
-    people = People(Hands(series.match.game, series.match.setup.seed, several))
     async with screen.drawn():
-        return await play_series(series, limits, screen.turned, screen.played, people)
+        return await play_series(series, limits, screen.turned, screen.played, People(Hands(series.match)))
 
 
-def _seats(options: Sequence[str], count: int) -> dict[int, str]:
-    """Returns the bots of the options, by seat."""
+def _seats(options: Sequence[str], seats: range) -> dict[int, str]:
     bots: dict[int, str] = {}
     for text in options:
         number, equals, spec = text.partition("=")
-        if not equals or not spec or not number.isascii() or not number.isdigit() or int(number) >= count:
-            raise UsageError(f"--seat {text}: expected S=BOT, with a seat from 0 to {count - 1}")
+        if not equals or not spec or not number.isascii() or not number.isdigit() or int(number) not in seats:
+            raise UsageError(f"--seat {text}: expected S=BOT, with a seat from 0 to {seats[-1]}")
         if int(number) in bots:
             raise UsageError(f"--seat {text}: seat {int(number)} was given already")
         bots[int(number)] = spec

@@ -4,7 +4,7 @@ Needs Textual, the extra `referee[tui]`; without it `replay show` prints.
 """
 
 from asyncio import AbstractEventLoop, get_running_loop
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -36,8 +36,8 @@ KEYS = (
     ("shift+right", "move(10)", ""),
     ("home", "seek(0)", "the beginning"),
     ("end", "last", "the end"),
-    ("f", "next_fault", "the next fault; with shift the one before, and from the beginning the last"),
-    ("F", "previous_fault", ""),
+    ("f", "fault(1)", "the next fault; with shift the one before, and from the beginning the last"),
+    ("F", "fault(-1)", ""),
     ("n", "next_call", "the next call of this seat"),
     ("plus,equals_sign", "faster(1)", "faster"),
     ("minus", "faster(-1)", "slower"),
@@ -59,31 +59,27 @@ class Step:
     whole: Text
     seen: tuple[Text, ...]
     """By seat, the position as it may see it."""
-    answered: frozenset[int]
-    fault: bool
+    answered: frozenset[int] = frozenset()
+    fault: bool = False
 
 
 def read(replay: Replay) -> Iterator[Step]:
     """Yields every position of a replay. If the replay is wrong, the last step says so."""
     game, names = replay.game, replay.header.setup.names
-    seats = range(len(names))
     calls: tuple[Call, ...] = ()
     number = 0
-    last: Step | None = None
+    whole, seen = Text(), (Text(),) * len(names)
     try:
         for _, state, line in positions_to_the_end(replay):
-            number = line.turn if isinstance(line, Turn) else number
             answered: frozenset[int] = frozenset()
-            ruled = any(event["event"] == "ruling" for event in getattr(line, "events", ()))
             if isinstance(line, Turn):
-                answered = frozenset(line.answers | line.faults)
-            seen = tuple(board(game, state, seat) for seat in seats)
-            last = Step(number, turn_text(game, line, names, calls), board(game, state), seen, answered, ruled)
-            yield last
+                number, answered = line.turn, frozenset(line.answers | line.faults)
+            fault = any(event["event"] == "ruling" for event in getattr(line, "events", ()))
+            whole, seen = board(game, state), tuple(board(game, state, seat) for seat in range(len(names)))
+            yield Step(number, turn_text(game, line, names, calls), whole, seen, answered, fault)
             calls = state.calls()
     except Difference as difference:
-        drawn = last.whole if last is not None else Text()
-        yield Step(number, differing(difference), drawn, tuple(drawn for _ in seats), frozenset(), True)
+        yield Step(number, differing(difference), whole, seen, fault=True)
 
 
 class TurnAsked(ModalScreen[int | None]):
@@ -113,7 +109,8 @@ class Viewer(App[None]):
         super().__init__()
         setup = replay.header.setup
         self.names = setup.names
-        self.steps: Sequence[Step] = list(read(replay))
+        nothing = Step(0, Text("nothing was played"), Text(), (Text(),) * len(self.names))
+        self.steps = list(read(replay)) or [nothing]
         self.heading = title(replay.game, setup.names, setup.seed)
         self.at = 0
         self.seat: int | None = None
@@ -135,10 +132,6 @@ class Viewer(App[None]):
         self._loop = get_running_loop()
         if self._leaves:
             self.exit()
-        if not self.steps:
-            self.steps = [
-                Step(0, Text("nothing was played"), Text(), tuple(Text() for _ in self.names), frozenset(), False)
-            ]
         self._show()
 
     def leave(self) -> None:
@@ -156,15 +149,16 @@ class Viewer(App[None]):
         if self.shows_help:
             return Text("\n".join(f"{key:20}{words}" for key, _, words in KEYS if words))
         step = self.steps[self.at]
+        drawn: RenderableType = step.whole
         if self.all_seats:
-            headed = [self._headed(seat, seen) for seat, seen in enumerate(step.seen)]
-            return Group(step.events, Text(), Columns(headed, padding=(0, 4)))
-        return Group(
-            step.events, Text(), step.whole if self.seat is None else self._headed(self.seat, step.seen[self.seat])
-        )
+            drawn = Columns(map(self._seen, range(len(self.names))), padding=(0, 4))
+        elif self.seat is not None:
+            drawn = self._seen(self.seat)
+        return Group(step.events, Text(), drawn)
 
-    def _headed(self, seat: int, seen: Text) -> Group:
-        return Group(Text(printable(self.names[seat]), style=SEAT_STYLES[seat % 4]), seen)
+    def _seen(self, seat: int) -> Group:
+        name = Text(printable(self.names[seat]), style=SEAT_STYLES[seat % 4])
+        return Group(name, self.steps[self.at].seen[seat])
 
     def status(self) -> Text:
         """Returns the place in the match, and a time line with a mark for every fault."""
@@ -179,10 +173,8 @@ class Viewer(App[None]):
         line.stylize("bold reverse", place, place + 1)
         seen = "everything" if self.seat is None else f"what {short([printable(self.names[self.seat])], 20)[0]} sees"
         pace = "playing" if self._clock is not None else "paused"
-        words = (
-            f"turn {self.steps[self.at].turn} of {self.steps[-1].turn}  {seen}  {pace}, {self.speed} a second  ? help"
-        )
-        return Text(words).append("\n").append_text(line)
+        turn = f"turn {self.steps[self.at].turn} of {self.steps[-1].turn}"
+        return Text(f"{turn}  {seen}  {pace}, {self.speed} a second  ? help\n").append_text(line)
 
     # The keys.
 
@@ -225,18 +217,11 @@ class Viewer(App[None]):
             self._clock = self.set_interval(1 / self.speed, self._on)
         self._show()
 
-    def action_next_fault(self) -> None:
-        faults = self._faults()
+    def action_fault(self, by: int) -> None:
+        """Goes to the next fault in a direction; after the last, to the first again."""
+        faults = [index for index, step in enumerate(self.steps) if step.fault][::by]
         if faults:
-            self.action_seek(next((index for index in faults if index > self.at), faults[0]))
-
-    def action_previous_fault(self) -> None:
-        faults = self._faults()
-        if faults:
-            self.action_seek(next((index for index in reversed(faults) if index < self.at), faults[-1]))
-
-    def _faults(self) -> list[int]:
-        return [index for index, step in enumerate(self.steps) if step.fault]
+            self.action_seek(next((index for index in faults if (index - self.at) * by > 0), faults[0]))
 
     def action_next_call(self) -> None:
         seat = min(self.steps[self.at].answered, default=0) if self.seat is None else self.seat
@@ -260,9 +245,8 @@ class Viewer(App[None]):
     def action_go_to(self) -> None:
         def go(turn: int | None) -> None:
             if turn is not None:
-                self.action_seek(
-                    next((index for index, step in enumerate(self.steps) if step.turn >= turn), len(self.steps))
-                )
+                later = (index for index, step in enumerate(self.steps) if step.turn >= turn)
+                self.action_seek(next(later, len(self.steps)))
 
         self.push_screen(TurnAsked(), go)
 

@@ -1,25 +1,36 @@
-"""`referee games`: lists the games."""
+"""`referee games` and `referee rules`: lists the games, and prints the rules of one."""
+
+from rich.markdown import Markdown
 
 from referee.games import registry
+from referee.harness import rules
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import find_game
-from referee.harness.cli.reports.games import detailed
-from referee.harness.cli.reports.games import games as report
+from referee.harness.cli.options import GameName, find_game
+from referee.harness.cli.reports import games as reports
 from referee.harness.cli.screen import out, paged
 
 
 def games(name: str | None = None) -> int:
     """Lists the games with their functions and options.
 
-    Parameters
-    ----------
-    name
-        Only this game, in full: types and ranges, time limits, options, rules, maps.
+    Args:
+        name: Only this game, in full: types and ranges, time limits, options, rules, maps.
     """
-    if name is not None:
+    if name is None:
+        out.print(reports.games([*map(find_game, registry.names())]))
+    else:
         game = find_game(name)
         with paged():
-            out.print(detailed(game))
-    else:
-        out.print(report([find_game(name) for name in registry.names()]))
+            out.print(reports.detailed(game))
+    return PLAYED
+
+
+def print_rules(game: GameName, section: str | None = None) -> int:
+    """Prints the rules of a game.
+
+    Args:
+        section: Only this section: its number, such as 5.2, or words of its title.
+    """
+    text = rules.section(find_game(game).name, section).text
+    out.print(Markdown(text) if out.is_terminal else text)
     return PLAYED

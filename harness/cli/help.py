@@ -47,10 +47,10 @@ def topic(app: App, words: Sequence[str]) -> Topic:
             near = get_close_matches(word, names, 1)
             advice = f"there are {', '.join(names)}" if names else f"{words[0]} has no commands"
             raise UsageError(f"there is no command {word}; " + (f"did you mean {near[0]}?" if near else advice))
-        command = command[word]
+        command = names[word]
     name = " ".join(["referee", *words])
-    sentences = {inner_name: _sentence(inner) for inner_name, inner in commands(command).items()}
-    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), _groups(command), sentences)
+    inner = {name: re.split(r"\. |:|\.$", _paragraphs(each)[0])[0] for name, each in commands(command).items()}
+    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), _groups(command), inner)
 
 
 def commands(app: App) -> dict[str, App]:
@@ -58,34 +58,36 @@ def commands(app: App) -> dict[str, App]:
     return {name: app[name] for name in sorted(app) if not name.startswith("-")}
 
 
-def summary(app: App, width: int) -> Iterator[str]:
-    """Yields the lines of an overview: commands and names of options, at most a screen."""
+def summary(app: App, width: int) -> str:
+    """Returns an overview: commands and names of options, at most a screen."""
     main = topic(app, ())
-    yield from _usage_lines(main)
     text = " ".join([*main.paragraphs, "A BOT is PATH, @random or cmd:'COMMAND LINE'; NAME= before it names it."])
-    yield from ("", *wrap(text, width), "")
+    lines = [_usage_text(main), "", *wrap(text, width), ""]
     for name, sentence in main.commands.items():
-        yield f"  {name:12}{shorten(sentence, width - 14, placeholder=' …')}"
-    yield ""
+        lines.append(f"  {name:12}{shorten(sentence, width - 14, placeholder=' …')}")
+    lines.append("")
     for title, entries in main.groups.items():
         flags = [entry.split(", ")[-1].split()[0] for entry in entries if entry.startswith("-")]
         if flags:
-            yield from wrap(f"  {title:17}{' '.join(flags)}", width, subsequent_indent=" " * 19)
-    yield from ("", "referee help explains every option, referee help COMMAND those of a command.")
+            lines += wrap(f"  {title:17}{' '.join(flags)}", width, subsequent_indent=" " * 19)
+    return "\n".join([*lines, "", "referee help explains every option, referee help COMMAND those of a command."])
 
 
-def explained(of: Topic, width: int) -> Iterator[str]:
-    """Yields the lines of a full explanation."""
-    yield from _usage_lines(of)
+def explained(of: Topic, width: int) -> str:
+    """Returns a full explanation."""
+    lines = [_usage_text(of)]
     for paragraph in of.paragraphs:
-        yield from ("", *wrap(paragraph, width))
-    for title, entries in [*of.groups.items(), *([("Commands", of.commands)] if of.commands else [])]:
-        yield from ("", f"{title}:")
+        lines += ["", *wrap(paragraph, width)]
+    for title, entries in (of.groups | ({"Commands": of.commands} if of.commands else {})).items():
+        lines += ["", f"{title}:"]
         for entry, text in entries.items():
-            lines = wrap(text, max(width - COLUMN, 20)) or [""]
-            fits = len(entry) + 4 <= COLUMN
-            yield f"  {entry:{COLUMN - 2}}{lines.pop(0)}" if fits else f"  {entry}"
-            yield from (" " * COLUMN + line for line in lines)
+            first, *rest = wrap(text, max(width - COLUMN, 20)) or [""]
+            if len(entry) + 4 <= COLUMN:
+                lines.append(f"  {entry:{COLUMN - 2}}{first}")
+            else:
+                lines += [f"  {entry}", " " * COLUMN + first]
+            lines += [" " * COLUMN + line for line in rest]
+    return "\n".join(lines)
 
 
 def manual(app: App) -> str:
@@ -93,31 +95,30 @@ def manual(app: App) -> str:
     main = topic(app, ())
     lines = ['.TH REFEREE 1 "" "referee" "User Commands"', ".SH NAME"]
     lines += [f"referee \\- {_escaped(main.paragraphs[0].rstrip('.').lower())}", ".SH SYNOPSIS"]
-    for number, usage in enumerate(main.usage):
-        lines += [*([".br"] if number else []), f".B {_escaped(usage)}"]
+    lines += "\n.br\n".join(f".B {_escaped(usage)}" for usage in main.usage).split("\n")
     lines += [".SH DESCRIPTION", *_prose(main.paragraphs), ".SH OPTIONS"]
     for title, entries in main.groups.items():
         lines += [f".SS {_escaped(title)}", *_listed(entries)]
     lines.append(".SH COMMANDS")
-    for words in _names(app):
-        command = topic(app, words)
-        shared = [
-            title for title, entries in command.groups.items() if entries.items() <= main.groups.get(title, {}).items()
-        ]
+    for command in _topics(app):
         lines += [f".SS {_escaped(command.name.removeprefix('referee '))}"]
         lines += [f".B {_escaped(command.usage[0])}", *_prose(command.paragraphs)]
+        shared = []
         for title, entries in command.groups.items():
-            lines += [] if title in shared else _listed(entries)
+            if entries.items() <= main.groups.get(title, {}).items():
+                shared.append(title)
+            else:
+                lines += _listed(entries)
         if shared:
             lines += _prose([f"Takes the options above under {', '.join(shared)} too."])
     lines += [".SH EXIT STATUS", *_listed(MEANINGS), ".SH FILES", *_listed(FILES)]
     return "\n".join(lines) + "\n"
 
 
-def _names(app: App, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name, command in commands(app).items():
-        yield (*before, name)
-        yield from _names(command, (*before, name))
+def _topics(app: App, *words: str) -> Iterator[Topic]:
+    for name in topic(app, words).commands:
+        yield topic(app, (*words, name))
+        yield from _topics(app, *words, name)
 
 
 def _usage(name: str, command: App) -> Iterator[str]:
@@ -131,9 +132,8 @@ def _usage(name: str, command: App) -> Iterator[str]:
         yield f"{name} COMMAND ..."
 
 
-def _usage_lines(of: Topic) -> Iterator[str]:
-    for number, usage in enumerate(of.usage):
-        yield ("       " if number else "Usage: ") + usage
+def _usage_text(of: Topic) -> str:
+    return "Usage: " + "\n       ".join(of.usage)
 
 
 def _arguments(command: App) -> list[Any]:
@@ -145,25 +145,27 @@ def _arguments(command: App) -> list[Any]:
 def _groups(command: App) -> dict[str, dict[str, str]]:
     groups: dict[str, dict[str, str]] = {}
     for argument in _arguments(command):
-        first = (argument.parameter.group or ("",))[0]
-        title = str(getattr(first, "name", first))
-        if title in ("", "Parameters", "Arguments"):
+        title = argument.parameter.group[0].name
+        if title in ("Parameters", "Arguments"):
             title = "Options" if argument.index is None else "Arguments"
         groups.setdefault(title, {})[_typed(argument)] = _text(argument)
     return groups
 
 
 def _positional(argument: Any) -> str:
-    name = str(argument.name).lstrip("-").upper()
-    name = f"{name}..." if argument.token_count()[1] else name
+    name = _name(argument) + ("..." if argument.token_count()[1] else "")
     return name if argument.required else f"[{name}]"
+
+
+def _name(argument: Any) -> str:
+    return str(argument.name).lstrip("-").upper()
 
 
 def _typed(argument: Any) -> str:
     """Returns what a user types, such as `--encoding json|msgpack`."""
     if argument.index is not None:
-        return str(argument.name).lstrip("-").upper()
-    flags = ", ".join(sorted(argument.names, key=len)).replace("[KEYWORD]", "KEY")
+        return _name(argument)
+    flags = ", ".join(sorted(argument.positives, key=len)).replace("[KEYWORD]", "KEY")
     hints = {argument.hint, *get_args(argument.hint)}
     value = "N" if hints & {int, float} else "PATH" if Path in hints else "VALUE"
     value = "|".join(argument.get_choices() or ()) or value
@@ -178,12 +180,8 @@ def _text(argument: Any) -> str:
 
 
 def _paragraphs(command: App) -> list[str]:
-    prose = re.split(r"\n\s*Parameters\n\s*---", command.help or "")[0]
+    prose = re.split(r"\n\s*Args:\n", command.help or "")[0]
     return [" ".join(block.split()) for block in prose.strip().split("\n\n")]
-
-
-def _sentence(command: App) -> str:
-    return _paragraphs(command)[0].partition(". ")[0].partition(":")[0].rstrip(".")
 
 
 # Troff.

@@ -2,15 +2,14 @@
 
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import reduce
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError
 from msgspec import Struct
 from rich.text import Text
 
@@ -47,32 +46,23 @@ app = App(
     result_action="return_value",
     console=out,
     suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(negative=()),
 )
 app.default(match)
 
 
+@app.command(name="help")
 def explain(*command: str) -> int:
     """Explains every option of a match or a command.
 
-    Parameters
-    ----------
-    command
-        The command, such as `replay show`.
+    Args:
+        command: The command, such as `replay show`.
     """
     with paged():
-        _print_lines(explained(topic(app, command), _width()))
+        out.print(explained(topic(app, command), min(out.width, 100)))
     return PLAYED
 
 
-def _print_lines(lines: Iterable[str]) -> None:
-    out.print("\n".join(lines), markup=False)
-
-
-def _width() -> int:
-    return min(out.width, 100)
-
-
-app.command(explain, name="help")
 replay_app = App(name="replay", help="Verifies and shows replays.")
 app.command(replay_app)
 for parent, name, function in (
@@ -84,7 +74,7 @@ for parent, name, function in (
     (app, "judge", "judge:judge_bot"),
     (app, "new", "new:new_bot"),
     (app, "repro", "repro:repro"),
-    (app, "rules", "rules:print_rules"),
+    (app, "rules", "games:print_rules"),
     (app, "serve", "serve:serve"),
     (app, "tournament", "tournament:tournament_app"),
     (app, "user", "serve:user"),
@@ -101,12 +91,10 @@ for parent, name, function in (
 def completion(shell: Literal["bash", "zsh", "fish"]) -> int:
     """Prints a completion script for a shell.
 
-    Parameters
-    ----------
-    shell
-        For example, `referee completion bash > ~/.local/share/bash-completion/completions/referee`.
+    Args:
+        shell: For example, `referee completion bash > ~/.local/share/bash-completion/completions/referee`.
     """
-    out.print(app.generate_completion(shell=shell), markup=False, end="")
+    out.print(app.generate_completion(shell=shell), end="")
     return PLAYED
 
 
@@ -132,23 +120,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     if not words or words in (["--help"], ["-h"]):
-        _print_lines(summary(app, _width()))
+        out.print(summary(app, min(out.width, 100)))
         return PLAYED if words else USAGE
     if "--help" in words or "-h" in words:
-        return explain(*_command_words(words))
+        return explain(*(name for name in app.parse_commands(words)[0] if not name.startswith("-")))
     code = app(words, exit_on_error=False, print_error=False)
     return PLAYED if code is None else int(code)
-
-
-def _command_words(words: Sequence[str]) -> list[str]:
-    """Returns the words at the start that name a command."""
-    command, names = app, []
-    for word in words:
-        if word.startswith("-") or word not in command:
-            break
-        command = command[word]
-        names.append(word)
-    return names
 
 
 def _ended_by(error: BaseException, words: Sequence[str]) -> int:
@@ -167,7 +144,11 @@ def _ended_by(error: BaseException, words: Sequence[str]) -> int:
             print_json(Failure(message, code, so_far and so_far.reached))
         elif so_far:
             out.print(so_far.shown)
-    return _print_error(message, code)
+    first, *rest = map(printable, message.split("\n"))
+    err.print(Text.assemble(("referee: ", "bold red"), first))
+    for line in rest:
+        err.print(f"  {line}")
+    return code
 
 
 def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | None:
@@ -180,15 +161,13 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
         return str(wrong) + _suggestion(words), USAGE
     if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
         return str(no_room()), NO_ROOM
-    for kind, code in ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM)):
-        if cause := _inside(error, kind):
-            return str(cause), code
     if ended := _inside(error, Ended):
         return str(ended), BY_SIGNAL + ended.number
     if _inside(error, KeyboardInterrupt):
         return "interrupted", INTERRUPTED
-    if run_error := _inside(error, RunError):
-        return str(run_error) + _other_place(str(run_error), words), FAILED
+    for kind, code in ((NotIsolated, NOT_ISOLATED), (NoRoom, NO_ROOM), (RunError, FAILED)):
+        if failure := _inside(error, kind):
+            return str(failure) + _other_place(str(failure), words), code
     return None
 
 
@@ -203,10 +182,9 @@ def _other_place(message: str, words: Sequence[str]) -> str:
     """Returns advice about a replay that cannot be written."""
     if not (message.startswith("the replay ") and " cannot be written: " in message):
         return ""
-    command = words[0] if words else ""
-    place = "FOLDER" if command in ("judge", "serve") else "FILE"
-    always = command in ("judge", "fork")  # they have no --no-replay
-    return f"; choose another place with --replay {place}" + ("" if always else " or use --no-replay")
+    place = "FOLDER" if words[0] in ("judge", "serve") else "FILE"
+    otherwise = "" if words[0] in ("judge", "fork") else " or use --no-replay"
+    return f"; choose another place with --replay {place}{otherwise}"
 
 
 def _wrong_words(error: CycloptsError, words: Sequence[str]) -> str | None:
@@ -226,9 +204,8 @@ def _wrong_words(error: CycloptsError, words: Sequence[str]) -> str | None:
     all_options = {option for name in registry.names() for option in option_names(registry.game(name))}
     if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in all_options:
         return None
-    return _unknown(
-        UnknownOption(error.keyword, sorted(all_options), "`referee games` lists the options of the rules"), words
-    )
+    advice = "`referee games` lists the options of the rules"
+    return _unknown(UnknownOption(error.keyword, sorted(all_options), advice), words)
 
 
 def _name(error: CycloptsError) -> str:
@@ -237,8 +214,8 @@ def _name(error: CycloptsError) -> str:
 
 def _unknown(error: UnknownOption, words: Sequence[str]) -> str:
     """Returns the message for an unknown option, with a similar one of the command or of the rules."""
-    command = reduce(App.__getitem__, _command_words(words), app)
-    flags = {flag for argument in command.assemble_argument_collection() for flag in argument.names}
+    *_, command = app.parse_commands(words)[1]
+    flags = {flag for argument in command.assemble_argument_collection() for flag in argument.positives}
     options = [*sorted(flags), *(f"--{option}" for option in error.rules)]
     near = [option for option in get_close_matches(error.option, options, 2) if option != error.option][:1]
     return f"there is no option {error.option}; " + (f"did you mean {near[0]}?" if near else error.otherwise)
@@ -249,14 +226,6 @@ def _inside(error: BaseException, kind: type[E]) -> E | None:
     if isinstance(error, BaseExceptionGroup):
         return next(filter(None, (_inside(inner, kind) for inner in error.exceptions)), None)
     return error if isinstance(error, kind) else None
-
-
-def _print_error(message: str, code: int) -> int:
-    first, *rest = message.split("\n")
-    err.print(Text.assemble(("referee: ", "bold red"), printable(first)))
-    for line in rest:
-        err.print(Text("  " + printable(line)))
-    return code
 
 
 if __name__ == "__main__":

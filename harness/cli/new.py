@@ -3,8 +3,6 @@
 import shlex
 from pathlib import Path
 
-from rich.text import Text
-
 from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.options import find_game
 from referee.harness.cli.reports import games as report
@@ -24,17 +22,12 @@ def new_bot(
 ) -> int:
     """Writes a first bot, which builds, plays and has tests. Without a game: lists the languages and games.
 
-    Parameters
-    ----------
-    game
-        The game's name.
-    folder
-        The folder for the bot, new or empty. Default: my_GAME_LANG.
-    lang
-        The language.
-    referee
-        The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default: the source
-        of this installation.
+    Args:
+        game: The game's name.
+        folder: The folder for the bot, new or empty. Default: my_GAME_LANG.
+        lang: The language.
+        referee: The referee that the bot's workflow installs with pip, such as git+https://… with a commit. Default:
+            the source of this installation.
     """
     if game is None:
         out.print(report.kits({lang: new.games(lang, kit) for lang, kit in new.kits().items()}))
@@ -44,12 +37,8 @@ def new_bot(
     lang = ALIASES.get(lang.lower(), lang.lower())
     played = find_game(game)
     folder = Path(f"my_{played.name}_{lang}") if folder is None else folder
-    has_workflow = new.write(played, lang, folder, referee)
-    if not has_workflow:
-        out.print(
-            Text("no workflow for GitHub: other machines cannot install this referee, because its source is unknown; "),
-            Text("--referee names one"),
-            style="dim",
-        )
+    if not new.write(played, lang, folder, referee):
+        why = "no workflow for GitHub: other machines cannot install this referee, because its source is unknown"
+        out.print(f"{why}; --referee names one", style="dim")
     out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder)))))
     return PLAYED

@@ -4,9 +4,10 @@ A wrong option is a UsageError before anything is built or started.
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -15,7 +16,7 @@ from cyclopts import Parameter
 
 from referee.games import registry
 from referee.games.game import Game, TimeControl
-from referee.harness.cli.units import seconds, size, time_control
+from referee.harness.cli.units import bank, count, seconds, size
 from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import plan
 from referee.harness.isolation.plan import Isolation
@@ -26,26 +27,27 @@ from referee.harness.programs.bot_file import read_bot_file
 from referee.harness.programs.spec import split_name
 
 T = TypeVar("T")
-Flag = Annotated[bool, Parameter(negative=())]
+GameName = Annotated[str, Parameter(help="The game's name.")]
 GameOption = Annotated[str, Parameter(help="An option of the game's rules; `referee games` lists them.", group="Rules")]
+Json = Annotated[bool, Parameter(help="Print only one JSON object on standard output.")]
+Seed = Annotated[int | None, Parameter(help="The seed of all luck. Default: drawn and printed.")]
+Strict = Annotated[bool, Parameter(help="Exit with 1 if a bot had a fault.")]
+Verbose = Annotated[bool, Parameter(name=["--verbose", "-v"], help="Print every turn.")]
 
 MAX_INTEGER = (1 << 31) - 1
 """The largest integer of a game's option: some bots have integers of 32 bits."""
-MOST_PROCESSES = 1 << 22
-"""The largest process number of Linux."""
 
 
 class UnknownOption(UsageError):
-    """An unknown option. `main` knows all options and suggests a similar one."""
+    """An unknown option. `main` knows all options and suggests a similar one.
+
+    `option` is what was typed, with its dashes; `rules` are the game's options, without dashes; `otherwise` is the
+    advice if no option is similar.
+    """
 
     def __init__(self, option: str, rules: Sequence[str], otherwise: str) -> None:
         super().__init__(f"there is no option {option}; {otherwise}")
-        self.option = option
-        """As typed, with its dashes."""
-        self.rules = rules
-        """The names of the game's options, without dashes."""
-        self.otherwise = otherwise
-        """The advice if no option is similar."""
+        self.option, self.rules, self.otherwise = option, rules, otherwise
 
 
 @Parameter(name="*", group="Rules")
@@ -55,7 +57,7 @@ class RuleOptions:
 
     map: Annotated[str | None, Parameter(name=["--map", "-m"])] = None
     """A map file, or the name of an included map (`referee games` lists them), for games that have maps."""
-    set: Annotated[Sequence[str], Parameter(negative=())] = ()
+    set: Sequence[str] = ()
     """KEY=VALUE, an option of the game's rules. May be repeated. --KEY VALUE does the same."""
 
     def options(self, game: Game, seats: int, game_options: Mapping[str, str]) -> Any:
@@ -94,9 +96,21 @@ class TimeOptions:
     """A time bank for each bot and an increment for each answer in time, in seconds: 60+2, none. Default: the
     game's own."""
 
-    def time(self, game: Game) -> TimeControl:
-        """Returns the game's time control, changed by these options."""
-        return time_control(game.time, self.clock, self.call_time, self.opening_time, self.closing_time)
+    def over(self, default: TimeControl) -> TimeControl:
+        """Returns a time control, changed by these options."""
+        changes: dict[str, float | None] = {}
+        if self.clock is not None:
+            changes["initial_s"], changes["increment_s"] = bank(self.clock, "--clock")
+        for member, option, text in (
+            ("per_call_s", "--call-time", self.call_time),
+            ("opening_call_s", "--opening-time", self.opening_time),
+            ("closing_call_s", "--closing-time", self.closing_time),
+        ):
+            if text is not None:
+                changes[member] = seconds(text, option)
+        if self.closing_time is not None and changes["closing_call_s"] is None:
+            raise UsageError(f"--closing-time {self.closing_time}: a call after the result needs a limit")
+        return msgspec.structs.replace(default, **changes)
 
 
 @Parameter(name="*", group="Limits of a bot")
@@ -115,7 +129,7 @@ class LimitOptions:
     isolation: str = "auto"
     """How bots are isolated: off, auto (with every layer of this machine; see `referee doctor`), required (exit with 5
     if a layer is missing), required:NAME,NAME."""
-    readable: Annotated[Sequence[Path], Parameter(negative=())] = ()
+    readable: Sequence[Path] = ()
     """Another file or folder that bots may read. May be repeated."""
     processes: str = "256"
     """How many processes a bot may have at a time: 256, none."""
@@ -133,7 +147,7 @@ class LimitOptions:
     on_noise: OnNoise = OnNoise.CHARGE
     """How to treat a time-out caused by CPU contention, when the machine had no core for the bot: charge it, forgive
     the time without a core, or replay the match."""
-    pause: Annotated[bool, Parameter(negative=())] = False
+    pause: bool = False
     """Stop a bot's processes while no call to it is open."""
     build_time: str = "10m"
     """The time limit of a build."""
@@ -141,28 +155,28 @@ class LimitOptions:
     """The memory limit of a build: 4GiB, none."""
     build_processes: str = "1024"
     """How many processes a build may have at a time: 1024, none."""
-    build_offline: Annotated[bool, Parameter(negative=())] = False
+    build_offline: bool = False
     """Build without network access."""
 
     def limits(self) -> Limits:
         """Returns the limits in seconds and bytes."""
         return Limits(
-            startup_s=_bounded(self.startup, "--startup"),
+            startup_s=_needed(seconds, self.startup, "--startup"),
             memory_bytes=size(self.memory, "--memory"),
             cpu_s=seconds(self.cpu, "--cpu"),
-            processes=_count(self.processes, "--processes"),
-            frame_bytes=_needed(self.frame_size, "--frame-size"),
-            call_output_bytes=_needed(self.call_output, "--call-output"),
-            stderr_bytes=_needed(self.stderr, "--stderr"),
+            processes=count(self.processes, "--processes"),
+            frame_bytes=_needed(size, self.frame_size, "--frame-size"),
+            call_output_bytes=_needed(size, self.call_output, "--call-output"),
+            stderr_bytes=_needed(size, self.stderr, "--stderr"),
             file_bytes=size(self.file_size, "--file-size"),
             scratch_bytes=size(self.scratch, "--scratch"),
-            exit_s=_bounded(self.exit_time, "--exit-time"),
+            exit_s=_needed(seconds, self.exit_time, "--exit-time"),
             isolation=isolation(self.isolation, self.readable),
             on_noise=self.on_noise,
             pause=self.pause,
-            build_s=_bounded(self.build_time, "--build-time"),
+            build_s=_needed(seconds, self.build_time, "--build-time"),
             build_memory_bytes=size(self.build_memory, "--build-memory"),
-            build_processes=_count(self.build_processes, "--build-processes"),
+            build_processes=count(self.build_processes, "--build-processes"),
             build_network=not self.build_offline,
         )
 
@@ -178,26 +192,50 @@ def isolation(text: str, readable: Sequence[Path] = ()) -> Isolation:
     return msgspec.structs.replace(demanded, readable=tuple(str(path.absolute()) for path in readable))
 
 
-def _required(value: T | None, text: str, option: str) -> T:
+def _needed(parse: Callable[[str, str], T | None], text: str, option: str) -> T:
+    value = parse(text, option)
     if value is None:
         raise UsageError(f"{option} {text}: this limit cannot be switched off")
     return value
 
 
-def _bounded(text: str, option: str) -> float:
-    return _required(seconds(text, option), text, option)
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SetupOptions:
+    """The options that say how a match is played."""
+
+    rules: RuleOptions = RuleOptions()
+    times: TimeOptions = TimeOptions()
+    limits: LimitOptions = LimitOptions()
+
+    def resolved(self, game: Game, seats: int, game_options: Mapping[str, str]) -> tuple[Limits, TimeControl, Any]:
+        """Returns the limits of a bot, the time control and the options of the rules."""
+        check_game_options(game, game_options)
+        return self.limits.limits(), self.times.over(game.time), self.rules.options(game, seats, game_options)
+
+    def command(self, game: Game, game_options: Mapping[str, str], **more: Enum | bool | None) -> tuple[str, ...]:
+        """Returns the command that plays one match with these options and `more`, without its seed and bots."""
+        groups: tuple[Any, ...] = self.rules, self.times, self.limits
+        options = [(each.name, value) for group in groups for each, value in given(group)]
+        options += [*game_options.items(), *((name, value) for name, value in more.items() if value)]
+        return ("referee", "--game", game.name, *(word for option in options for word in _typed(*option)))
 
 
-def _needed(text: str, option: str) -> int:
-    return _required(size(text, option), text, option)
+def given(options: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields each field of a group of options that is not at its default, with its value."""
+    for each in fields(options):
+        if (value := getattr(options, each.name)) != each.default:
+            yield each, value
 
 
-def _count(text: str, option: str) -> int | None:
-    if text == "none":
-        return None
-    if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_PROCESSES:
-        raise UsageError(f"{option} {text}: expected a whole number from 1 to {MOST_PROCESSES}, or none")
-    return int(text)
+def _typed(name: str, value: Any) -> Iterator[str]:
+    """Yields the words of an option on a command line."""
+    flag = f"--{name.replace('_', '-')}"
+    if value is True:
+        yield flag
+        return
+    for each in value if isinstance(value, list | tuple) else (value,):
+        yield from (flag, each.value if isinstance(each, Enum) else str(each))
 
 
 def find_game(name: str) -> Game:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from typing import Any
 
 import trio
@@ -11,10 +10,10 @@ from rich.text import Text
 
 from referee.games.contract import Fault, FaultKind, Player, State
 from referee.games.dice import Dice
-from referee.games.game import Game
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.turns import board, title
 from referee.harness.cli.screen import err
+from referee.harness.match.match import Match
 from referee.harness.programs.spec import Entrant
 from referee.harness.seats.answer_text import Answers, Unclear
 from referee.harness.seats.person import Person
@@ -31,11 +30,11 @@ CLEAN = "\x1b[2J\x1b[3J\x1b[H"
 class Hands:
     """The people of a match, all at this terminal. They read standard error: standard output is for results."""
 
-    def __init__(self, game: Game, seed: int, several: bool) -> None:
-        self.game = game
-        self.several = several
+    def __init__(self, match: Match) -> None:
+        self.game = match.game
+        self.several = sum(bot.human for bot in match.entrants) > 1
         """Two or more people: the screen is cleared before the next one looks."""
-        self._dice, self._examples = Dice(seed), Dice(seed)
+        self._dice, self._examples = Dice(match.seed), Dice(match.seed)
         self._begun = False
 
     def __call__(self, entrant: Entrant) -> Seat:
@@ -43,7 +42,7 @@ class Hands:
 
     def refused(self, player: Player, fault: Fault) -> None:
         """Says why an answer was illegal; the person answers again."""
-        err.print(Text(f"not legal: {printable(fault.detail)}", style="yellow"))
+        err.print(f"not legal: {printable(fault.detail)}", style="yellow")
 
     async def choose(self, state: State, player: Player) -> Any:
         """Shows the player's view of the position, and reads lines until one names an answer."""
@@ -64,11 +63,15 @@ class Hands:
                 try:
                     answer = self._numbered(text, answers) if text.startswith("#") else answers.read(text)
                 except Unclear as error:
-                    err.print(Text(printable(str(error)), style="yellow"))
+                    err.print(printable(str(error)), style="yellow")
                     continue
-                if self.several and hides(state, player) and err.is_terminal:
+                if self._must_hide(state, player) and err.is_terminal:
                     err.print(CLEAN, end="")
                 return answer
+
+    def _must_hide(self, state: State, player: Player) -> bool:
+        """Returns whether the other people here must not see what this player sees."""
+        return self.several and state.shown_to(player) != str(state)
 
     def _numbered(self, text: str, answers: Answers) -> Any:
         number = text[1:].strip()
@@ -80,22 +83,21 @@ class Hands:
         if not self._begun:
             self._begun = True
             err.print(title(self.game, state.setup.names, state.setup.seed))
-            err.print(Text(HELP, style="dim"))
-        if self.several and hides(state, player):
+            err.print(HELP, style="dim")
+        if self._must_hide(state, player):
             await self._line(f"{printable(state.setup.names[player])}, press Enter when nobody else is looking ", None)
         err.print(Text("\n").append_text(board(self.game, state, player)))
         method = answers.call.method
-        err.print(Text(f"{method.name}: {method.doc}", style="dim"))
+        err.print(f"{method.name}: {method.doc}", style="dim")
         if len(answers.words) <= LISTED:
             self._list(answers, "")
         elif not answers.complete:
             self._draw(state, player, answers, 1)
 
     def _draw(self, state: State, player: Player, answers: Answers, count: int) -> None:
-        """Shows random answers as examples."""
-        err.print(Text("  too many answers to list; type one, such as", style="dim"))
+        err.print("  too many answers to list; type one, such as", style="dim")
         for _ in range(count):
-            err.print(Text(f"  {printable(answers.in_words(state.sample(player, self._examples)))}"))
+            err.print(f"  {printable(answers.in_words(state.sample(player, self._examples)))}")
 
     def _list(self, answers: Answers, text: str) -> None:
         """Lists the answers that match, in columns."""
@@ -104,16 +106,13 @@ class Hands:
         width = max(map(len, cells), default=0) + 2
         columns = max(1, err.width // max(width, 1))
         height = -(-len(cells) // columns)
-        rows = zip_longest(
-            *(cells[start : start + height] for start in range(0, len(cells), height or 1)), fillvalue=""
-        )
-        for row in rows:
-            err.print(Text("  " + "".join(cell.ljust(width) for cell in row).rstrip()))
+        for row in range(height):
+            err.print("  " + "".join(cell.ljust(width) for cell in cells[row::height]).rstrip())
         if len(matching) > LISTED:
             more = f"{len(matching) - len(cells)} more"
-            err.print(Text(f"  … {more}; add words, as in ? {answers.words[0].split()[0]}", style="dim"))
+            err.print(f"  … {more}; add words, as in ? {answers.words[0].split()[0]}", style="dim")
         if not matching:
-            err.print(Text("  no legal answer has these words", style="dim"))
+            err.print("  no legal answer has these words", style="dim")
 
     async def _line(self, prompt: str, answers: Answers | None) -> str | None:
         """Reads a line in a thread, so that the match can be cancelled; None at the end of input."""
@@ -121,15 +120,10 @@ class Hands:
         return await trio.to_thread.run_sync(_read, prompt, words, abandon_on_cancel=True)
 
 
-def hides(state: State, player: Player) -> bool:
-    """Returns whether the position hides something from this player."""
-    return state.shown_to(player) != str(state)
-
-
 def _read(prompt: str, words: Sequence[str]) -> str | None:
     """Reads a line, with editing and completion if both input and output are a terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        err.print(Text(prompt, style="bold"), end="")
+        err.print(prompt, style="bold", end="")
         line = sys.stdin.readline()
         if not (line and sys.stdin.isatty()):  # a terminal already shows the typed line break
             err.print()
@@ -142,7 +136,6 @@ def _read(prompt: str, words: Sequence[str]) -> str | None:
 
 
 def _complete(words: Sequence[str]) -> None:
-    """Makes the tab key complete answers."""
     with suppress(ImportError):
         import readline
 

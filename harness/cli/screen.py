@@ -8,13 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import Any
 
 import msgspec
 import trio
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.pager import Pager
+from rich.text import Text
 
 from referee.games.contract import Call, Event, State
 from referee.harness.cli.reports.text import printable, short
@@ -98,8 +100,13 @@ class LiveLine:
 
 
 live = LiveLine()
-out = _Console(highlight=False, soft_wrap=True)
-err = _Console(highlight=False, soft_wrap=True, stderr=True)
+out = _Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+err = _Console(markup=False, emoji=False, highlight=False, soft_wrap=True, stderr=True)
+
+
+def warn(text: str) -> None:
+    """Prints a warning."""
+    err.print(Text.assemble(("warning: ", "bold yellow"), printable(text)))
 
 
 @contextmanager
@@ -116,29 +123,22 @@ def building(what: str, elapsed_s: float) -> None:
     live.show(f"building {what} {elapsed_s:.0f} s")
 
 
-@contextmanager
-def paged() -> Iterator[None]:
-    """Sends what the block prints on a terminal through $PAGER, by default less, which exits if it fits a screen."""
-    pager = shlex.split(os.environ.get("PAGER", "less"))
-    if not out.is_terminal or not pager or shutil.which(pager[0]) is None or not sys.stdin.isatty():
-        yield
-        return
-    reader = subprocess.Popen(
-        pager, stdin=subprocess.PIPE, env={"LESS": "FRX", **os.environ}, text=True, errors="plain"
-    )
-    assert reader.stdin is not None
-    before, out.file = out.file, reader.stdin
-    try:
-        with suppress(BrokenPipeError):  # the person closed the pager
-            yield
-    except BaseException:
-        reader.terminate()  # the error goes to the terminal, not to the pager
-        raise
-    finally:
-        out.file = before
-        with suppress(BrokenPipeError):
-            reader.stdin.close()
-        reader.wait()
+class _Pager(Pager):
+    """$PAGER, by default less, which exits if the text fits a screen."""
+
+    def __init__(self) -> None:
+        self.command = shlex.split(os.environ.get("PAGER", "less"))
+
+    def show(self, content: str) -> None:
+        env = {"LESS": "FRX", **os.environ}
+        subprocess.run(self.command, input=content, env=env, text=True, errors="plain", check=False)
+
+
+def paged() -> AbstractContextManager[object]:
+    """Sends what the block prints on a terminal through the pager."""
+    pager = _Pager()
+    usable = out.is_terminal and sys.stdin.isatty() and pager.command and shutil.which(pager.command[0])
+    return out.pager(pager, styles=True) if usable else nullcontext()
 
 
 def print_json(value: Any) -> None:
@@ -147,6 +147,14 @@ def print_json(value: Any) -> None:
     with writing():
         sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
         sys.stdout.flush()
+
+
+def print_result(value: Any, shown: RenderableType, json: bool) -> None:
+    """Prints a result as JSON or as people read it."""
+    if json:
+        print_json(value)
+    else:
+        out.print(shown)
 
 
 class Screen:
@@ -187,13 +195,13 @@ class Screen:
     def turned(self, state: State, calls: Sequence[Call], answers: Mapping[int, Any], events: Sequence[Event]) -> None:
         """Shows a turn."""
         self.turn += 1
+        game, names = self.series.match.game, state.setup.names
         if self.people:
-            err.print(turn(self.series.match.game, self.turn, state.setup.names, calls, answers, events, open=False))
+            err.print(turn(game, self.turn, names, calls, answers, events, open=False))
         elif self.verbose and not self.quiet:
-            game, setup = self.series.match.game, state.setup
             if self.turn == 1:
-                out.print(title(game, setup.names, setup.seed), end="\n\n")
-            out.print(turn(game, self.turn, setup.names, calls, answers, events))
+                out.print(title(game, names, state.setup.seed), end="\n\n")
+            out.print(turn(game, self.turn, names, calls, answers, events))
             out.print(board(game, state), end="\n\n")
 
     def played(self, match: Verdict, order: tuple[int, ...]) -> None:

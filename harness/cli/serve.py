@@ -4,20 +4,18 @@ import os
 import secrets
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import trio
-from cyclopts import Parameter
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
-from referee.harness.cli.view import lacking
+from referee.harness.cli.view import web_extra
 from referee.harness.errors import UsageError
 from referee.harness.match.match import Match
 from referee.harness.replay.writer import claim_folder
@@ -28,45 +26,35 @@ BIND = {"arena": "127.0.0.1:8080", "aibg": "127.0.0.1:8081"}
 
 
 def serve(
-    server: Annotated[Literal["arena", "aibg"], Parameter(name=("--server", "--front"))],
+    server: Literal["arena", "aibg"],
     *,
     bind: str | None = None,
-    alias: Annotated[Sequence[str], Parameter(negative=())] = (),
+    alias: Sequence[str] = (),
     compat: Literal["seed", "original"] | None = None,
-    allow: Annotated[Sequence[str], Parameter(negative=())] = (),
-    test: Flag = False,
+    allow: Sequence[str] = (),
+    test: bool = False,
     replay: Path | None = None,
-    no_replay: Flag = False,
+    no_replay: bool = False,
     users: Path | None = None,
     secret: Path | None = None,
     token_time: str = "12h",
 ) -> int:
     """Plays matches over HTTP with clients that were written for an original competition.
 
-    Parameters
-    ----------
-    server
-        arena: battles that a coordinator orders for a team's web service. aibg: games of AIBG for users who log in.
-    bind
-        ADDRESS:PORT to listen on. Default: 127.0.0.1:8080 for the Arena, 127.0.0.1:8081 for AIBG.
-    alias
-        A host name under which clients call this server, or HOST:PORT for that port alone. Repeatable.
-    compat
-        Arena: which rules apply where the competition's document and its server differ: seed (default) or original.
-    allow
-        Arena: a host with teams or coordinators that may be called, or *. Repeatable. Default: this machine.
-    test
-        Arena: let requests set the time, for the original's own tests. Never use it in a contest.
-    replay
-        The folder for the replays, one per match. Default: a new folder in ./replays.
-    no_replay
-        Write no replays.
-    users
-        AIBG: the file of users, which `referee user` writes.
-    secret
-        AIBG: a file of at least 64 bytes that signs tokens, so that they outlast this process. Default: random.
-    token_time
-        AIBG: how long a token is valid.
+    Args:
+        server: arena: battles that a coordinator orders for a team's web service. aibg: games of AIBG for users who log
+            in.
+        bind: ADDRESS:PORT to listen on. Default: 127.0.0.1:8080 for the Arena, 127.0.0.1:8081 for AIBG.
+        alias: A host name under which clients call this server, or HOST:PORT for that port alone. Repeatable.
+        compat: Arena: which rules apply where the competition's document and its server differ: seed (default) or
+            original.
+        allow: Arena: a host with teams or coordinators that may be called, or *. Repeatable. Default: this machine.
+        test: Arena: let requests set the time, for the original's own tests. Never use it in a contest.
+        replay: The folder for the replays, one per match. Default: a new folder in ./replays.
+        no_replay: Write no replays.
+        users: AIBG: the file of users, which `referee user` writes.
+        secret: AIBG: a file of at least 64 bytes that signs tokens, so that they outlast this process. Default: random.
+        token_time: AIBG: how long a token is valid.
     """
     if no_replay and replay is not None:
         raise UsageError("--no-replay cannot be combined with --replay")
@@ -79,15 +67,12 @@ def serve(
         if value:
             raise UsageError(f"--{name} is not an option of `referee serve {server}`")
     address, names = bind or BIND[server], tuple(read_aliases(alias))
-    if server == "arena":
-        with _folder(server, replay, no_replay) as folder:
-            run(_arena, address, names, compat or "seed", tuple(allow), test, folder)
-        return PLAYED
-    if users is None:
-        raise UsageError("--users is required: the file of users who may log in; `referee user` writes it")
-    keeper = _keeper(users, secret, token_time)
-    with _folder(server, replay, no_replay) as folder:
-        run(_aibg, address, names, keeper, folder)
+    keeper = _keeper(users, secret, token_time) if server == "aibg" else None
+    with nullcontext(replay) if replay is not None or no_replay else claim_folder(server) as folder:
+        if server == "arena":
+            run(_arena, address, names, compat or "seed", frozenset(allow), test, folder)
+        else:
+            run(_aibg, address, names, keeper, folder)
     return PLAYED
 
 
@@ -96,37 +81,30 @@ def user(
     *,
     users: Path,
     role: Literal["player", "admin", "viewer"] = "player",
-    password_stdin: Flag = False,
+    password_stdin: bool = False,
 ) -> int:
     """Adds a user who may log in to `referee serve aibg`, and prints the password.
 
-    Parameters
-    ----------
-    name
-        The user's name. An existing user gets a new password.
-    users
-        The file of users, created if missing. It contains hashes, not passwords.
-    role
-        player: plays and trains. admin: creates games. viewer: has the password for viewers.
-    password_stdin
-        Read the password from standard input and print nothing.
+    Args:
+        name: The user's name. An existing user gets a new password.
+        users: The file of users, created if missing. It contains hashes, not passwords.
+        role: player: plays and trains. admin: creates games. viewer: has the password for viewers.
+        password_stdin: Read the password from standard input and print nothing.
     """
-    try:
+    with web_extra("referee user"):
         from referee.harness.servers.users import add_user
-    except ImportError as error:
-        raise lacking("referee user", error) from error
     password = sys.stdin.readline().rstrip("\n") if password_stdin else secrets.token_urlsafe(15)
     add_user(users, name, role, password)
     if not password_stdin:
-        out.print(Text(password))
+        out.print(password)
     return PLAYED
 
 
-def _keeper(users: Path, secret: Path | None, token_time: str) -> Any:
-    try:
+def _keeper(users: Path | None, secret: Path | None, token_time: str) -> Any:
+    if users is None:
+        raise UsageError("--users is required: the file of users who may log in; `referee user` writes it")
+    with web_extra("referee serve"):
         from referee.harness.servers.users import Gatekeeper, read_secret, read_users
-    except ImportError as error:
-        raise lacking("referee serve", error) from error
     token_s = seconds(token_time, "--token-time")
     if token_s is None:
         raise UsageError("--token-time none: tokens must expire")
@@ -141,24 +119,22 @@ async def _aibg(bind: str, names: tuple[str, ...], keeper: Any, folder: Path | N
         await trio.sleep_forever()
 
 
-def _folder(server: str, replay: Path | None, no_replay: bool) -> AbstractContextManager[Path | None]:
-    return nullcontext(replay) if replay is not None or no_replay else claim_folder(server)
-
-
 async def _arena(
-    bind: str, names: tuple[str, ...], compat: Any, allow: tuple[str, ...], test: bool, folder: Path | None
+    bind: str, names: tuple[str, ...], compat: Any, allow: frozenset[str], test: bool, folder: Path | None
 ) -> None:
-    try:
+    with web_extra("referee serve"):
         from referee.harness.servers.arena.arena_routes import open_arena
         from referee.harness.servers.arena.runs import Settings
-    except ImportError as error:
-        raise lacking("referee serve", error) from error
-    settings = Settings(callback_token=os.environ.get("AUTH_TOKEN"), replays=folder)
-    if allow:
-        settings = Settings(frozenset(allow) | settings.allow, settings.callback_token, folder)
+    settings = Settings(Settings().allow | allow, os.environ.get("AUTH_TOKEN"), folder)
     async with open_arena(bind, settings, compat, names, test) as (address, arena):
         _announce(address, "".join(f" /{name}" for name in arena.games), folder)
         await trio.sleep_forever()
+
+
+def _announce(address: str, paths: str, folder: Path | None) -> None:
+    out.print(Text.assemble(("serving ", "bold"), f"http://{address}", (paths, "dim")))
+    if folder is not None:
+        out.print(f"replays  {folder}", style="dim")
 
 
 @asynccontextmanager
@@ -167,16 +143,8 @@ async def remote_seats(match: Match, bind: str) -> AsyncIterator[MakeSeat]:
     if not any(entrant.remote for entrant in match.entrants):
         yield in_processes
         return
-    try:
+    with web_extra("a web service at a seat"):
         from referee.harness.servers.arena.team import open_team_server
-    except ImportError as error:
-        raise lacking("a web service at a seat", error) from error
     async with open_team_server(bind, match.game) as (address, inside):
-        err.print(Text(f"battles are at http://{address}", style="dim"))
+        err.print(f"battles are at http://{address}", style="dim")
         yield inside
-
-
-def _announce(address: str, paths: str, folder: Path | None) -> None:
-    out.print(Text.assemble(("serving ", "bold"), f"http://{address}", (paths, "dim")))
-    if folder is not None:
-        out.print(Text(f"replays  {folder}", style="dim"))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from referee.games.game import Game
-from referee.harness.cli.options import LimitOptions, RuleOptions, TimeOptions, check_game_options, drawn
+from referee.harness.cli.options import LimitOptions, SetupOptions, TimeOptions, check_game_options, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
 from referee.harness.programs.spec import PREFIXES, split_name
@@ -22,18 +22,15 @@ Options = TypeVar("Options", TimeOptions, LimitOptions)
 def from_options(
     game: Game,
     bots: Sequence[str],
-    rules: RuleOptions,
-    times: TimeOptions,
-    limits: LimitOptions,
+    setup: SetupOptions,
     game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
 ) -> Request:
     """Returns the request that these options make, with the default format. `before` is the plan to resume."""
-    check_game_options(game, game_options)
-    options = msgspec.to_builtins(rules.options(game, game.seats.start, game_options))
+    limits, time, rules = setup.resolved(game, game.seats.start, game_options)
     default = msgspec.to_builtins(game.options())
-    changed = {name: value for name, value in options.items() if value != default[name]}
+    changed = {name: value for name, value in msgspec.to_builtins(rules).items() if value != default[name]}
     content = changed.pop("map", None)
     return Request(
         game=game.name,
@@ -41,8 +38,8 @@ def from_options(
         seed=before.seed if before is not None and seed is None else drawn(seed),
         options=changed,
         maps={"": [content]} if content else {},
-        time=times.time(game),
-        limits=limits.limits(),
+        time=time,
+        limits=limits,
     )
 
 
@@ -68,16 +65,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def from_file(
-    path: Path,
-    rules: RuleOptions,
-    times: TimeOptions,
-    limits: LimitOptions,
-    game_options: Mapping[str, str],
-    before: Plan | None,
-    seed: int | None,
+    path: Path, setup: SetupOptions, game_options: Mapping[str, str], before: Plan | None, seed: int | None
 ) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
-    file, file_times, file_limits = _read(path)
+    file, times, limits = _read(path)
     game = find_game(file.game)
     try:
         msgspec.convert(file.options, game.options)
@@ -85,16 +76,9 @@ def from_file(
         raise UsageError(f"{path}: options of {game.name}: {error}") from error
     check_game_options(game, file.options)
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
-    request = from_options(
-        game,
-        [_spec(bot, path.parent) for bot in bots],
-        rules,
-        _over(times, file_times),
-        _over(limits, file_limits),
-        game_options,
-        before,
-        file.seed if seed is None else seed,
-    )
+    specs = [_spec(bot, path.parent) for bot in bots]
+    setup = SetupOptions(rules=setup.rules, times=_over(setup.times, times), limits=_over(setup.limits, limits))
+    request = from_options(game, specs, setup, game_options, before, file.seed if seed is None else seed)
     stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
     file_maps = {
         stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
@@ -123,7 +107,7 @@ def _read(path: Path) -> tuple[_File, TimeOptions, LimitOptions]:
 
 def _over(upper: Options, lower: Options) -> Options:
     """Overrides options with those that are not at their defaults."""
-    return replace(lower, **{o.name: value for o in fields(upper) if (value := getattr(upper, o.name)) != o.default})
+    return replace(lower, **{option.name: value for option, value in given(upper)})
 
 
 def _spec(bot: _Bot, folder: Path) -> str:

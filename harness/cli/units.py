@@ -2,9 +2,6 @@
 
 import re
 
-import msgspec
-
-from referee.games.game import TimeControl
 from referee.harness.errors import UsageError
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
@@ -12,6 +9,8 @@ _BYTES = {"": 1, "B": 1}
 for power, letter in enumerate("KMG", 1):
     _BYTES |= {letter: 1024**power, f"{letter}IB": 1024**power, f"{letter}B": 1000**power}
 _NONE = ("none", "off", "inf")
+MOST_PROCESSES = 1 << 22
+"""The largest process number of Linux."""
 MOST_S = 1e9
 """About thirty years."""
 MOST_BYTES = 1 << 50
@@ -42,30 +41,20 @@ def size(text: str, option: str) -> int | None:
     return int(float(found[1]) * unit)
 
 
-def time_control(
-    default: TimeControl,
-    clock: str | None,
-    call_time: str | None,
-    opening_time: str | None = None,
-    closing_time: str | None = None,
-) -> TimeControl:
-    """Returns a time control, changed by what a user typed: a bank `60+2`, a limit of a call `1s`."""
-    changes: dict[str, float | None] = {}
-    if clock is not None:
-        changes["initial_s"], changes["increment_s"] = _bank(clock)
-    limits = {"per_call_s": call_time, "opening_call_s": opening_time, "closing_call_s": closing_time}
-    for (name, text), option in zip(limits.items(), ("--call-time", "--opening-time", "--closing-time"), strict=True):
-        if text is not None:
-            changes[name] = seconds(text, option)
-    if closing_time is not None and changes["closing_call_s"] is None:
-        raise UsageError(f"--closing-time {closing_time}: a call after the result needs a limit")
-    return msgspec.structs.replace(default, **changes)
-
-
-def _bank(text: str) -> tuple[float | None, float]:
+def bank(text: str, option: str) -> tuple[float | None, float]:
+    """Parses a time bank and its increment in seconds, `60+2` or `300`; `none` is a bank without end."""
     if text in _NONE:
         return None, 0.0
     found = re.fullmatch(r"(\d+(?:\.\d*)?)(?:\+(\d+(?:\.\d*)?))?", text)
     if found is None or not 0 < float(found[1]) <= MOST_S or float(found[2] or 0) > MOST_S:
-        raise UsageError(f"--clock {text}: expected seconds and an increment, such as 60+2 or 300, or none")
+        raise UsageError(f"{option} {text}: expected seconds and an increment, such as 60+2 or 300, or none")
     return float(found[1]), float(found[2] or 0)
+
+
+def count(text: str, option: str) -> int | None:
+    """Parses a number of processes; `none` is None. UsageError for 0 and for more than `MOST_PROCESSES`."""
+    if text == "none":
+        return None
+    if not text.isascii() or not text.isdigit() or not 1 <= float(text) <= MOST_PROCESSES:
+        raise UsageError(f"{option} {text}: expected a whole number from 1 to {MOST_PROCESSES}, or none")
+    return int(text)

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
-from rich.text import Text
 
 from referee.harness.cli.exit_codes import PLAYED
-from referee.harness.cli.options import Flag
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import UsageError
@@ -23,29 +21,18 @@ from referee.harness.web import page
 if TYPE_CHECKING:
     from referee.harness.web.replay_list import ReplayList
 
-
 TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
+"""Holds a token with which open pages continue after a restart."""
 
 
-def view(
-    place: Path = REPLAYS,
-    *,
-    bind: str = "127.0.0.1",
-    port: int = 0,
-    no_browser: Flag = False,
-) -> int:
+def view(place: Path = REPLAYS, *, bind: str = "127.0.0.1", port: int = 0, no_browser: bool = False) -> int:
     """Shows matches in a browser, including running ones. Ctrl-C ends it.
 
-    Parameters
-    ----------
-    place
-        A replay, a folder with replays, or a tournament's folder. AI Arena 21's own `replay.txt` is shown too.
-    bind
-        The address to listen on. To watch from another machine, open the link that is printed.
-    port
-        The port; 0 means any free port.
-    no_browser
-        Print the link only, and open no browser.
+    Args:
+        place: A replay, a folder with replays, or a tournament's folder. AI Arena 21's own `replay.txt` is shown too.
+        bind: The address to listen on. To watch from another machine, open the link that is printed.
+        port: The port; 0 means any free port.
+        no_browser: Print the link only, and open no browser.
     """
     need_web("referee view")
     from referee.harness.web import server
@@ -53,23 +40,25 @@ def view(
     replays = _replays(place)
     listening = server.listen(bind, port)
     with suppress(Ended, KeyboardInterrupt):
-        run(_serve, replays, listening, bind, not no_browser)
+        run(_serve, replays, listening, not no_browser)
     return PLAYED
+
+
+@contextmanager
+def web_extra(what: str) -> Iterator[None]:
+    """Turns an ImportError of the block into the UsageError for the missing extra."""
+    try:
+        yield
+    except ImportError as error:
+        raise UsageError(f"{what} needs the extra `web`: pip install 'referee[web]' ({error})") from error
 
 
 def need_web(what: str) -> None:
     """Raises UsageError without the extra, RunError without the built viewer."""
-    try:
+    with web_extra(what):
         import hypercorn  # noqa: F401
         import starlette  # noqa: F401
-    except ImportError as error:
-        raise lacking(what, error) from error
     page.check_there()
-
-
-def lacking(what: str, error: ImportError) -> UsageError:
-    """Returns the error for a missing extra."""
-    return UsageError(f"{what} needs the extra `web`: pip install 'referee[web]' ({error})")
 
 
 def _replays(place: Path) -> "ReplayList":
@@ -82,29 +71,21 @@ def _replays(place: Path) -> "ReplayList":
     return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
 
 
-async def _serve(replays: "ReplayList", listening: socket.socket, bind: str, opens: bool) -> None:
+async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool) -> None:
     from referee.harness.web import guard, server
     from referee.harness.web.app import Rights, Viewer
 
-    token = _token()
+    token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
+    if len(token) < 40:
+        raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; a token needs at least 40")
     viewer = Viewer(replays, {token: Rights()})
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)
     async with viewer.open(), server.serving(app, listening):
-        out.print(Text(url))
+        out.print(url)
         with opened(url) if opens else nullcontext():
             await trio.sleep_forever()
-
-
-def _token() -> str:
-    """Returns a new token, or the one in the environment, with which open pages continue after a restart."""
-    from referee.harness.web import guard
-
-    token = os.environ.get(TOKEN_VARIABLE, "")
-    if token and len(token) < 40:
-        raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; a token needs at least 40")
-    return token or guard.new_token()
 
 
 @contextmanager

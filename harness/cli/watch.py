@@ -2,12 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, fields
-from typing import Annotated
+from dataclasses import dataclass
 
 from cyclopts import Parameter
-from rich.text import Text
 
+from referee.harness.cli.options import given
 from referee.harness.cli.screen import err
 from referee.harness.cli.view import need_web, opened
 from referee.harness.errors import UsageError
@@ -20,16 +19,16 @@ from referee.harness.match.series import People, Series
 class WatchOptions:
     """How a match is shown while it is played."""
 
-    watch: Annotated[bool, Parameter(negative=())] = False
+    watch: bool = False
     """Show the match in a browser while it is played, with buttons to pause, step and stop it. A bot may then be
     `human`: a person who plays in the browser, without a clock."""
-    paused: Annotated[bool, Parameter(negative=())] = False
+    paused: bool = False
     """Start paused: the first turn waits for the page."""
     bind: str = "127.0.0.1"
     """The address on which the pages are served."""
     port: int = 0
     """Their port; 0 means any free port."""
-    no_browser: Annotated[bool, Parameter(negative=())] = False
+    no_browser: bool = False
     """Print the links only, and open no browser."""
 
     def check(self, no_replay: bool) -> None:
@@ -39,9 +38,8 @@ class WatchOptions:
             if no_replay:
                 raise UsageError("--watch cannot be combined with --no-replay: the pages show the replay as it grows")
             return
-        for option in fields(self):
-            if getattr(self, option.name) != option.default:
-                raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")
+        for option, _ in given(self):
+            raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")
 
 
 @asynccontextmanager
@@ -58,7 +56,7 @@ async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People |
             if pages.paused:
                 link.pace.pause()
             for name, url in link.links.items():
-                err.print(Text(f"{name:8}{url}"))
+                err.print(f"{name:8}{url}")
             if not pages.no_browser:
                 stack.enter_context(opened(link.links.get("people", link.links["watch"])))
 

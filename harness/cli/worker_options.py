@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,29 +14,28 @@ from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.execution.worker_pool import WorkerPool
 from referee.harness.tournament.model import Plan
 
+if TYPE_CHECKING:
+    from referee.harness.tournament.execution.dask import Tls
+
+CORES = "--cores-per-lane"
+
 
 @Parameter(name="*", group="Workers")
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """How many games to play at a time, and where."""
+    """How many games to play at a time on this machine."""
 
     jobs: int | None = None
     """Games at a time. Default: one for every physical core."""
-    cores_per_worker: Annotated[int, Parameter(name="--cores-per-lane")] = 1
+    cores_per_worker: Annotated[int, Parameter(name=CORES)] = 1
     """Cores for each game, for bots that think at the same time."""
-    no_pin: Annotated[bool, Parameter(negative=())] = False
+    no_pin: bool = False
     """Do not pin games to cores."""
 
-    def check(self, cluster: bool = False) -> None:
-        """Raises UsageError for values that make no sense, and for any together with a cluster."""
-        options = {"--jobs": self.jobs, "--cores-per-lane": self.cores_per_worker, "--no-pin": self.no_pin}
-        defaults = (None, 1, False)
-        for (option, value), default in zip(options.items(), defaults, strict=True):
-            if cluster and value != default:
-                raise UsageError(
-                    f"{option} cannot be combined with --cluster; each worker of a cluster plays one game at a time"
-                )
-            if option != "--no-pin" and value is not None and value < 1:
+    def check(self) -> None:
+        """Raises UsageError for values that make no sense."""
+        for option, value in (("--jobs", self.jobs), (CORES, self.cores_per_worker)):
+            if value is not None and value < 1:
                 raise UsageError(f"{option} {value}: must be at least 1")
 
     def opened(self, contest: Contest) -> AbstractAsyncContextManager[WorkerPool]:
@@ -44,33 +43,56 @@ class WorkerOptions:
         return open_local(contest, self.jobs, self.cores_per_worker, not self.no_pin)
 
 
-def check_cluster(address: str | None, tls: tuple[Path | None, ...], forfeit: bool) -> None:
-    """Raises UsageError for a wrong address or wrong certificates, RunError if nothing listens at the address.
+@Parameter(name="*", group="Workers")
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions:
+    """Workers on other machines."""
 
-    Called before anything is written, so that the corrected command does not meet the folder of this one.
-    """
-    if address is None:
-        if any(tls):
-            raise UsageError("--tls-ca, --tls-cert and --tls-key need --cluster")
-        return
-    if forfeit:
-        raise UsageError("--forfeit cannot be combined with --cluster: a worker that cannot build a bot plays nothing")
-    try:
-        from referee.harness.tournament.execution.dask import Tls, check_address
-    except ImportError as error:
-        raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
-    check_address(address, Tls(*tls))
+    cluster: str | None = None
+    """Play on the workers of a Dask cluster, such as tls://HOST:8786; needs the extra referee[cluster]."""
+    tls_ca: Path | None = None
+    """The certificate of the authority that signed those of the cluster."""
+    tls_cert: Path | None = None
+    """Your certificate."""
+    tls_key: Path | None = None
+    """The key of your certificate."""
 
+    def check(self, workers: WorkerOptions, forfeit: bool) -> None:
+        """Raises UsageError for options that cannot be combined or are wrong, RunError if nothing listens there.
 
-def on_cluster(
-    contest: Contest,
-    address: str,
-    plan: Plan,
-    folder: Path,
-    tls: tuple[Path | None, ...],
-    on_note: Callable[[str], None],
-) -> AbstractAsyncContextManager[WorkerPool]:
-    """Returns a block with the workers of a cluster."""
-    from referee.harness.tournament.execution.dask import Tls, open_cluster
+        Called before anything is written, so that the corrected command does not meet the folder of this one.
+        """
+        if self.cluster is None:
+            if self != ClusterOptions():
+                raise UsageError("--tls-ca, --tls-cert and --tls-key need --cluster")
+            return
+        for option, used in (
+            ("--jobs", workers.jobs is not None),
+            (CORES, workers.cores_per_worker != 1),
+            ("--no-pin", workers.no_pin),
+        ):
+            if used:
+                why = "each worker of a cluster plays one game at a time"
+                raise UsageError(f"{option} cannot be combined with --cluster; {why}")
+        if forfeit:
+            why = "a worker that cannot build a bot plays nothing"
+            raise UsageError(f"--forfeit cannot be combined with --cluster: {why}")
+        try:
+            from referee.harness.tournament.execution.dask import check_address
+        except ImportError as error:
+            raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
+        check_address(self.cluster, self._tls())
 
-    return open_cluster(contest, address, plan, folder, Tls(*tls), on_note)
+    def opened(
+        self, contest: Contest, plan: Plan, folder: Path, on_note: Callable[[str], None]
+    ) -> AbstractAsyncContextManager[WorkerPool]:
+        """Returns a block with the workers."""
+        from referee.harness.tournament.execution.dask import open_cluster
+
+        assert self.cluster is not None
+        return open_cluster(contest, self.cluster, plan, folder, self._tls(), on_note)
+
+    def _tls(self) -> "Tls":
+        from referee.harness.tournament.execution.dask import Tls
+
+        return Tls(self.tls_ca, self.tls_cert, self.tls_key)

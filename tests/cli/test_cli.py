@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 from importlib import metadata
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,7 @@ import pytest
 from scripted import PYTHON, Arena
 
 from referee.games import registry
-from referee.harness.cli.check import check_bot
-from referee.harness.cli.gate import gate
-from referee.harness.cli.main import main
-from referee.harness.cli.match import match
-from referee.harness.cli.tournament import tournament
+from referee.harness.cli.main import app, main
 from referee.harness.match.maps import MAPS
 from referee.harness.match.rule_options import option_names
 from referee.harness.replay.reader import Replay
@@ -571,6 +566,7 @@ import shutil
 greet(); put('C'); put('E')
 if not os.path.exists("cleaned"):
     open("cleaned", "w").close()
+    time.sleep(0.4)  # the other worker's bots have started by then
     shutil.rmtree("cache")
     if os.path.exists("source-goes-too"):
         os.unlink("den/bot.toml")
@@ -845,8 +841,11 @@ def test_a_bot_is_given_as_a_command_line(arena: Arena) -> None:
     assert json.loads(out)["matches"][0]["result"]["reason"] == "O_WIN"
 
 
-@pytest.mark.parametrize("command", [match, check_bot, tournament, gate])
-def test_no_command_has_an_option_with_the_name_of_a_games_option(command: Callable[..., int]) -> None:
+@pytest.mark.parametrize("name", ["", "check", "tournament", "gate"])
+def test_no_command_has_an_option_with_the_name_of_a_games_option(name: str) -> None:
     """`--rounds 300` is an option of AIBG 5."""
-    own = {option for name in registry.names() for option in option_names(registry.game(name))}
-    assert own.isdisjoint(signature(command).parameters)
+    command = app[name] if name else app
+    own = {flag.lstrip("-") for argument in command.assemble_argument_collection() for flag in argument.names}
+    assert own >= {"game", "seed", "call-time"}
+    rules = {option.replace("_", "-") for game in registry.names() for option in option_names(registry.game(game))}
+    assert own & rules == {"map"}, "it has an option of its own, for files"

@@ -41,7 +41,7 @@ def test_referee_user_adds_users_and_serve_requires_their_file(
     assert len(password) == 20 and password not in file.read_text()
     assert read_users(file)["chief"].role == "admin"
     for argv, words in (
-        (["--front", "aibg"], "--users is required"),
+        (["--server", "aibg"], "--users is required"),
         (["aibg", "--compat", "original"], "--compat is not an option of `referee serve aibg`"),
         (["arena", "--users", str(file)], "--users is not an option of `referee serve arena`"),
         (["aibg", "--users", str(file), "--token-time", "none"], "tokens must expire"),

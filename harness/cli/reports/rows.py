@@ -1,6 +1,7 @@
 """A table, or a few lines for each row if the terminal is too narrow."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
@@ -12,22 +13,19 @@ MIN_PROSE = 16
 """The least width of a column of sentences."""
 
 
+@dataclass
 class Sheet:
     """A table that never cuts a number or a name."""
 
-    def __init__(
-        self, names: Sequence[str], numbers: Sequence[str], prose: Sequence[str] = (), title: str = ""
-    ) -> None:
-        """Creates a table without rows.
-
-        Args:
-            names: The first columns, aligned left.
-            numbers: The next columns, aligned right.
-            prose: The last columns, which are wrapped.
-            title: A line above the table.
-        """
-        self.names, self.numbers, self.prose, self.title = tuple(names), tuple(numbers), tuple(prose), title
-        self.rows: list[tuple[list[Text], str]] = []
+    names: Sequence[str]
+    """The first columns, aligned left."""
+    numbers: Sequence[str]
+    """The next columns, aligned right."""
+    prose: Sequence[str] = ()
+    """The last columns, which are wrapped."""
+    title: str = ""
+    """A line above the table."""
+    rows: list[tuple[list[Text], str]] = field(default_factory=list)
 
     def add(self, *cells: str | Text, style: str = "") -> None:
         """Adds a row."""
@@ -35,7 +33,7 @@ class Sheet:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self.names + self.numbers + self.prose
+        return (*self.names, *self.numbers, *self.prose)
 
     def width(self) -> int:
         """Returns the width of the table."""

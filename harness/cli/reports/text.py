@@ -16,6 +16,11 @@ def cut(text: str) -> str:
     return text if len(text) <= LINE_CHARACTERS else text[:LINE_CHARACTERS] + "…"
 
 
+def counted(count: int, thing: str) -> str:
+    """Returns `1 fault` or `2 faults`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def as_json(value: Any) -> str:
     """Returns a value as JSON, cut after a line or two."""
     return cut(msgspec.json.encode(value).decode())

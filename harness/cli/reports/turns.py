@@ -4,14 +4,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.contract import Call, Fault, State
 from referee.games.game import Game
 from referee.harness.cli.reports.text import as_json, cut, printable
+from referee.harness.errors import UsageError
 from referee.harness.replay.lines import Forfeit, Injection, Opening, Step, Stop, Turn
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import Cut, Difference, positions_to_the_end
@@ -70,19 +72,17 @@ def turn(
     """
     text = Text()
     call_of = {call.player: call for call in calls}
-    secret = frozenset() if open else game.presentation.secret
-    texts = {}
+    answered = set()
     for player, answer in answers.items():
         call = call_of.get(player)
-        texts[player] = (
-            "answers" if call is not None and call.method.name in secret else _answer_text(game, call, answer)
-        )
-    for player, words in texts.items():
+        hidden = not open and call is not None and call.method.name in game.presentation.secret
+        words = "answers" if hidden else _answer_text(game, call, answer)
+        answered.add(words)
         text.append(f"{number:>5}  ", style="dim")
         text.append(printable(names[player]), style=SEAT_STYLES[player % 4]).append(f"  {words}\n")
-    notices = [_event(game, msgspec.to_builtins(event), names) for event in events]
-    for words in notices:
-        if words and words not in texts.values():
+    for event in events:
+        words = _event(game, msgspec.to_builtins(event), names)
+        if words and words not in answered:
             text.append(f"       {words}\n", style="dim")
     text.right_crop(1)
     return text
@@ -98,21 +98,45 @@ def _answer_text(game: Game, call: Call | None, answer: Any) -> str:
     return as_json(answer) if words is None else printable(words)
 
 
-@dataclass(frozen=True)
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
 class Window:
-    """The turns of a replay to show. The whole position is drawn after each."""
+    """The part of a match to show. The whole position is drawn after each turn."""
 
-    first: int = 0
-    """0 = the opening."""
+    turn: int | None = None
+    """Only this turn; 0 is the opening."""
+    first: Annotated[int | None, Parameter(name="--from")] = None
+    """The first turn to show."""
+    to: int | None = None
+    """The last turn to show."""
     last: int | None = None
-    """None = to the end."""
+    """Only this many turns at the end."""
     seat: int | None = None
     """Only turns in which this seat answered."""
     calls: bool = False
-    """Show every call and its answer as JSON frames."""
+    """Show every call and its answer as JSON frames too."""
+
+    def within(self, turns: int) -> "Window":
+        """Returns this part of a match of so many turns as `first` and `to`. UsageError for turns it does not have."""
+        first, to = self.first, self.to
+        if sum((self.turn is not None, first is not None or to is not None, self.last is not None)) > 1:
+            raise UsageError("--turn, --last and --from/--to cannot be combined")
+        for option, given in (("--turn", self.turn), ("--from", first)):
+            if given is not None and given not in range(turns + 1):
+                raise UsageError(f"{option} {given}: the match has turns 0 to {turns}")
+        if to is not None and to < (first or 0):
+            raise UsageError(f"--to {to}: expected a turn from {first or 0} on")
+        if self.turn is not None:
+            first = to = self.turn
+        if self.last is not None:
+            if self.last < 1:
+                raise UsageError(f"--last {self.last}: expected at least 1")
+            first = max(turns - self.last + 1, 0)
+        return Window(first=first, to=to, seat=self.seat, calls=self.calls)
 
     def holds(self, turn: int, seats: Collection[int]) -> bool:
-        in_time = self.first <= turn and (self.last is None or turn <= self.last)
+        """Returns whether a turn in which these seats answered is shown."""
+        in_time = (self.first or 0) <= turn and (self.to is None or turn <= self.to)
         return in_time and (self.seat is None or self.seat in seats)
 
 
@@ -129,7 +153,9 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
             number = line.turn if isinstance(line, Turn) else number
             frames = _frames(calls, line, numbers) if window.calls else []
             if window.holds(number, line.answers | line.faults if isinstance(line, Turn) else ()):
-                yield _step(game, line, state, setup.names, calls, frames)
+                text = Text().append("".join(f"{printable(frame)}\n" for frame in frames), style="dim")
+                text.append_text(turn_text(game, line, setup.names, calls))
+                yield text.append("\n" if text else "").append_text(board(game, state))
             if window.calls or window.holds(number + 1, range(len(setup.names))):
                 calls = state.calls()
     except Difference as difference:
@@ -140,25 +166,8 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
 
 def differing(difference: Difference) -> Text:
     """Says from which line on a replay is wrong."""
-    error = (
-        "the replay ends before the match" if isinstance(difference, Cut) else "the replay does not follow the rules"
-    )
-    return Text(f"{error}: {printable(str(difference))}", style="bold red")
-
-
-def _step(
-    game: Game,
-    line: Step,
-    state: State,
-    names: Sequence[str],
-    calls: Sequence[Call],
-    frames: Sequence[str],
-) -> Text:
-    text = Text()
-    for frame in frames:
-        text.append(printable(frame) + "\n", style="dim")
-    text.append_text(turn_text(game, line, names, calls))
-    return text.append("\n" if text else "").append_text(board(game, state))
+    error = "ends before the match" if isinstance(difference, Cut) else "does not follow the rules"
+    return Text(f"the replay {error}: {printable(str(difference))}", style="bold red")
 
 
 def turn_text(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call]) -> Text:
@@ -167,22 +176,14 @@ def turn_text(game: Game, line: Step, names: Sequence[str], calls: Sequence[Call
         return turn(game, line.turn, names, calls, line.answers | line.faults, line.events)
     if isinstance(line, Stop):
         return Text(f"stopped: {printable(line.stop)}", style="bold")
-    return Text("\n".join(_between(game, line, names)))
-
-
-def _between(game: Game, line: Opening | Injection | Forfeit, names: Sequence[str]) -> list[str]:
-    """Returns the events between two turns, and their cause."""
-    if isinstance(line, Opening):
-        return _events(game, line.opening, names)
+    shown = []
     if isinstance(line, Injection):
-        what = f"{printable(names[line.inject])} acts out of turn:"
-    else:
-        what = f"{' and '.join(printable(names[player]) for player in line.forfeit)} cannot play:"
-    return [what, *_events(game, line.events, names)]
-
-
-def _events(game: Game, events: Sequence[Any], names: Sequence[str]) -> list[str]:
-    return [f"       {words}" for event in events if (words := _event(game, event, names))]
+        shown.append(f"{printable(names[line.inject])} acts out of turn:")
+    if isinstance(line, Forfeit):
+        shown.append(f"{' and '.join(printable(names[player]) for player in line.forfeit)} cannot play:")
+    events = line.opening if isinstance(line, Opening) else line.events
+    shown += [f"       {words}" for event in events if (words := _event(game, event, names))]
+    return Text("\n".join(shown))
 
 
 def _event(game: Game, event: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -197,33 +198,24 @@ def _event(game: Game, event: Mapping[str, Any], names: Sequence[str]) -> str:
 def _frames(calls: Sequence[Call], line: Any, numbers: list[int]) -> list[str]:
     """Returns the frames of a turn as JSON. `numbers` counts the calls of each seat, and grows.
 
-    A replay has neither the clocks that bots were shown nor answers at fault, so they are missing.
+    A replay has neither the clocks that bots were shown nor answers at fault, so they are missing. The notices are
+    those to seats; viewers get more.
     """
-    if not isinstance(line, Turn):
-        return _notices(line.opening if isinstance(line, Opening) else line.events)
     shown = []
-    for call in calls:
-        player = call.player
+    for call in calls if isinstance(line, Turn) else ():
+        player, method = call.player, call.method.name
         numbers[player] += 1
-        number = numbers[player]
-        request = {"jsonrpc": "2.0", "id": number, "method": call.method.name, "params": call.params}
-        shown.append(f"seat {player} -> {_json(request)}")
+        shown.append(f"seat {player} -> {_frame(id=numbers[player], method=method, params=call.params)}")
         if player in line.answers:
-            shown.append(f"seat {player} <- {_json({'jsonrpc': '2.0', 'id': number, 'result': line.answers[player]})}")
+            shown.append(f"seat {player} <- {_frame(id=numbers[player], result=line.answers[player])}")
         else:
             shown.append(f"seat {player} <- no answer that counts: {line.faults[player].detail}")
-    return shown + _notices(line.events)
+    for event in line.opening if isinstance(line, Opening) else line.events:
+        if event["event"] == "notice":
+            frame = _frame(method=event["method"], params=event["params"])
+            shown += [f"seat {player} -> {frame}" for player in event["to"]]
+    return shown
 
 
-def _notices(events: Sequence[Any]) -> list[str]:
-    """Returns the notices to seats. Viewers get more notices."""
-    return [
-        f"seat {player} -> {_json({'jsonrpc': '2.0', 'method': event['method'], 'params': event['params']})}"
-        for event in events
-        if event["event"] == "notice"
-        for player in event["to"]
-    ]
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _frame(**members: Any) -> str:
+    return msgspec.json.encode({"jsonrpc": "2.0"} | members).decode()

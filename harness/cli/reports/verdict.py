@@ -7,9 +7,9 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from referee.harness.cli.reports.rows import Sheet
-from referee.harness.cli.reports.text import LINE_CHARACTERS, cut, printable
+from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.match.series import Outcome
-from referee.harness.match.verdict import Standing, Verdict, noise_report
+from referee.harness.match.verdict import Verdict, noise_report
 from referee.harness.process.limits import mebibytes
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 
@@ -22,7 +22,7 @@ def verdict(match: Verdict, title: str) -> RenderableType:
     for player, more in enumerate(more_faults(match.seats, match.faults)):
         if more:
             who = f"seat {player} ({printable(match.seats[player].name)})"
-            parts.append(Text(f"{more:,} more fault{'' if more == 1 else 's'} by {who}, not shown"))
+            parts.append(Text(f"{counted(more, 'more fault')} by {who}, not shown"))
     if match.faults and match.again:
         parts.append(Text(f"reproduce with: {shlex.join(match.again)}", style="dim"))
     parts += noise([match])
@@ -49,7 +49,8 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
 
 def headline(match: Verdict, title: str, seated: bool = False) -> Text:
     """Returns who beat whom and why, in a line. `seated` adds the bots in the order of their seats."""
-    names = _distinct([printable(seat.name) for seat in match.seats])
+    plain = [printable(seat.name) for seat in match.seats]
+    names = [f"{name} (seat {seat})" if plain.count(name) > 1 else name for seat, name in enumerate(plain)]
     best = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank == 1]
     rest = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank > 1]
     line = Text(f"{title}: ")
@@ -59,13 +60,8 @@ def headline(match: Verdict, title: str, seated: bool = False) -> Text:
     else:
         line.append("a draw", style="bold yellow").append(f" between {' and '.join(best)}")
     line.append(f": {printable(match.result.reason)}")
-    seats = f"seats {', '.join(printable(seat.name) for seat in match.seats)}; " if seated else ""
+    seats = f"seats {', '.join(plain)}; " if seated else ""
     return line.append(f"   ({seats}seed {match.seed})", style="dim")
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """Adds the seat to names that several bots have."""
-    return [f"{name} (seat {player})" if names.count(name) > 1 else name for player, name in enumerate(names)]
 
 
 def _seats(seats: Sequence[SeatSummary]) -> Sheet:
@@ -86,50 +82,40 @@ def _seats(seats: Sequence[SeatSummary]) -> Sheet:
 
 
 def _leads(fault: FaultReport, match: Verdict) -> list[Text]:
-    """Returns the commands that show the turn and reproduce the fault, and the rule."""
     leads = []
     if match.replay is not None and fault.turn > 0:
         show = ["referee", "replay", "show", match.replay, "--from", str(fault.turn - 1), "--to", str(fault.turn)]
-        leads.append(Text(f"  show the turn: {shlex.join(show)}", style="dim"))
+        leads.append(f"show the turn: {shlex.join(show)}")
     if fault.bundle is not None:
-        leads.append(
-            Text(f"  fault report: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})", style="dim")
-        )
+        leads.append(f"fault report: {fault.bundle} ({shlex.join(['referee', 'repro', fault.bundle])})")
     if fault.rules:
         page, _, section = fault.rules.partition(", ")
         how = "" if page == "SPEC.md" else f" (referee rules {match.game} {section or page})"
-        leads.append(Text(f"  rule: {fault.rules}{how}", style="dim"))
-    return leads
+        leads.append(f"rule: {fault.rules}{how}")
+    return [Text(f"  {lead}", style="dim") for lead in leads]
 
 
 def _fault(fault: FaultReport) -> Text:
-    text = Text(f"fault: {fault.kind}", style="bold red")
+    text = Text().append(f"fault: {fault.kind}", style="bold red")
     call = f"{fault.call} {fault.method}".rstrip()
-    where = f" by seat {fault.player} ({printable(fault.name)}), call {call}: "
-    text.append(where, style="none").append(printable(fault.detail), style="none")
-    text.append(f"; {fault.penalty}", style="none")
+    text.append(f" by seat {fault.player} ({printable(fault.name)}), call {call}: ")
+    text.append(f"{printable(fault.detail)}; {fault.penalty}")
     if fault.host_noise:
         waited = f"{fault.waited_s * 1000:.0f} of {fault.wall_s * 1000:.0f} ms"
         text.append(f"\n  slowed by machine load: no core was free for {waited}", style="yellow")
     if fault.exit is not None:
-        text.append(f"\n  the process had exited: {fault.exit}", style="none")
+        text.append(f"\n  the process had exited: {fault.exit}")
     if fault.answer:
-        text.append("\n  answer: ", style="dim").append(cut(fault.answer), style="none")
-    if fault.position:
-        text.append("\n  position:", style="dim")
-        _indent(text, fault.position.split("\n"))
-    if fault.said:
-        text.append("\n  standard error during this call:", style="dim")
-        _indent(text, fault.said)
-    elif fault.last_words:
-        text.append("\n  last lines of standard error before this call:", style="dim")
-        _indent(text, fault.last_words)
+        text.append("\n  answer: ", style="dim").append(cut(fault.answer))
+    said = "standard error during this call", fault.said
+    if not fault.said:
+        said = "last lines of standard error before this call", fault.last_words
+    for heading, lines in (("position", fault.position.split("\n") if fault.position else ()), said):
+        if lines:
+            text.append(f"\n  {heading}:", style="dim")
+        for line in lines:
+            text.append(f"\n    {printable(line)[:LINE_CHARACTERS]}")
     return text
-
-
-def _indent(text: Text, lines: Sequence[str]) -> None:
-    for line in lines:
-        text.append(f"\n    {printable(line)[:LINE_CHARACTERS]}", style="none")
 
 
 def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableType:
@@ -140,19 +126,15 @@ def outcome(series: Outcome, title: str, of: int | None = None) -> RenderableTyp
         title: The game's title.
         of: How many games were planned, if the series ended early.
     """
-    played = _count(len(series.matches), of)
+    played = counted(len(series.matches), "game") + ("" if of is None else f" of {of}")
     if series.best_of is not None:
         played = f"{_larger_match(series)} after {played}, best of {series.best_of}"
     counts = ("played", "wins", "draws", "losses", "points", "faults")
     sheet = Sheet(("bot",), counts, title=f"{title}: {played}, seed {series.seed}")
-    for line in sorted(series.standings, key=_by_points):
+    for line in sorted(series.standings, key=lambda line: -line.points):
         row = (line.played, line.wins, line.draws, line.losses, f"{line.points:g}", line.faults)
         sheet.add(Text(printable(line.name)), *map(str, row))
     return Group(sheet, *noise(series.matches))
-
-
-def _count(games: int, of: int | None) -> str:
-    return f"{games} games" if of is None else f"{games} game{'' if games == 1 else 's'} of {of}"
 
 
 def _larger_match(series: Outcome) -> str:
@@ -162,7 +144,3 @@ def _larger_match(series: Outcome) -> str:
     if first.wins == second.wins:
         return f"a draw {score} between {printable(first.name)} and {printable(second.name)}"
     return f"{printable(first.name)} beats {printable(second.name)} {score}"
-
-
-def _by_points(line: Standing) -> float:
-    return -line.points

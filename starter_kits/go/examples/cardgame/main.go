@@ -11,7 +11,7 @@ import (
 // hand for each mana that it costs are worth.
 const (
 	strength   = 10
-	existence   = 5
+	existence  = 5
 	heroHealth = 4
 	mana       = 7
 	cubWorth   = 4*strength + existence
