@@ -1,5 +1,6 @@
-"""The size of files and the names of packages. `make lint` checks style, types and imports."""
+"""The size of files and classes, and the names of packages. `make lint` checks style, types and imports."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,18 @@ def test_no_file_is_longer_than_500_lines() -> None:
     sources = [file for folder in folders for file in (ROOT / folder).rglob("*.[pct]*") if file.suffix in SOURCES]
     assert len(sources) > 200
     assert [str(file.relative_to(ROOT)) for file in sources if len(file.read_text("utf-8").splitlines()) > 500] == []
+
+
+def test_no_class_has_more_than_25_methods() -> None:
+    sources = [file for folder in ("games", "harness", "protocol") for file in (ROOT / folder).rglob("*.py")]
+    nodes = [node for file in sources for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    methods = {
+        node.name: sum(isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef) for member in node.body)
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+    }
+    assert methods["Bot"] > 10
+    assert [name for name, count in methods.items() if count > 25] == []
 
 
 @pytest.mark.parametrize("name", ["games", "harness", "protocol", "tools", "benchmarks"])

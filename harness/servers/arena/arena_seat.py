@@ -42,6 +42,11 @@ class Terms(Struct):
     real: bool = True
     """Whether `now` runs by itself. If not, time limits take effect in `sweep` alone."""
 
+    @property
+    def not_started(self) -> str:
+        """The reason of a battle that has not started in time."""
+        return f"didnt start game with {self.start_within_s * 1000:.0f}"
+
 
 class Move(Struct, eq=False):
     """The move of one POST."""
@@ -52,6 +57,11 @@ class Move(Struct, eq=False):
     done: trio.Event
     clock_ms: int | None = None
     """The clock after it. None if the battle ended first."""
+
+    def acknowledge(self, clock_ms: float) -> None:
+        """Lets the request return the clock."""
+        self.clock_ms = round(clock_ms)
+        self.done.set()
 
 
 class EventStream:
@@ -169,7 +179,7 @@ class ArenaSeat(OutOfTurnSeat):
         if limit_s != inf and clock.remaining_ms is not None:
             self.clock_ms = (limit_s - elapsed) * 1000 + (self._increment_ms if in_time else 0)
         self.totals.wall_s += elapsed
-        self._acknowledge(move)
+        move.acknowledge(self.clock_ms)
         value = self._checked(move.action) if in_time else self._overdue(move.action, limit_s)
         return Reply(value, CallCost(elapsed))
 
@@ -186,7 +196,7 @@ class ArenaSeat(OutOfTurnSeat):
             return None
         while not (self.events.started or self._posted or self._restarted):  # nobody moves before
             if not await self._change_before(self.created + self.terms.start_within_s):
-                return Fault(FaultKind.TIMEOUT, self._not_started())
+                return Fault(FaultKind.TIMEOUT, self.terms.not_started)
         if may_answer and not self._posted:
             return None
         if self._last_by_client:
@@ -204,7 +214,7 @@ class ArenaSeat(OutOfTurnSeat):
         move = self._posted.popleft()
         if may_answer:  # before the first turn it costs nothing, and earns the increment as in the referee's clock
             self.clock_ms += self._increment_ms
-        self._acknowledge(move)
+        move.acknowledge(self.clock_ms)
         return OutOfTurn([move.action], TOO_SOON if self._last_by_client else NOT_YOUR_TURN)
 
     def notify(self, notice: Notice) -> None:
@@ -289,7 +299,7 @@ class ArenaSeat(OutOfTurnSeat):
             return None
         clock_runs = self.events.started and self.player in self._battle.awaited and not self._is_free()
         if not self._moves and self._since(self.created) >= self.terms.start_within_s:
-            self._swept = self._not_started()
+            self._swept = self.terms.not_started
         elif clock_runs and self._since(self.events.sent_at) > round(self.clock_ms / 1000, 6):
             self._swept = "You ran out of time"
         self._changed.ring()
@@ -342,10 +352,6 @@ class ArenaSeat(OutOfTurnSeat):
             return self._swept is None
         return False
 
-    def _acknowledge(self, move: Move) -> None:
-        move.clock_ms = round(self.clock_ms)
-        move.done.set()
-
     def _is_free(self) -> bool:
         """Whether the next move costs no time, as the first of a battle did in the original."""
         return self.terms.compat == "original" and not self._moves
@@ -357,8 +363,8 @@ class ArenaSeat(OutOfTurnSeat):
         return self.events.clock_start(self._asked_at) + limit_s
 
     def _no_move(self, limit_s: float) -> Reply:
-        if self._swept == self._not_started() or (not self._moves and (self._is_free() or not self.events.started)):
-            return Reply(Fault(FaultKind.TIMEOUT, self._not_started()))
+        if self._swept == self.terms.not_started or (not self._moves and (self._is_free() or not self.events.started)):
+            return Reply(Fault(FaultKind.TIMEOUT, self.terms.not_started))
         return Reply(no_answer(limit_s), CallCost(limit_s))
 
     def _overdue(self, action: dict[str, Any], limit_s: float) -> Fault:
@@ -368,9 +374,6 @@ class ArenaSeat(OutOfTurnSeat):
         if malformed not in (None, UNKNOWN_ACTION):
             return Fault(FaultKind.TIMEOUT, f"{malformed}\n{OUT_OF_TIME}")
         return no_answer(limit_s)
-
-    def _not_started(self) -> str:
-        return f"didnt start game with {self.terms.start_within_s * 1000:.0f}"
 
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
