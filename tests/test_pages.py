@@ -95,6 +95,7 @@ def test_an_unknown_section_or_game_is_an_error_with_a_list() -> None:
         section("chess")
 
 
+@pytest.mark.slow
 def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,6 +108,7 @@ def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
     assert "passed: nothing found" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_command_in_gate_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

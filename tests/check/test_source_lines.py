@@ -48,6 +48,7 @@ def test_errors_come_before_warnings(tmp_path: Path) -> None:
     assert [place.line for place in places(lines, tmp_path)] == [5, 1, 9]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["../../etc/passwd.c:1: error: x", "x" * 9000 + ".c:1: no", "bot.c:0: error: none", ""]
 )

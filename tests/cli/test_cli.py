@@ -172,6 +172,7 @@ def played_map(run: Run, *options: str) -> str:
     return str(json.loads(Path("match.jsonl").read_text().splitlines()[0])["setup"]["options"]["map"])
 
 
+@pytest.mark.slow
 def test_a_map_is_a_path_or_else_the_name_of_an_included_map(run: Run, tmp_path: Path) -> None:
     third = (MAPS / "aiarena21" / "3.txt").read_text("utf-8")
     assert played_map(run, "--map", "3") == third
@@ -183,6 +184,7 @@ def test_a_map_is_a_path_or_else_the_name_of_an_included_map(run: Run, tmp_path:
     assert played_map(run, "-m", "3") == third, "a folder is not a map"
 
 
+@pytest.mark.slow
 def test_a_corrected_map_is_a_warning_on_standard_error_and_in_the_json(run: Run) -> None:
     words = "map line 4 has 6 cells; cut to 5, as in line 1"
     Path("ragged.txt").write_text(".....\n..###\n.....\nS.S...\n")
@@ -207,6 +209,7 @@ def test_a_replay_is_exported(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "deep" / "replay.txt").read_bytes()
 
 
+@pytest.mark.slow
 def test_exports_of_several_games_are_numbered(run: Run, tmp_path: Path) -> None:
     run(*FRUIT, "--games", "10", "--export", "aiarena21-replay", "replay.txt", "--json")
     assert sorted(path.name for path in tmp_path.glob("replay-*")) == [f"replay-{n:02}.txt" for n in range(1, 11)]
@@ -562,17 +565,25 @@ def reset_signals() -> None:
 
 
 CLEANER = """
-import shutil
-greet(); put('C'); put('E')
-if not os.path.exists("cleaned"):
-    open("cleaned", "w").close()
-    time.sleep(0.4)  # the other worker's bots have started by then
+import pathlib, shutil
+greet(); put('C')
+here = pathlib.Path(".")
+(here / f"started-{os.getpid()}").touch()
+while len(list(here.glob("started-*"))) < int((here / "workers").read_text()):
+    time.sleep(0.01)
+try:
+    os.mkdir("cleaning")
+except FileExistsError:
+    while not os.path.exists("cleaned"):
+        time.sleep(0.01)
+else:
     shutil.rmtree("cache")
     if os.path.exists("source-goes-too"):
         os.unlink("den/bot.toml")
-call()
+    os.mkdir("cleaned")
+put('E'); call()
 """
-"""A bot that removes the cache at the end of the first match."""
+"""A bot that removes the cache towards the end of the first match, when the bots of all workers have started."""
 
 
 @pytest.fixture
@@ -584,15 +595,18 @@ def built(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     Arena(den).bot(WINNER)
     python = ", ".join(f'"{word}"' for word in PYTHON)
     (den / "bot.toml").write_text(f'build = "cp bot.py built.py"\nrun = [{python}, "built.py"]\n')
+    (arena.folder / "workers").write_text("1")
     arena.bot(CLEANER, name="cleaner")
 
 
 SERIES = ("--game", "tictactoe", "den", "cleaner.py", "--games", "4", "--isolation", "off", "--json")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("built")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_series_builds_its_bots_again_when_the_cache_is_cleaned(run: Run, jobs: str) -> None:
+    Path("workers").write_text(jobs)
     code, out, err = run(*SERIES, "--jobs", jobs)
     assert (code, err) == (0, "the cache was cleaned: building the bots again\n")
     outcome = json.loads(out)
@@ -665,6 +679,7 @@ def test_no_bot_outlives_the_referee(arena: Arena) -> None:
     os.close(pipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_match_in_order_and_its_replay_says_so(arena: Arena, number: signal.Signals) -> None:
     pipe = hanging(arena)
@@ -692,6 +707,7 @@ def signal_twice(referee: subprocess.Popen[str]) -> None:
     referee.send_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_the_second_signal_ends_the_referee_at_once(arena: Arena) -> None:
     pipe = hanging(arena)
     referee = start(arena, "--game", "tictactoe", "hangs.py", "waits.py", "--call-time", "60s")
@@ -703,6 +719,7 @@ def test_the_second_signal_ends_the_referee_at_once(arena: Arena) -> None:
     os.close(pipe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bots", "turns"), [(("hangs.py", "waits.py"), 0), (("late.py", "loser.py"), 5)])
 def test_the_second_signal_leaves_a_replay_with_its_last_line(arena: Arena, bots: tuple[str, str], turns: int) -> None:
     """The bots hang, or take long to exit after the game."""
@@ -737,6 +754,7 @@ def running(group: int) -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_a_build_ends_the_build(arena: Arena, number: signal.Signals) -> None:
     den = arena.folder / "den"
@@ -757,6 +775,7 @@ def test_a_signal_during_a_build_ends_the_build(arena: Arena, number: signal.Sig
     assert not (arena.folder / "replays").exists()
 
 
+@pytest.mark.slow
 def test_a_signal_that_is_ignored_stays_ignored(arena: Arena) -> None:
     """As under nohup."""
     arena.bot("greet(); time.sleep(1); put('NW'); put('W'); put('SW'); call()", name="w")
@@ -786,6 +805,7 @@ call()
 """A bot that wins once, and reports the start of the second game."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("json_too", [False, True])
 def test_an_interrupted_series_keeps_its_standings(arena: Arena, number: signal.Signals, json_too: bool) -> None:
@@ -821,6 +841,7 @@ def test_an_interrupted_series_keeps_its_standings(arena: Arena, number: signal.
     assert Replay(arena.folder / "replays" / "tictactoe-2.jsonl").ending is not None
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_on_standard_output_is_no_error(arena: Arena) -> None:
     referee = start(arena, "games")
     assert referee.stdout is not None

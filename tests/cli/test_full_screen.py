@@ -61,6 +61,7 @@ def test_a_key_leaves_at_once(match: Path, key: str) -> None:
     steered(match, steer)
 
 
+@pytest.mark.slow
 def test_the_keys_do_what_the_help_says(match: Path) -> None:
     async def steer(viewer: Viewer, pilot: Any) -> None:
         last = len(viewer.steps) - 1
@@ -126,6 +127,7 @@ sys.exit(main(["replay", "show", sys.argv[1]]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("leave", "code"),
     [(pressed_q, 0), (ended, 128 + signal.SIGTERM), (ended_while_it_draws, 128 + signal.SIGTERM)],

@@ -53,6 +53,7 @@ def test_a_person_plays_by_words_numbers_and_json(tmp_path: Path) -> None:
     assert (first, second) == ("NW", "C")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in registry.own_names() if name != "tictactoe"])
 def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -> None:
     game = registry.game(name)
@@ -69,6 +70,7 @@ def test_a_person_who_closes_the_input_leaves_the_match(tmp_path: Path) -> None:
     assert [(fault["kind"], fault["bundle"]) for fault in match["faults"]] == [("crash", None)], "nothing to run again"
 
 
+@pytest.mark.slow
 def test_a_person_answers_again_after_an_illegal_answer(tmp_path: Path) -> None:
     lines = ["nw", '{"action":"putSymbol","position":"NW"}', *["*"] * 9]
     match, shown = play(tmp_path, lines, "--game", "tictactoe", "human", "@random")
@@ -76,6 +78,7 @@ def test_a_person_answers_again_after_an_illegal_answer(tmp_path: Path) -> None:
     assert match["faults"] == []
 
 
+@pytest.mark.slow
 def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
     """Two people at one terminal never see a deck or the other's hand."""
     _, shown = play(tmp_path, ["", "*"] * 200, "--game", "cardgame", "Ada=human", "Bob=human")
@@ -146,6 +149,7 @@ def test_people_and_scripts_are_refused_in_contests(tmp_path: Path) -> None:
         entrants(["script:no.txt"], people=True)
 
 
+@pytest.mark.slow
 def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
@@ -176,6 +180,7 @@ def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
         os.close(ours)
 
 
+@pytest.mark.slow
 def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) -> None:
     """As in `referee ... human @random --json > verdict.json`."""
     ours, theirs = pty.openpty()
@@ -190,6 +195,7 @@ def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) ->
     assert "human> " in done.stderr
 
 
+@pytest.mark.slow
 def test_too_many_answers_to_list_are_shown_by_legal_examples_that_differ(
     tmp_path: Path,
 ) -> None:

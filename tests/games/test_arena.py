@@ -257,6 +257,7 @@ def test_no_opening_is_drawn_by_default(game: Game, answers: list[dict[str, str]
     assert state.dice.state == Dice(4711).state
 
 
+@pytest.mark.slow
 def test_the_plies_of_an_opening_never_end_a_battle() -> None:
     """Also where plies drawn at first lead to a position that only goes on with the end: they are drawn anew."""
     game = tictactoe.GAME

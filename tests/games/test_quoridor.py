@@ -429,6 +429,7 @@ def wandering(seed: int, rows: str = "12345678") -> Iterator[Quoridor]:
         play(state, dice.choice([answer for answer in answers if answer["action"] == kind]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["12345678", "123", "45", "678"])
 def test_every_legal_set_is_that_of_a_plain_referee(rows: str) -> None:
     counts: Counter[int] = Counter()

@@ -284,6 +284,7 @@ def test_a_drawn_layout_is_legal(seat: Player) -> None:
         assert all(y in rows for _, y in mine)
 
 
+@pytest.mark.slow
 def test_a_layout_is_drawn_evenly() -> None:
     """Over 4000 seeds each of 40 tiles gets the anthill 100 times, give or take (4 standard deviations are 40)."""
     count = dict.fromkeys(range(40), 0)

@@ -200,6 +200,7 @@ def boardless(state: ReAntics, seat: Player) -> dict[str, Any]:
     return view
 
 
+@pytest.mark.slow
 @some
 @given(seed=numbers, start=st.integers(0, 300))
 def test_exchanged_seats_and_turned_input_give_turned_output(seed: int, start: int) -> None:
@@ -278,6 +279,7 @@ def test_a_position_made_from_a_view_has_the_same_view_and_legal_answers(kind: i
         assert again.check(seat, answer) == state.check(seat, answer)
 
 
+@pytest.mark.slow
 @some
 @given(seed=numbers, steps=st.integers(0, 300))
 def test_a_position_made_from_a_view_plays_on_like_the_real_one(seed: int, steps: int) -> None:

@@ -64,6 +64,7 @@ async def series(arena: Arena, *entrants: Entrant, games: int, swap: bool = Fals
     return await play_series(Series(arena.match(*entrants), games, swap), Limits(isolation=OFF))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("busy_s", [0.02, 1.3 * STALL_AFTER_S])
 async def test_other_tasks_get_a_turn_even_if_every_answer_is_there_at_once(arena: Arena, busy_s: float) -> None:
     """Such tasks read usage and signals. Here the recorder is so slow that every answer is there at once, and that the

@@ -56,6 +56,7 @@ async def test_calls_take_no_longer_while_the_loop_waits_for_bots_of_other_match
     assert sum(together) / len(together) < 2 * alone[0]
 
 
+@pytest.mark.slow
 def test_a_stall_of_one_loop_stops_only_the_clock_of_that_loop(arena: Arena) -> None:
     """Two loops in two threads, as with `asyncio.to_thread(referee.play, ...)`. One of them stalls during a call."""
     verdicts: dict[str, Verdict] = {}

@@ -219,6 +219,7 @@ def test_advanced_takes_the_first_answer_with_the_best_value_after_the_best_repl
     assert kinds == {2, 3} if not walls_first else 3 in kinds
 
 
+@pytest.mark.slow
 def test_baseline_draws_legal_answers_uniformly() -> None:
     position = quoridor("e4", "e5")
     counts = Counter(any_answer(position, 0, Dice(seed))["position"] for seed in range(13_200))

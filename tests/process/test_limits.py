@@ -35,6 +35,7 @@ LIMITS = Limits(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_the_greeting_has_the_limits_and_a_bot_gets_their_time_to_exit(arena: Arena) -> None:
     one, two = (

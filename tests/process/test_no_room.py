@@ -18,6 +18,7 @@ from referee.harness.isolation.removal import remove_group
 MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--no-replay")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [7, 8, 9, 10, 12, 15, 20, 26, 64])
 def test_a_match_has_enough_descriptors_or_ends_with_one_line(tmp_path: Path, allowed: int) -> None:
     def limit() -> None:

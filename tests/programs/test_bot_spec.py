@@ -233,6 +233,7 @@ def test_a_folder_without_bot_toml_is_refused(tmp_path: Path) -> None:
 # A source file, by its suffix.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "text", "tool"),
     [
@@ -404,6 +405,7 @@ public class MyBot { static class Inner {} static void say(String words) { Syste
 """
 
 
+@pytest.mark.slow
 @needs_java
 @pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
 def test_a_java_file_runs_its_first_class_whatever_its_name(tmp_path: Path, file: str) -> None:
@@ -416,6 +418,7 @@ def test_a_java_file_runs_its_first_class_whatever_its_name(tmp_path: Path, file
     }, "a bot may read the kit and its own classes"
 
 
+@pytest.mark.slow
 @needs_java
 @pytest.mark.parametrize("file", ["MyBot.java", "old-2.java"])
 def test_a_java_compile_error_is_a_failed_build(

@@ -74,6 +74,7 @@ def at_fault(run: Run, arena: Arena, name: str) -> Path:
     return Path(json.loads(out)["matches"][0]["faults"][0]["bundle"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_fault_is_seen_again_and_a_bot_without_it_is_not_at_fault(run: Run, arena: Arena, name: str) -> None:
     bundle = at_fault(run, arena, name)
@@ -265,6 +266,7 @@ def test_a_match_goes_on_from_a_position_with_another_bot(run: Run, arena: Arena
     assert "    3  good" in run("replay", "show", str(replay.path), "--turn", "3")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["human", "script:lines.txt"])
 def test_a_person_or_a_script_goes_on_from_a_position(run: Run, arena: Arena, spec: str) -> None:
     """They are asked only what comes after it: its first line is the answer of the first turn that is new."""
@@ -283,6 +285,7 @@ def test_a_person_or_a_script_goes_on_from_a_position(run: Run, arena: Arena, sp
     assert verify(replay) == msgspec.convert(verdict["result"], Result)
 
 
+@pytest.mark.slow
 def test_clocks_and_luck_go_on_as_they_were(run: Run, arena: Arena) -> None:
     """The same bots from every turn give the same match: aiarena21 has auctions at once, luck and closing calls."""
     words = ("--game", "aiarena21", "--seed", "7", "--set", "turns=6", "@greedy", "@greedy", "--replay", "m.jsonl")

@@ -436,6 +436,7 @@ def referee(*argv: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_record_that_gzip_has_packed_is_read_as_it_is(record: Path) -> None:
     packed = record.with_name("packed.jsonl.gz")
     packed.write_bytes(gzip.compress(record.read_bytes()))

@@ -213,6 +213,7 @@ def _change(luck: random.Random, value: Any) -> None:
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_a_changed_record_is_refused_or_found_but_never_a_bug(name: str) -> None:
     path = Path("match.jsonl")

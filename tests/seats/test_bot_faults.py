@@ -113,6 +113,7 @@ async def test_a_bot_that_kills_its_supervisor_goes_with_it(arena: Arena) -> Non
     assert duel.fault.call == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["SIGKILL", "SIGSTOP"])
 async def test_a_bot_that_turns_on_its_supervisor_at_once_is_at_fault(arena: Arena, number: str) -> None:
     """It may be quicker than the supervisor's report of its start."""
@@ -127,6 +128,7 @@ async def test_a_bot_that_turns_on_its_supervisor_at_once_is_at_fault(arena: Are
     assert fault.kind in (FaultKind.CRASH, FaultKind.TIMEOUT)
 
 
+@pytest.mark.slow
 async def test_a_bot_that_traces_its_supervisor_cannot_stop_us(arena: Arena) -> None:
     """Only root may do that. The supervisor then gets nothing but the kernel's signals."""
     body = "import ctypes\ngreet(); put('NW'); call(); ctypes.CDLL(None).ptrace(16, os.getppid(), None, None)\n"
@@ -154,6 +156,7 @@ async def test_a_bot_that_turns_on_the_spawner_stops_no_match_after_it(arena: Ar
     assert arena.alive() == []
 
 
+@pytest.mark.slow
 async def test_a_bot_that_never_reads_cannot_stop_us(arena: Arena) -> None:
     """The call is larger than any pipe: the limit covers our write too."""
     match = arena.match(
@@ -169,6 +172,7 @@ async def test_a_bot_that_never_reads_cannot_stop_us(arena: Arena) -> None:
     assert arena.heard()[-1]["method"] == "exit"
 
 
+@pytest.mark.slow
 async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -> None:
     match = arena.match(
         arena.bot("greet(); throw('rock'); signal.pause()"),
@@ -182,6 +186,7 @@ async def test_a_bot_that_never_reads_its_notices_cannot_stop_us(arena: Arena) -
     assert sum(frame["method"] == "round" for frame in arena.heard()) == 15000
 
 
+@pytest.mark.slow
 async def test_a_call_that_was_cut_by_its_limit_is_sent_whole_before_the_next(arena: Arena) -> None:
     """The bot reads nothing before the rival's second call. The next call must not begin in the middle of this one."""
     go = arena.folder / "go"
@@ -462,6 +467,7 @@ async def test_a_damaged_scratch_folder_does_not_prevent_the_next_match_and_is_r
     assert not list(arena.folder.glob("referee-*"))
 
 
+@pytest.mark.slow
 async def test_decoding_a_long_answer_costs_no_other_seat_time(arena: Arena) -> None:
     """Both are asked at once. The first answers 1.5 MiB of empty lists, which take us 0.1 s or more to decode."""
     long = "b'{\"id\":%d,\"result\":[' % call()['id'] + b'[],' * (1 << 19) + b'[]]}\\n'"

@@ -146,6 +146,7 @@ def referee(folder: Path, *options: str, typed: str = "") -> subprocess.Complete
     return subprocess.run(command, cwd=folder, input=typed, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_a_debugger_stops_in_a_bot_for_longer_than_its_limit(tmp_path: Path) -> None:
     source = RANDOM_PLAYER.replace("COUNT.append(1)", "COUNT.append(1)\n        if len(COUNT) == 1: breakpoint()")
     bot = bot_folder(tmp_path / "a", "A", source)

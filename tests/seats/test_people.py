@@ -105,6 +105,7 @@ def test_people_play_nothing_that_is_ranked() -> None:
         entrants(["human", "@random"], "tictactoe")
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 async def test_a_match_waits_between_two_turns_and_its_clocks_wait_with_it(arena: Arena) -> None:
     """The pause is longer than the match time."""

@@ -120,6 +120,7 @@ def test_every_limit_of_time_is_in_the_key(name: str) -> None:
     assert first_game(DEFAULT.replaced(time=time)) != first_game(DEFAULT)
 
 
+@pytest.mark.slow
 def test_a_ledger_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     for salt, name in enumerate(("ann", "bob")):
         drawing_bot(tmp_path / "bots", name, salt)
@@ -134,6 +135,7 @@ def test_a_ledger_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
     assert len({key.partition("/")[0] for key in after}) == 1
 
 
+@pytest.mark.slow
 def test_shards_of_two_machines_with_other_paths_and_build_limits_merge(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     start = ["--game", "tictactoe", *bots, "--games", "8", "--seed", "3"]
@@ -149,6 +151,7 @@ def test_shards_of_two_machines_with_other_paths_and_build_limits_merge(tmp_path
     assert {key: course(line) for key, line in merged.items()} == {key: course(line) for key, line in expected.items()}
 
 
+@pytest.mark.slow
 def test_a_tournament_goes_on_with_other_limits_that_change_no_outcome(tmp_path: Path) -> None:
     bots = [drawing_bot(tmp_path / "bots", name, salt) for salt, name in enumerate(("ann", "bob"))]
     start = ["--game", "tictactoe", *bots, "--seed", "3", "--ledger", tmp_path / "t"]

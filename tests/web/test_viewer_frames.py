@@ -57,6 +57,7 @@ def asked(value: Any, player: int) -> Any:
     return view if how["params"] is None else how["params"] | dict.fromkeys(how["same"], view)
 
 
+@pytest.mark.slow
 @pytest.mark.trio
 @pytest.mark.parametrize("game", registry.names())
 async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, game: str) -> None:
