@@ -6,7 +6,6 @@ A game adds its board and its moves: the abstract methods of `Battle`. `referee.
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
-from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct
 from msgspec.structs import astuple, replace
@@ -409,7 +408,9 @@ def without_opening(setup: Setup) -> Setup:
 def battle_id(seed: int) -> str:
     """Returns the id in the match's events and calls: a UUID (version 4) that depends on the seed alone."""
     dice = Dice(derive_seed(seed, "battle"))
-    return str(UUID(int=dice.bits() << 64 | dice.bits(), version=4))
+    drawn = f"{dice.bits():016x}{dice.bits():016x}"
+    variant = "89ab"[int(drawn[16], 16) & 3]
+    return f"{drawn[:8]}-{drawn[8:12]}-4{drawn[13:16]}-{variant}{drawn[17:20]}-{drawn[20:]}"
 
 
 def as_printed(value: Any) -> str:

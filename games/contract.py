@@ -281,7 +281,10 @@ class State(Position):
 
     def calls(self) -> tuple[Call, ...]:
         """Returns the questions awaited now, in seat order."""
-        return tuple([Call(player, method, self.params(player)) for player, method in self.awaited.items()])
+        calls = []
+        for player, method in self.awaited.items():  # a comprehension is a call more in Python 3.11
+            calls.append(Call(player, method, self.params(player)))
+        return tuple(calls)
 
     def check(self, player: Player, answer: Any) -> Fault | None:
         """Returns the fault in `answer`, typed or as plain JSON values; None = legal.

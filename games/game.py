@@ -64,7 +64,7 @@ class Presentation(Struct, frozen=True):
             return None
 
 
-class Game(Struct, frozen=True):
+class Game(Struct, frozen=True, eq=False):
     """A registered game."""
 
     name: str

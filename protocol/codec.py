@@ -32,6 +32,14 @@ class Answer(msgspec.Struct, forbid_unknown_fields=True):
     jsonrpc: Literal["2.0"] = "2.0"
 
 
+class UnreadAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    """The same with its result as bytes, of which only the length is known to be right."""
+
+    id: int
+    result: msgspec.Raw
+    jsonrpc: Literal["2.0"] = "2.0"
+
+
 class Json:
     """JSON, UTF-8, one object on one line. `MessagePack` has the same methods."""
 
@@ -41,6 +49,7 @@ class Json:
     _notification_heads: ClassVar[dict[str, bytes]] = {}  # by method, the bytes before the params
     _plain = staticmethod(msgspec.json.Decoder().decode)
     _answer = staticmethod(msgspec.json.Decoder(Answer).decode)
+    _unread = staticmethod(msgspec.json.Decoder(UnreadAnswer).decode)
 
     def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
         """Returns a splitter for this encoding that begins with `rest`."""
@@ -75,6 +84,15 @@ class Json:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
+    def unread(self, data: bytes | bytearray) -> UnreadAnswer | None:
+        """Returns the answer if `data` is exactly one frame that seems to be one; None = use `decode`. Never raises."""
+        if data.find(b"\n") != len(data) - 1:
+            return None
+        try:
+            return self._unread(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
         """Returns the frame of a call, with `clock` added to the encoded `params` as one more member."""
         if params[:1] != b"{":
@@ -103,6 +121,7 @@ class MessagePack:
     encode = staticmethod(msgspec.msgpack.Encoder().encode)
     frame = encode
     _answer = staticmethod(msgspec.msgpack.Decoder(Answer).decode)
+    _unread = staticmethod(msgspec.msgpack.Decoder(UnreadAnswer).decode)
 
     def splitter(self, max_frame_bytes: int, rest: bytes | bytearray) -> FrameSplitter:
         return MapSplitter(max_frame_bytes, rest)
@@ -133,6 +152,12 @@ class MessagePack:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError):
             return None
         return answer if suspects == 1 else None
+
+    def unread(self, data: bytes | bytearray) -> UnreadAnswer | None:
+        try:
+            return self._unread(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
 
     def request(self, number: int, method: str, params: bytes, clock: bytes) -> bytes:
         header, start = _header_of_one_more(params)

@@ -4,7 +4,7 @@ Neither reads, writes or waits: `receive` takes bytes, and other methods return 
 other end raises RemoteProtocolError and makes the connection useless. A bug of ours raises LocalProtocolError.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum, auto
 from typing import Any, Final, NoReturn
 
@@ -68,17 +68,15 @@ _WORDS = {
 class AnswerDecoder:
     """Converts the results of one method to its type; `Any` = plain JSON values. Make it once and keep it."""
 
-    __slots__ = ("_answer_type",)
+    __slots__ = ("answer_type",)
 
     def __init__(self, answer_type: Any) -> None:
-        self._answer_type = answer_type
+        self.answer_type = answer_type
 
     def typed(self, result: Any) -> Any:
         """Returns `result` in its type, or unchanged as plain JSON values if it does not fit."""
-        if self._answer_type is Any:
-            return result
         try:
-            return msgspec.convert(result, self._answer_type)
+            return msgspec.convert(result, self.answer_type)
         except msgspec.ValidationError:
             return result
 
@@ -93,6 +91,8 @@ class Connection:
         """The bot has closed its standard output."""
         self.encoding = Encoding.JSON
         """The encoding in force."""
+        self.encode: Callable[[Any], bytes] = JSON.encode
+        """Encodes params for `call` and `notify`. Seats with the same encoding in force may share them."""
         self._state = State.NEW
         self._codec = codec(Encoding.JSON)
         self._splitter = JSON.splitter(max_frame_bytes, b"")
@@ -101,6 +101,9 @@ class Connection:
         self._next_id = 0
         self._open: int | None = None
         self._initialize: Initialize | None = None  # until it is answered
+        # An answer to `initialize` that equals the last one, byte for byte, is not read again.
+        self._hello: Hello | None = None
+        self._hello_bytes: msgspec.Raw | None = None
         self._given_up: set[int] = set()
         self._error: RemoteProtocolError | None = None  # set in state BROKEN
 
@@ -136,19 +139,27 @@ class Connection:
         if state is State.IDLE and params.encodings != (self.encoding,):
             params = msgspec.structs.replace(params, encodings=(self.encoding,))
         self._initialize = params
-        message = {"jsonrpc": "2.0", "id": self._open_call(), "method": "initialize", "params": params}
-        return self._codec.frame(message)
+        number = self._open = self._next_id
+        self._next_id = number + 1
+        return self._codec.frame({"jsonrpc": "2.0", "id": number, "method": "initialize", "params": params})
 
     def handshake(self) -> Hello | ErrorObject | None:
         """Returns the answer to `initialize`, or None if it needs more data. Raises RemoteProtocolError.
 
         The encoding that the bot chose is in force from here on.
         """
-        if self._initialize is None:
+        params = self._initialize
+        if params is None:
             raise self._error or self._misuse("handshake")
+        unread = self._codec.unread(self._splitter.rest) if len(self._splitter.rest) <= self._short_bytes else None
+        if unread is not None and unread.result == self._hello_bytes and unread.id == self._open:
+            self._splitter.clear()
+            self._open = self._initialize = None
+            self._enter("accept")
+            return self._hello
         if (message := self._next_answer()) is None:
             return None
-        params, self._initialize = self._initialize, None
+        self._initialize = None
         try:
             if "error" in message:
                 refusal = _read_error(message)
@@ -157,15 +168,14 @@ class Connection:
             hello = _read_hello(message, params, self.encoding)
         except RemoteProtocolError as error:
             self._fail(error)
+        if unread is not None and params.encodings == (hello.encoding,):
+            self._hello, self._hello_bytes = hello, unread.result.copy()
         if hello.encoding is not self.encoding:
             self.encoding, self._codec = hello.encoding, codec(hello.encoding)
+            self.encode = self._codec.encode
             self._splitter = self._codec.splitter(self._max_frame_bytes, self._splitter.rest)
         self._enter("accept")
         return hello
-
-    def encode(self, value: Any) -> bytes:
-        """Returns params for `call` and `notify`, in the encoding in force. Seats with the same one may share them."""
-        return self._codec.encode(value)
 
     def call(self, method: str, params: bytes, clock: Clock) -> bytes:
         """Returns the frame of a call, and opens it. `params` is an encoded object without a member `clock`."""
@@ -173,7 +183,9 @@ class Connection:
         if next_state is None:
             raise self._misuse(method)
         self._state = next_state
-        return self._codec.request(self._open_call(), method, params, self._codec.encode(clock))
+        number = self._open = self._next_id
+        self._next_id = number + 1
+        return self._codec.request(number, method, params, self.encode(clock))
 
     def notify(self, method: str, params: bytes) -> bytes:
         """Returns the frame of a notification. It may be sent at any time, also while a call is open."""
@@ -187,10 +199,13 @@ class Connection:
 
     def receive(self, data: bytes) -> None:
         """Takes bytes from the bot's standard output; b"" = it was closed."""
-        if data:
-            self._splitter.feed(data)
-        else:
+        splitter = self._splitter
+        if not data:
             self.closed = True
+        elif splitter.rest:
+            splitter.feed(data)
+        else:
+            splitter.rest = data
 
     def answer(self, decoder: AnswerDecoder) -> Any | ErrorObject | NeedData:
         """Returns the answer to the open call and closes it; NEED_DATA = it has not arrived, see `closed`.
@@ -216,7 +231,7 @@ class Connection:
         else:
             result = answer.result
         self._state = TRANSITIONS[self._state]["answer"]
-        return decoder.typed(result)
+        return result if decoder.answer_type is Any else decoder.typed(result)
 
     def check_silence(self) -> None:
         """Raises RemoteProtocolError if the bot spoke out of turn. To be called before each call and at the end.
@@ -252,11 +267,6 @@ class Connection:
     def _misuse(self, action: str) -> LocalProtocolError:
         cause = "" if self._error is None else f": {self._error}"
         return LocalProtocolError(f"{action} {_WORDS[self._state]}{cause}")
-
-    def _open_call(self) -> int:
-        number = self._open = self._next_id
-        self._next_id += 1
-        return number
 
     def _short_answer(self) -> Answer | None:
         """Takes the answer to the open call in the usual case: it is short, and all that has arrived."""

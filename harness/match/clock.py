@@ -3,6 +3,10 @@
 import math
 
 from referee.games.game import TimeControl
+from referee.protocol import messages
+
+_NANOSECOND_MS = 1e-6
+"""Added before rounding down, so that a limit of 0.29 s is shown as 290 ms."""
 
 
 class Clock:
@@ -32,6 +36,15 @@ class Clock:
             return math.inf if per_call_s is None else per_call_s
         return remaining_s if per_call_s is None or remaining_s < per_call_s else per_call_s
 
+    def shown(self, call_ms: int | None) -> messages.Clock:
+        """Returns what the seat is shown with a call that may take `call_ms`."""
+        remaining_s, last_s = self.remaining_s, self.last_s
+        return messages.Clock(
+            call_ms,
+            None if remaining_s is None else int(remaining_s * 1000 + _NANOSECOND_MS),
+            None if last_s is None else int(last_s * 1000 + _NANOSECOND_MS),
+        )
+
     def charge(self, elapsed_s: float, own_s: float | None = None, in_opening: bool = False) -> bool:
         """Charges a call. Returns whether it was in time; exactly the limit still is, and earns the increment."""
         return self.charge_within(elapsed_s, self.limit_s(own_s, in_opening), own_s is None)
@@ -49,4 +62,4 @@ class Clock:
 
 def milliseconds(seconds: float | None) -> int | None:
     """Returns whole milliseconds, rounded down, as the wire has them; None stays None."""
-    return None if seconds is None else int(seconds * 1000 + 1e-6)
+    return None if seconds is None else int(seconds * 1000 + _NANOSECOND_MS)

@@ -1,6 +1,6 @@
 """The faults of a match, each with what the bot's author needs to find the cause."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,9 +38,9 @@ class FaultReports(Listener):
     header: Header = field(init=False)
     """Set before the first fault."""
     reports: list[FaultReport] = field(default_factory=list)
-    counts: Counter[Player] = field(default_factory=Counter)
+    counts: dict[Player, int] = field(default_factory=lambda: defaultdict(int))
     """By seat, the number of all faults."""
-    slowed: Counter[Player] = field(default_factory=Counter)
+    slowed: dict[Player, int] = field(default_factory=lambda: defaultdict(int))
     """By seat, the number of faults in calls that were slowed by machine load."""
     closed: set[Player] = field(default_factory=set)
     """Seats that answer no more. Only their first fault counts: the others follow from it."""

@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ class Match(Struct, frozen=True):
 
     @property
     def setup(self) -> Setup:
-        return Setup(self.seed, tuple(entrant.name for entrant in self.entrants), self.options)
+        return Setup(self.seed, tuple([entrant.name for entrant in self.entrants]), self.options)
 
 
 Watcher = Callable[[State, Sequence[Call], Mapping[Player, Any], Sequence[Event]], None]
@@ -102,7 +102,8 @@ async def play(
             async with nullcontext() if pace is None else _kept_up(record):
                 try:
                     replays = (match.replay, match.prefix and match.prefix.replay)
-                    await roster.hide(files=[file for file in replays if file])
+                    if files := [file for file in replays if file]:
+                        await roster.hide(files)
                     referee.seats += await roster.take_all(referee.entrants)
                     starts = not all(seat.greeted for seat in referee.seats)
                     await referee.greet(roster.limits)
@@ -111,7 +112,7 @@ async def play(
                     result = await referee.result()
                 finally:
                     await referee.clear(roster)
-            seats = tuple(referee.seat_result(player, result) for player in range(len(match.entrants)))
+            seats = tuple([referee.seat_result(player, result) for player in range(len(match.entrants))])
             faults = tuple(referee.faults.reports)
             record.write(Ending(result, seats, faults))
     except BaseException:
@@ -308,22 +309,28 @@ class _Referee(Listener):
 
     def _header(self, limits: Limits) -> Header:
         match = self.match
-        programs = (seat.program for seat in self.seats if isinstance(seat, Bot))
+        layers = [seat.program.isolation for seat in self.seats if isinstance(seat, Bot)]
         return Header(
             replay=REPLAY_VERSION,
             game=match.game.name,
             game_version=match.game.version,
             setup=self.driver.setup,
             time=match.time,
-            limits=msgspec.to_builtins(limits),
-            commands=tuple(entrant.argv for entrant in self.entrants),
-            isolation=common_layers(program.isolation for program in programs if program.isolation),
+            limits=_plain_limits(limits),
+            commands=tuple([entrant.argv for entrant in self.entrants]),
+            isolation=common_layers(filter(None, layers)),
             people=self.people,
-            folders=tuple(str(entrant.cwd) for entrant in self.entrants),
+            folders=tuple([str(entrant.cwd) for entrant in self.entrants]),
             origin=None if match.prefix is None else match.prefix.origin,
             tree_read_by=TREE_READ_BY,
             again=match.again,
         )
+
+
+@lru_cache(maxsize=4)  # all matches of a run share it
+def _plain_limits(limits: Limits) -> Mapping[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(limits)
+    return plain
 
 
 def _log(replay: Path | None, player: Player) -> Path | None:

@@ -83,14 +83,14 @@ def match_of(series: Series, number: int) -> tuple[Match, tuple[int, ...]]:
     count = len(first.entrants)
     seed = first.seed if number == 0 else derive_seed(first.seed, "game", number)
     turn = derive_seed(seed, "seats") % count if series.chaos else number % count if series.swap else 0
-    order = tuple((seat + turn) % count for seat in range(count))
+    order = tuple([(seat + turn) % count for seat in range(count)])
     again: tuple[str, ...] = ()
     if series.again:  # `--chaos` rotates the seats itself, by the seed
         seated = series.bots if series.chaos else [series.bots[index] for index in order]
         again = (*series.again, "--seed", str(seed), *seated)
     match = msgspec.structs.replace(
         first,
-        entrants=tuple(first.entrants[index] for index in order),
+        entrants=tuple([first.entrants[index] for index in order]),
         seed=seed,
         again=again,
         replay=first.replay and numbered(first.replay, number, series.games),

@@ -4,6 +4,7 @@ Each match, each game of `referee check` and each call of `referee repro` runs t
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,10 @@ class Driver:
         self.lost: dict[Player, Fault] = {}
         """Seats that could not be greeted, and why: they have lost before the first call."""
         self._failed = False  # a call of this turn was not answered
-        self._limits: messages.Limits | None = None  # as bots are shown them
-        self._call_ms = _call_ms(game, time, time.per_call_s)
-        self._opening_ms = _call_ms(game, time, self.clocks[0].per_call_s(in_opening=True))
+        self._call_ms, self._opening_ms = _shown_call_limits(game, time)
 
     async def greet(self, player: Player, limits: Limits, encodings: Sequence[Encoding], luck: int) -> None:
         """Opens the game with one seat. The seat's own seed is derived from `luck`."""
-        if self._limits is None:
-            self._limits = shown_limits(limits, self.game, self.time)
         message = Initialize(
             protocol=PROTOCOL_VERSION,
             game=self.game.name,
@@ -57,7 +54,7 @@ class Driver:
             seat=player,
             names=self.setup.names,
             encodings=tuple(encodings),
-            limits=self._limits,
+            limits=shown_limits(limits, self.game, self.time),
             seed=derive_seed(luck, "seat", player),
         )
         reply = await self.seats[player].greet(message, self.context)
@@ -136,19 +133,16 @@ class Driver:
 
     def shown_clock(self, call: Call) -> messages.Clock:
         """Returns what the seat is shown of its time with a call."""
-        clock = self.clocks[call.player]
-        call_ms = (self._opening_ms if self.state.in_opening else self._call_ms)[call.method.name]
-        remaining_s = clock.remaining_s
-        return messages.Clock(
-            call_ms, None if remaining_s is None else milliseconds(remaining_s), milliseconds(clock.last_s)
-        )
+        limits_ms = self._opening_ms if self.state.in_opening else self._call_ms
+        return self.clocks[call.player].shown(limits_ms[call.method.name])
 
     async def _ask(self, call: Call) -> Any:
-        player, in_opening = call.player, self.state.in_opening
+        player, method, in_opening = call.player, call.method, self.state.in_opening
         clock = self.clocks[player]
-        own_s = None if call.method.time_s is None else self.time.own_s(call.method)
+        own_s = None if method.time_s is None else self.time.own_s(method)
         limit_s = clock.limit_s(own_s, in_opening)
-        reply = await self.seats[player].ask(call, self.shown_clock(call), limit_s)
+        shown = clock.shown((self._opening_ms if in_opening else self._call_ms)[method.name])
+        reply = await self.seats[player].ask(call, shown, limit_s)
         self.costs[player] = reply.cost
         if type(reply.value) is Fault:
             self._failed = True
@@ -197,18 +191,22 @@ def _method_of(player: Player, calls: Sequence[Call]) -> str:
     return next((call.method.name for call in calls if call.player == player), "")
 
 
-def _call_ms(game: Game, time: TimeControl, per_call_s: float | None) -> Mapping[str, int | None]:
-    """Returns the limit of a call by function, as bots are shown it."""
-    key = game.name, game.version, time, per_call_s
-    if key not in _CALL_MS:
-        limits_s = {each.name: time.own_s(each) for each in game.methods.values()}
-        _CALL_MS[key] = {name: milliseconds(per_call_s if own_s is None else own_s) for name, own_s in limits_s.items()}
-    return _CALL_MS[key]
+CallLimits = Mapping[str, int | None]
+"""By function, the limit of a call in milliseconds; None = no limit."""
 
 
-_CALL_MS: dict[tuple[str, int, TimeControl, float | None], Mapping[str, int | None]] = {}
+@lru_cache(maxsize=16)  # all matches of a run share it
+def _shown_call_limits(game: Game, time: TimeControl) -> tuple[CallLimits, CallLimits]:
+    """Returns the limits of calls as bots are shown them: usually, and in the opening."""
+    own_s = {each.name: time.own_s(each) for each in game.methods.values()}
+    usual, opening = (
+        {name: milliseconds(per_call_s if own is None else own) for name, own in own_s.items()}
+        for per_call_s in (time.per_call_s, Clock(time).per_call_s(in_opening=True))
+    )
+    return usual, opening
 
 
+@lru_cache(maxsize=16)  # all matches of a run share it
 def shown_limits(limits: Limits, game: Game, time: TimeControl) -> messages.Limits:
     """Returns the limits of a match, as bots are shown them."""
     closing_s = [own_s for method in game.methods.values() if (own_s := time.own_s(method)) is not None]

@@ -4,6 +4,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from pathlib import Path
 from time import clock_gettime_ns
@@ -37,7 +38,7 @@ class BotProcess(Program):
         self.isolation = handle.isolation
         self.ended = False
         self._meter = Meter(handle.pid, handle.root, limits.memory_bytes, handle.group, handle.earlier_cpu_s)
-        self._cpu_clock = self._meter.clock
+        self.cpu_ns = partial(clock_gettime_ns, self._meter.clock)
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False
@@ -55,12 +56,6 @@ class BotProcess(Program):
     def end_match(self) -> None:
         self._meter.end_match()
         self._catch_up()
-
-    def cpu_ns(self) -> int:
-        try:
-            return clock_gettime_ns(self._cpu_clock)
-        except OSError:
-            return 0  # the process is gone
 
     def pause(self) -> None:
         if self.limits.pause and not self.ended:

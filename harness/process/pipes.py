@@ -85,7 +85,10 @@ class Pipes(Transport):
                 sent = self.send()
             except BrokenPipeError:
                 sent = True
-            before, self._cpu_ns = self._cpu_ns, self.process.cpu_ns()
+            try:
+                before, self._cpu_ns = self._cpu_ns, self.process.cpu_ns()
+            except OSError:  # it is gone
+                before, self._cpu_ns = self._cpu_ns, 0
             busy = self._cpu_ns not in (before, 0) or unread_bytes(self.process.handle.stdin) > 0
             self._sent_something = busy or not sent
         return not self._sent_something

@@ -16,16 +16,18 @@ class NoticeCache:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[Encoding, str], tuple[Any, Raw]] = {}
-        self._notice: Notice | None = None
-        self._frames: dict[Encoding, bytes] = {}
+        self.notice: Notice | None = None
+        """The last notice."""
+        self.frames: dict[Encoding, bytes] = {}
+        """Its frames so far."""
 
-    def notice(self, notice: Notice, wire: Connection) -> bytes:
-        """Returns the frame of a notice. All seats get one notice before any gets the next."""
-        if self._notice is not notice:
-            self._notice, self._frames = notice, {}
-        frame = self._frames.get(wire.encoding)
+    def frame(self, notice: Notice, wire: Connection) -> bytes:
+        """Returns the frame of a notice, kept in `frames`. All seats get one notice before any gets the next."""
+        if self.notice is not notice:
+            self.notice, self.frames = notice, {}
+        frame = self.frames.get(wire.encoding)
         if frame is None:
-            self._frames[wire.encoding] = frame = wire.notify(notice.method, wire.encode(notice.params))
+            self.frames[wire.encoding] = frame = wire.notify(notice.method, wire.encode(notice.params))
         return frame
 
     def params(self, method: Method, params: Struct, wire: Connection) -> dict[str, Any]:

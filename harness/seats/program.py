@@ -56,6 +56,7 @@ class Bot(Seat):
         self._context: MatchContext
         self._game = ""
         self._decoders: dict[str, AnswerDecoder] = {}
+        self._hello: Hello | None = None  # the last answer to a greeting, as it came
         self._request = b""
         self._sent: deque[bytes] = deque(maxlen=KEPT_FRAMES)
         self._pieces: deque[bytes] = deque(maxlen=KEPT_PIECES)
@@ -78,8 +79,10 @@ class Bot(Seat):
         self.measure()
         answer = reply.value
         if isinstance(answer, Hello):
-            name, version = [text and printable(text, PROGRAM_CHARACTERS) for text in (answer.name, answer.version)]
-            self.handshake, self.greeted = msgspec.structs.replace(answer, name=name, version=version), True
+            if answer is not self._hello:
+                name, version = [text and printable(text, PROGRAM_CHARACTERS) for text in (answer.name, answer.version)]
+                self.handshake, self.greeted = msgspec.structs.replace(answer, name=name, version=version), True
+                self._hello = answer
             return Reply(None, reply.cost)
         fault = answer if isinstance(answer, Fault) else _error(answer)
         # A bot that has not greeted cannot be asked anything, so a time-out or an error ends the process too.
@@ -106,7 +109,9 @@ class Bot(Seat):
 
     def notify(self, notice: Notice) -> None:
         if self.fault is None:
-            self._sent.append(self.transport.put(self._context.notices.notice(notice, self.wire)))
+            notices, wire = self._context.notices, self.wire
+            frame = notices.frames.get(wire.encoding) if notices.notice is notice else None
+            self._sent.append(self.transport.put(frame or notices.frame(notice, wire)))
 
     def flush(self) -> None:
         try:
@@ -184,7 +189,10 @@ class Bot(Seat):
         if self.limits.pause:
             self.program.resume()
         now, cpu_ns = transport.now, self.program.cpu_ns
-        cpu_before = cpu_ns()
+        try:
+            cpu_before = cpu_ns()
+        except OSError:  # the process is gone
+            cpu_before = 0
         started = ended = now()
         until = started + limit_s
         received = 0
@@ -228,7 +236,10 @@ class Bot(Seat):
             answer = self.fault or await self.program.why_silent("input")
         self._received = received
         wall_s = ended - started
-        cpu_s = max(0, cpu_ns() - cpu_before) / 1e9
+        try:
+            cpu_s = max(0, cpu_ns() - cpu_before) / 1e9
+        except OSError:
+            cpu_s = 0.0
         if wall_s > QUICK_S:
             cost = self._corrected(wall_s, cpu_s, limit_s, answered=not isinstance(answer, Fault))
         else:

@@ -99,7 +99,7 @@ class MatchContext:
         self.several = False
         """More than one call is open."""
         self._open_calls = 0
-        self._all_read = trio.Event()
+        self._all_read: trio.Event
         self._background: tuple[int, ...] | None = None
 
     async def side_by_side(self, make: Callable[[Called], Awaitable[object]], calls: Sequence[Called]) -> None:
