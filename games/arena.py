@@ -85,6 +85,7 @@ class Table(TurnGame):
         super().__init__(setup, dice)
         self.auto_flip = setup.options.flip == "auto"
         self.call_params = Play(battle_id(setup.seed))
+        self._keep_calls()
         self.pending: Player | None = None
         """The seat whose invalid move has not been answered yet."""
         self.pending_reason = ""
@@ -134,6 +135,19 @@ class Table(TurnGame):
             for seat, side in enumerate(self.SIDES)
         ]
         return [*greetings, *self.drawn_events]
+
+    def _keep_calls(self) -> None:
+        """Makes the calls of the whole battle: they show nothing of the position."""
+        self._calls = {seat: (Call(seat, self.MOVE, self.call_params),) for seat in _BOTH}
+
+    def __setstate__(self, members: dict[str, Any]) -> None:
+        super().__setstate__(members)
+        self._keep_calls()  # with the game's own method
+
+    def calls(self) -> tuple[Call, ...]:
+        for player in self.awaited:
+            return self._calls[player]
+        return ()
 
     def params(self, player: Player) -> Play:
         return self.call_params

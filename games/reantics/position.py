@@ -177,7 +177,9 @@ class Position(State):
     def _inventory(self, seat: Player, ground: Ground, frame: Player) -> types.Inventory:
         """Ants and buildings are in the order of the absolute tile: x first, then y (section 7)."""
         coords = COORDS[frame]
-        ants = [_shown(ant, coords) for ant in sorted(self.ants[seat].values(), key=_BY_TILE)]
+        ants = []
+        for ant in sorted(self.ants[seat].values(), key=_BY_TILE):  # without `_shown`: a call for every ant
+            ants.append(types.Ant(ant.id, coords[ant.tile], ant.type, ant.player, ant.health, ant.carrying, ant.moved))
         hill, tunnel = ground.hills[seat], ground.tunnels[seat]
         buildings = []
         if hill != NOWHERE:
@@ -191,8 +193,9 @@ class Position(State):
     def _board(self, ground: Ground, frame: Player) -> Sequence[Sequence[types.Cell | None]]:
         """Columns without an ant belong to the ground and are shared by all views."""
         columns: list[Any] = list(ground.columns[frame])
+        coords = COORDS[frame]
         for tile, ant in self.ant_at.items():
-            x, y = COORDS[frame][tile]
+            x, y = coords[tile]
             column = columns[x]
             if type(column) is tuple:
                 columns[x] = column = list(column)

@@ -105,7 +105,7 @@ async def play(
                     if files := [file for file in replays if file]:
                         await roster.hide(files)
                     referee.seats += await roster.take_all(referee.entrants)
-                    starts = not all(seat.greeted for seat in referee.seats)
+                    starts = not all([seat.greeted for seat in referee.seats])
                     await referee.greet(roster.limits)
                     if starts:
                         roster.starts.append(time.perf_counter() - started)
@@ -266,7 +266,7 @@ class _Referee(Listener):
         if finished and not driver.game.fresh:
             seats = enumerate(self.seats)
             kept = [seat for player, seat in seats if seat.handshake.reuse and not faults.counts[player]]
-            await settle(seat for seat in kept if isinstance(seat, Bot))
+            await settle([seat for seat in kept if isinstance(seat, Bot)])
         ended = []
         for entrant, seat in zip(self.entrants, self.seats, strict=False):
             if seat in kept and seat.fault is None:
@@ -284,7 +284,7 @@ class _Referee(Listener):
     def seat_result(self, player: Player, result: Result) -> SeatSummary:
         """Returns a seat's part in the match, when it is over."""
         seat, entrant, faults = self.seats[player], self.entrants[player], self.faults
-        account = seat.account()
+        account = seat.account(brief=True)
         totals, process = seat.totals, account.process
         return SeatSummary(
             name=entrant.name,

@@ -120,17 +120,15 @@ class BotProcess(Program):
         await self.handle.end()
         self._meter.close(self.handle.cpu_s, self.handle.peak_bytes)
 
-    def account(self) -> ProcessAccount:
+    def account(self, brief: bool = False) -> ProcessAccount:
+        handle, log = self.handle, self.log
+        usage, isolation = self._meter.usage, self.isolation
+        if brief:
+            return ProcessAccount(usage, (), handle.exit_code, handle.pid, isolation, log.written)
         self._catch_up()
+        curve = self._readings()
         return ProcessAccount(
-            usage=self._meter.usage,
-            curve=self._readings(),
-            exit_code=self.handle.exit_code,
-            pid=self.handle.pid,
-            isolation=self.isolation,
-            stderr=self.log.written,
-            stderr_of_call=self.log.of_call(),
-            stderr_end=self.log.end(),
+            usage, curve, handle.exit_code, handle.pid, isolation, log.written, log.of_call(), log.end()
         )
 
     async def _watch_usage(self, report: Callable[[Fault], None]) -> None:

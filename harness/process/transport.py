@@ -149,8 +149,8 @@ class Program:
     async def end(self) -> None:
         """Ends the bot. Returns when all its processes are gone."""
 
-    def account(self) -> ProcessAccount:
-        """Returns what the process has used and written so far."""
+    def account(self, brief: bool = False) -> ProcessAccount:
+        """Returns what the process has used and written so far. `brief`: without readings and standard error."""
         return ProcessAccount()
 
 

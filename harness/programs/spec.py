@@ -46,7 +46,7 @@ NAME_CHARACTERS = 100
 """Longer names are cut off."""
 
 
-class Entrant(Struct, frozen=True):
+class Entrant(Struct, frozen=True, cache_hash=True):
     """A program that takes part in a match."""
 
     name: str

@@ -123,7 +123,7 @@ class InsideBot(Transport, Program):
     async def leave(self, patience_s: float) -> int | None:
         return self._exit_code
 
-    def account(self) -> ProcessAccount:
+    def account(self, brief: bool = False) -> ProcessAccount:
         return ProcessAccount(exit_code=self._exit_code)
 
 

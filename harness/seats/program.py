@@ -304,7 +304,10 @@ class Bot(Seat):
         self.program.kill()
         return fault
 
-    def account(self) -> SeatAccount:
+    def account(self, brief: bool = False) -> SeatAccount:
+        process = self.program.account(brief)
+        if brief:
+            return SeatAccount(self.wire.encoding, self.wire.late, process=process)
         received = b"".join(self._pieces) if self._received else b""
         return SeatAccount(
             encoding=self.wire.encoding,
@@ -313,7 +316,7 @@ class Bot(Seat):
             received=tuple(self._pieces),
             request=self._request,
             answer=received[max(0, len(received) - self._received) :],
-            process=self.program.account(),
+            process=process,
         )
 
 

@@ -186,8 +186,8 @@ class Seat(ABC):
     async def end(self, orderly: bool = True) -> None:
         """Ends the seat; in an orderly end it is notified and gets a moment. Sets `fault` for a fault at the end."""
 
-    def account(self) -> SeatAccount:
-        """Returns what is known of the match so far."""
+    def account(self, brief: bool = False) -> SeatAccount:
+        """Returns what is known of the match so far. `brief`: without frames, and as in `Program.account`."""
         return SeatAccount()
 
 

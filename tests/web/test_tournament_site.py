@@ -37,7 +37,7 @@ def looked_at(browser: Browser, address: str, errors: list[str]) -> Page:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize("game", registry.names())
+@pytest.mark.parametrize("game", ["aiarena21", "aibg5"])
 def test_a_tournament_of_seven_languages_has_a_site_that_works_in_a_browser(
     game: str, browser: Browser, tmp_path: Path
 ) -> None:
