@@ -11,6 +11,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -142,6 +143,24 @@ def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, wi
     assert [attack["name"] for attack in attacks] == list(ATTACKS)
     for attack in attacks:
         assert not (attack["reached"] and guarantees[attack["guarantee"]] != NONE), attack
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("without", ["", "namespaces", "namespaces,bwrap"], ids=lambda names: names or "nothing")
+async def test_scratch_folders_may_lie_in_shared_memory(
+    arena: Arena, without: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a sandbox /dev/shm is a link to /tmp, unless bubblewrap makes it."""
+    monkeypatch.setenv(launcher_build.WITHOUT, without)
+    probe.cache_clear()
+    bot = arena.bot("greet(); open(os.environ['TMPDIR'] + '/x', 'w').close(); put('C'); put('E'); call()", name="b")
+    rival = arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name="a")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        async with open_roster(Limits()) as roster:
+            verdict = await play(arena.match(rival, bot), roster)
+        assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())
+        assert os.listdir(folder) == []
 
 
 def test_without_isolation_the_attacks_succeed() -> None:

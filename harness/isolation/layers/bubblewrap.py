@@ -34,7 +34,7 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     for path in filter(os.path.isabs, launcher):
         if not is_inside(os.path.realpath(path), files.visible.paths):
             words += ["--ro-bind", path, path]
-    words += [*tmpfs, os.path.realpath(files.scratch), "--proc", "/proc", "--dev", "/dev", "--"]
+    words += ["--proc", "/proc", "--dev", "/dev", *tmpfs, os.path.realpath(files.scratch), "--"]
     if files.visible.partial_folders and len(words) > MAX_WORDS:
         raise too_many_files(files.visible.partial_folders[0], len(files.visible.paths))
     return words

@@ -16,6 +16,7 @@ NEW_USER, NEW_PID, NEW_NET = 0x10000000, 0x20000000, 0x40000000
 DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 BASE = "/tmp"
 """The folder that the new root is mounted on. Other processes notice nothing."""
+SHARED_MEMORY = "/dev/shm"
 MOST_FILES = 16384
 """Limit of files and folders in a scratch folder. `referee.harness.process.scratch` counts them."""
 INODES = 2 * MOST_FILES
@@ -59,14 +60,16 @@ def _unshare(flags: int, user: bool) -> list[str]:
 def mount(files: SandboxFiles) -> list[str]:
     """Returns the launcher's steps into a root with these files, /proc, a few devices and a scratch folder."""
     size = f"nr_inodes={INODES}" if files.scratch_bytes is None else f"nr_inodes={INODES},size={files.scratch_bytes}"
-    steps = [("newroot", BASE), ("tmpfs", "/tmp", f"mode=1777,{size}"), *shown(files)]
+    steps = [("newroot", BASE), ("tmpfs", BASE, f"mode=1777,{size}"), *shown(files)]
     steps += [("bind_optional", device, device, "dev") for device in DEVICES]
     for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
         steps.append(("symlink", target, f"/dev/{place}"))
-    steps.append(("symlink", "/tmp", "/dev/shm"))  # shared memory counts against the same size
+    steps.append(("symlink", BASE, SHARED_MEMORY))  # it counts against the same size
     scratch = os.path.realpath(files.scratch)
+    if is_inside(scratch, [SHARED_MEMORY]):
+        scratch = BASE + scratch.removeprefix(SHARED_MEMORY)  # where the link leads
     uid, gid = map(str, (os.geteuid(), os.getegid()) if files.owner is None else (files.owner, files.owner))
-    if is_inside(scratch, ["/tmp"]) and not is_inside(scratch, files.visible.paths):
+    if is_inside(scratch, [BASE]) and not is_inside(scratch, files.visible.paths):
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
