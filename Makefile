@@ -33,7 +33,7 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Measures the cost of a call.
+# Measures the cost of a turn and of a match, and much else.
 bench: $(READY) toolchains
 	$(BIN)/python -m referee.benchmarks
 

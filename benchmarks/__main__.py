@@ -1,7 +1,7 @@
 """Prints all benchmarks as Markdown: `python -m referee.benchmarks`.
 
-They measure the cost of a call, pinned to one core and free, its cost in each starter kit, the speed of the engines,
-and the time from an edit to a match.
+They measure the cost of a turn and of a match, pinned to one core and free, the cost of a call in each starter kit,
+the speed of the engines, and the time from an edit to a match.
 """
 
 import json
@@ -60,13 +60,16 @@ def run(command: list[str]) -> Any:
 
 
 def table_of_calls(pinned: Figures, free: Figures) -> str:
-    """One row a variant; the figures to look at are the ratio of the pinned run and what the referee itself spends."""
+    """The figures to look at are the ratio of the pinned run and the CPU time of the referee itself."""
     lines = [
-        f"| one call | × {YARDSTICK}, one core | µs, one core | of it our own CPU | × free | µs free |",
+        f"| | × {YARDSTICK}, one core | µs, one core | of it our own CPU | × free | µs free |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     pinned_ratios, free_ratios = ratios(pinned, YARDSTICK), ratios(free, YARDSTICK)
     for name, values in pinned.items():
+        if not values:
+            lines.append(f"| {name} | not installed | | | | |")
+            continue
         lines.append(
             f"| {name} | {pinned_ratios[name]:.2f} | {median(wall for wall, _ in values):.1f} "
             f"| {median(own for _, own in values):.1f} "

@@ -1,5 +1,6 @@
 """The benchmarks run. People judge their figures."""
 
+import importlib.util
 import json
 import shutil
 import subprocess
@@ -22,22 +23,26 @@ from referee.tools.toolchains import missing
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="the instant bots need g++")
-def test_a_call_is_measured_in_every_variant() -> None:
+def test_a_turn_and_a_match_are_measured_in_every_variant() -> None:
     command = [sys.executable, "-m", "referee.benchmarks.calls", "--rounds", "1"]
     figures = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    assert {
-        "bare blocking pipes",
-        YARDSTICK,
-        "referee, tictactoe, json",
-        "referee, reantics, msgpack",
-    } <= figures.keys()
-    assert {name for name in figures if "think" in name} == {
-        "referee, tictactoe, json, bots that think 100 µs",
-        "referee, tictactoe, json, bots that think 1000 µs",
-    }
-    for ((wall, own),) in figures.values():
+    for ((wall, own),) in figures["bare blocking pipes"], figures[YARDSTICK]:
         assert 0 < own <= wall * 1.05
-    assert f"| {YARDSTICK} | 1.00 |" in table_of_calls(figures, figures)
+    for name in (f"{game}, {encoding}" for game in ("tictactoe", "reantics") for encoding in Encoding):
+        ((_, turn),), ((_, match),) = figures[f"a turn, {name}"], figures[f"a match, {name}"]
+        assert 0 < turn < match
+    assert {name for name in figures if "think" in name} == {
+        "a turn, tictactoe, json, bots that think 100 µs",
+        "a turn, tictactoe, json, bots that think 1000 µs",
+    }
+    for name, package in (
+        ("PettingZoo, tictactoe", "pettingzoo"),
+        ("kaggle-environments, connectx", "kaggle_environments"),
+    ):
+        assert bool(figures[f"a step, {name}"]) is (importlib.util.find_spec(package) is not None)
+    figures["a step of a missing package"] = []
+    table = table_of_calls(figures, figures)
+    assert f"| {YARDSTICK} | 1.00 |" in table and "| a step of a missing package | not installed |" in table
 
 
 @pytest.mark.slow

@@ -1,9 +1,15 @@
-// Tic-tac-toe as fast as a program can answer: the first cell that is free, by watching the events. With a number as
-// argument it thinks for so many microseconds before every answer, at full speed.
+// Tic-tac-toe as fast as a program can answer: the first cell that is free, by watching the events.
+//
+//     tictactoe_instant [MICROSECONDS [ORDER ...]]
+//
+// It thinks for MICROSECONDS before every answer, at full speed. ORDER has the digits 0 to 8 in the order in which it
+// prefers the cells, from NW to SE. Of several orders, the first match has the first, the next one the second, and so on.
 
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 #include "instant.hpp"
 
@@ -15,7 +21,8 @@ constexpr std::array<std::string_view, 9> CELLS = {"NW", "N", "NE", "W", "C", "E
 
 class FirstFree {
    public:
-    explicit FirstFree(std::chrono::microseconds thinks) : thinks_(thinks) {
+    FirstFree(std::chrono::microseconds thinks, std::vector<std::string_view> orders)
+        : thinks_(thinks), orders_(std::move(orders)) {
         for (std::size_t cell = 0; cell < CELLS.size(); ++cell) {
             const std::string name(CELLS[cell]);
             json_[cell] = R"({"action":"putSymbol","position":")" + name + "\"}";
@@ -24,7 +31,10 @@ class FirstFree {
         }
     }
 
-    void start() { taken_ = 0; }
+    void start() {
+        taken_ = 0;
+        order_ = orders_[matches_++ % orders_.size()];
+    }
 
     // The cell follows `"position":"` or, in MessagePack, `position` and a byte with its length.
     void notice(const instant::Frame& frame) {
@@ -44,13 +54,16 @@ class FirstFree {
             while (std::chrono::steady_clock::now() < until) {
             }
         }
-        std::size_t cell = 0;
-        while (taken_ >> cell & 1) ++cell;
-        return (msgpack ? msgpack_ : json_)[cell];
+        std::size_t place = 0;
+        while (taken_ >> (order_[place] - '0') & 1) ++place;
+        return (msgpack ? msgpack_ : json_)[static_cast<std::size_t>(order_[place] - '0')];
     }
 
    private:
     std::chrono::microseconds thinks_;
+    std::vector<std::string_view> orders_;
+    std::string_view order_;
+    std::size_t matches_ = 0;
     unsigned taken_ = 0;
     std::array<std::string, 9> json_, msgpack_;
 };
@@ -58,5 +71,7 @@ class FirstFree {
 }  // namespace
 
 int main(int argc, char** argv) {
-    return instant::serve(FirstFree(std::chrono::microseconds(argc > 1 ? std::atoi(argv[1]) : 0)));
+    std::vector<std::string_view> orders(argv + (argc > 2 ? 2 : argc), argv + argc);
+    if (orders.empty()) orders = {"012345678"};
+    return instant::serve(FirstFree(std::chrono::microseconds(argc > 1 ? std::atoi(argv[1]) : 0), orders));
 }

@@ -1,0 +1,59 @@
+"""`referee doctor` says whether the interpreter's build is slow. Isolation has tests of its own."""
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from referee.harness.cli.interpreter import DEBUG, NOT_OPTIMISED, slow_build
+
+DEBIAN = {
+    "CC": "x86_64-linux-gnu-gcc",
+    "CONFIG_ARGS": "'--enable-shared' '--prefix=/usr' '--with-computed-gotos' '--with-system-ffi'",
+    "PGO_PROF_USE_FLAG": "",
+    "PY_CFLAGS_NODIST": "-std=c11 -Wextra -fvisibility=hidden  -I../Include/internal",
+    "Py_DEBUG": 0,
+}
+"""/usr/bin/python3.11 of Debian 12."""
+PYENV = {
+    "CC": "gcc",
+    "CONFIG_ARGS": "'--prefix=/root/.pyenv/versions/3.11.7' '--enable-shared'",
+    "PGO_PROF_USE_FLAG": "-fprofile-use -fprofile-correction",
+    "PY_CFLAGS_NODIST": "-std=c11 -Wextra -fvisibility=hidden  -I./Include/internal",
+    "Py_DEBUG": 0,
+}
+"""Python 3.11.7 of pyenv; 3.13.0 has the same."""
+OPTION = {"CONFIG_ARGS": "'--build=x86_64-linux-gnu' '--enable-optimizations' '--with-lto'"}
+"""An official image."""
+PROFILE_OPT = {"PY_CFLAGS_NODIST": "-std=c11 -fprofile-use -fprofile-correction -I./Include/internal"}
+"""`make profile-opt` without the option."""
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (DEBIAN, None),
+        (PYENV, NOT_OPTIMISED),
+        (PYENV | OPTION, None),
+        (PYENV | PROFILE_OPT, None),
+        (PYENV | OPTION | {"Py_DEBUG": 1}, DEBUG),
+        (PYENV | {"CC": "cc", "PGO_PROF_USE_FLAG": ""}, NOT_OPTIMISED),  # configure knows no flag for this compiler
+        ({}, NOT_OPTIMISED),
+    ],
+)
+def test_a_slow_build_is_found_by_the_variables_of_its_configuration(
+    config: dict[str, object], reason: str | None
+) -> None:
+    assert slow_build(config) == reason
+
+
+def test_the_doctor_says_how_fast_this_python_is(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "referee.harness.cli.main", "doctor", "--json"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, timeout=60, check=True)
+    python = next(line for line in json.loads(done.stdout)["layers"] if line["layer"] == "python")
+    assert python["here"] is (slow_build(sysconfig.get_config_vars()) is None)
+    assert ("with profile-guided optimisation" in python["what"]) is python["here"]
+    assert python["what"].endswith(" ns for a step of a small loop") and "--enable-optimizations" in python["remedy"]
