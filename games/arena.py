@@ -56,6 +56,7 @@ class ArenaOptions(Struct, frozen=True, forbid_unknown_fields=True):
 DEAD_ENDS = 1000
 """How many drawn plies may be taken back, because the battle could only end after them."""
 _BOTH = (0, 1)
+_FLIPS = (FLIP, FLIP_ALIAS)
 _FLIP_REASONS = {
     FaultKind.TIMEOUT: OUT_OF_TIME,
     FaultKind.PROTOCOL: "protocol error",
@@ -200,8 +201,10 @@ class Table(TurnGame):
 
     def _show(self, player: Player, answer: Mapping[str, Any], alias: bool = True) -> Notice:
         """Shows both players an answer: members as sent, `player` ours, a flip always in kaomoji (B1)."""
-        shown = {"player": self.SIDES[player], **answer}
-        shown["player"] = self.SIDES[player]
+        side = self.SIDES[player]
+        shown = {"player": side, **answer}
+        if "player" in answer:
+            shown["player"] = side
         if alias and answer.get("action") == FLIP_ALIAS:
             shown["action"] = FLIP
         self.shown += (shown,)
@@ -247,7 +250,7 @@ class Battle(Table):
         """Returns the reasons in the order of A4, joined with line feeds. `alias`: accept the flip's alias."""
         if not isinstance(answer, dict):
             return "the answer is not an object; wanted one with an action"
-        if answer.get("action") in ((FLIP, FLIP_ALIAS) if alias else (FLIP,)):
+        if answer.get("action") in (_FLIPS if alias else (FLIP,)):
             return "You are not supposed to flip the table now" if self.pending is None else None
         malformed = self.malformed(answer)
         forbidden = None if malformed else self._forbidden(player, answer)

@@ -308,12 +308,14 @@ class State(Position):
     def judged(self, answers: Mapping[Player, Any]) -> dict[Player, Any]:
         """Returns what `step` gets for these answers: each in its type, or its `Fault`. ValueError as in `apply`."""
         awaited = self.awaited
-        if answers.keys() != awaited.keys() or not answers:
-            raise ValueError(f"answers from seats {sorted(answers)}, but awaited are {_words(awaited)}")
+        if len(answers) != len(awaited) or not answers:
+            raise _unexpected(answers, awaited)
         if self.out and not self.out.isdisjoint(awaited):
             raise ValueError(f"awaited are {_words(awaited)}, but seats {sorted(self.out)} are out")
         judged = {}
         for player, method in awaited.items():
+            if player not in answers:
+                raise _unexpected(answers, awaited)
             answer = answers[player]
             judged[player] = answer if isinstance(answer, Fault) else self._judge(player, method, answer)
         return judged
@@ -450,6 +452,10 @@ class State(Position):
 
 
 _ENCODER = msgspec.json.Encoder()
+
+
+def _unexpected(answers: Mapping[Player, Any], awaited: Mapping[Player, Method]) -> ValueError:
+    return ValueError(f"answers from seats {sorted(answers)}, but awaited are {_words(awaited)}")
 
 
 def _words(awaited: Mapping[Player, Method]) -> str:

@@ -213,7 +213,8 @@ class Connection:
         A result that does not fit the decoder's type is returned as plain JSON values: the rules of the game decide
         whether it is legal. Raises RemoteProtocolError.
         """
-        if "answer" not in TRANSITIONS[self._state]:
+        next_state = TRANSITIONS[self._state].get("answer")
+        if next_state is None:
             raise self._error or self._misuse("answer")
         answer = self._short_answer()
         if answer is None:
@@ -225,12 +226,12 @@ class Connection:
                     error_object = _read_error(message)
                 except RemoteProtocolError as error:
                     self._fail(error)
-                self._enter("answer")
+                self._state = next_state
                 return error_object
             result = message["result"]
         else:
             result = answer.result
-        self._state = TRANSITIONS[self._state]["answer"]
+        self._state = next_state
         return result if decoder.answer_type is Any else decoder.typed(result)
 
     def check_silence(self) -> None:

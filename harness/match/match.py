@@ -196,7 +196,9 @@ class _Referee(Listener):
             cpu_us = {player: round(cost.cpu_s * 1e6) for player, cost in several.items()}
             waited_us = {player: round(cost.waited_s * 1e6) for player, cost in several.items() if cost.waited_s}
             stderr = {player: cost.stderr_bytes for player, cost in several.items() if cost.stderr_bytes}
-        paused_ms, self.interventions.paused_s = round(self.interventions.paused_s * 1e3), 0.0
+        paused_ms, interventions = 0, self.interventions
+        if interventions.paused_s:
+            paused_ms, interventions.paused_s = round(interventions.paused_s * 1e3), 0.0
         self.record.turn(answers, events, wall_us, cpu_us, self.driver.state, waited_us, paused_ms, stderr)
         if self.watcher is not None:
             self.watcher(self.driver.state, calls, answers, events)

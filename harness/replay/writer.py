@@ -83,14 +83,16 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
     def write(self, line: Line) -> None:
         """Adds a line. It is on disk some lines later, or when the match ends, however it ends."""
         if self.keeps:
-            self._lines.append(encoded := self._encode(line))
-            if self._file is None:
-                return
-            if self._failure is not None:
-                raise self._failure
-            full = len(self._lines) >= FLUSH_LINES or len(encoded) >= LONG_LINE_BYTES
-            if full or (self._followed and time.perf_counter() > self._due):
-                self._flush(self._file)
+            self._lines.append(self._encode(line))
+            if self._file is not None:
+                self._flush_if_due(self._file)
+
+    def _flush_if_due(self, file: int) -> None:
+        if self._failure is not None:
+            raise self._failure
+        full = len(self._lines) >= FLUSH_LINES or len(self._lines[-1]) >= LONG_LINE_BYTES
+        if full or (self._followed and time.perf_counter() > self._due):
+            self._flush(file)
 
     def idle(self) -> None:
         """Writes lines that are old enough. To be called while a bot thinks."""
@@ -126,7 +128,10 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
                     faults = {player: each for player, each in answers.items() if type(each) is Fault}
                     break
             waited, stderr_at, now = waited_us or _NOBODY, stderr or _NOBODY, state_hash(state)
-            self.write(Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at))
+            line = Turn(self.turns, accepted, faults, events, wall_us, cpu_us, waited, paused_ms, now, stderr_at)
+            self._lines.append(self._encode(line))  # like `write`, without its call
+            if self._file is not None:
+                self._flush_if_due(self._file)
 
     def end_at_once(self, why: str) -> None:
         """Writes the last line of a match that a signal ends, unless the signal came in the middle of a line."""
