@@ -9,8 +9,8 @@ An environment's step is an action and the observation after it, without any bot
 `ENVIRONMENTS_PYTHON`, default: this one. Where it lacks a package, its rows are empty.
 
 The variants take turns, round by round, and a ratio is the median of the rounds' ratios, so that a machine that changes
-its speed changes no ratio. The CPU time of the process, which is the referee's own, stands apart: instant bots hide the
-cost of a real wait, and with bots that think the wall time is their own.
+its speed changes no ratio. The CPU time of the process, which is the referee's own, has its own column: instant bots
+hide the cost of a real wait, and with bots that think the wall time is their own.
 
 `python -m referee.benchmarks.calls` measures where the kernel places the processes; under `taskset -c N` on one core.
 """

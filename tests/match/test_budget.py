@@ -1,0 +1,43 @@
+"""The work of the referee for a turn stays within a budget."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COUNTED_TURNS = Path(__file__).parents[1] / "support" / "counted_turns.py"
+"""Prints the current values: `python tests/support/counted_turns.py calls`, and the same with `instructions`."""
+CALLS = 60
+"""Python calls of a turn."""
+INSTRUCTIONS = 140_000
+"""Instructions of a turn with the Python of `BUILD`."""
+MARGIN = 0.02
+BUILD = "3.11.7 (main, May  9 2026, 07:35:25) [GCC 12.2.0]"
+"""`sys.version`, which names the build by its time and compiler."""
+
+
+def counted(what: str) -> float:
+    """Returns the work of a turn, counted in a process without pytest."""
+    command = [sys.executable, str(COUNTED_TURNS), what]
+    return float(subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=250).stdout)
+
+
+def test_python_calls_of_a_turn() -> None:
+    calls = counted("calls")
+    assert calls <= CALLS, f"a turn takes {calls} Python calls, and the budget is {CALLS}"
+
+
+# CI fails a test that is skipped, so there another build does without this one.
+if sys.version == BUILD or not os.environ.get("CI"):
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(sys.version != BUILD, reason=f"the budget is that of Python {BUILD}")
+    @pytest.mark.skipif(shutil.which("valgrind") is None, reason="instructions are counted by valgrind")
+    def test_instructions_of_a_turn() -> None:
+        instructions = counted("instructions")
+        assert instructions <= INSTRUCTIONS * (1 + MARGIN), (
+            f"a turn takes {instructions:,.0f} instructions, and the budget is {INSTRUCTIONS:,} and {MARGIN:.0%}"
+        )
