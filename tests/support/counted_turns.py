@@ -3,9 +3,9 @@
     python tests/support/counted_turns.py calls          prints the Python calls of a turn
     python tests/support/counted_turns.py instructions   prints the instructions of a turn, counted by valgrind
 
-A turn is the difference between a match of 9 turns and one of 5, divided by 4. Bots are real processes and are used
-again, in JSON; replays are in memory. Only the cheapest match of each length counts, since a disturbance only adds work.
-Work that depends on the speed of the machine is kept out of the matches: see `play_matches`.
+A turn is the difference between a match of 9 turns and one of 5, divided by 4. Bots are real processes, are used again
+and speak JSON; replays are in memory. Only the cheapest match of each length counts, since a disturbance only adds
+work. Work that depends on the speed of the machine is kept out of the matches: see `play_matches`.
 """
 
 import gc
