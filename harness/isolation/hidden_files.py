@@ -28,11 +28,8 @@ class HiddenFiles(Struct, frozen=True):
     """Folders that hold replays only. A bot sees only the files that its command line or `--readable` names."""
     files: frozenset[str] = frozenset()
     """Replays among other files. A bot sees the other files, except older replays and their companions."""
-
-    @property
-    def places(self) -> frozenset[str]:
-        """The folders of which a bot sees a part at most."""
-        return self.folders | {os.path.dirname(file) for file in self.files}
+    places: frozenset[str] = frozenset()
+    """The folders of which a bot sees a part at most: `folders`, and those of `files`. `extended` keeps them."""
 
     def extended(
         self, files: Iterable[str | os.PathLike[str]], folders: Iterable[str | os.PathLike[str]]
@@ -43,9 +40,9 @@ class HiddenFiles(Struct, frozen=True):
         for file in files:
             folder, name = os.path.split(os.path.abspath(file))
             paths |= {os.path.realpath(file), os.path.join(os.path.realpath(folder), name)}
-        return HiddenFiles(
-            all_folders, self.files | {path for path in paths if os.path.dirname(path) not in all_folders}
-        )
+        new = {path for path in paths if os.path.dirname(path) not in all_folders}
+        places = self.places | all_folders | {os.path.dirname(path) for path in new}
+        return HiddenFiles(all_folders, self.files | new, places)
 
     def matches(self, path: str) -> bool:
         """Whether a file or folder in one of the places is a replay or a companion of one."""
