@@ -157,7 +157,10 @@ class ReplayWriter(AbstractContextManager["ReplayWriter"]):
         assert self.path is not None
         try:
             status = os.fstat(file)  # before we write: a file that was cut short would grow to its old size again
-            same = self.path.exists() and os.path.samestat(self.path.stat(), status)
+            try:
+                same = os.path.samestat(os.stat(self.path), status)
+            except OSError:  # it was removed
+                same = False
             if S_ISREG(status.st_mode) and not (same and status.st_size == self._written):
                 raise RunError(f"another program changed the replay {self.path} during the match")
             while data:

@@ -1,5 +1,6 @@
 """The bots of a run: started when needed, kept for the next match if they allow it, ended with the run."""
 
+import os
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -55,13 +56,20 @@ class Roster(Struct, eq=False):
     _expected: tuple[Entrant, ...] = ()
     _builds: dict[Entrant, tuple[str, ...]] = {}
     _scratches: dict[Seat, Path] = {}
+    _not_hidden_yet: list[str] = []
+    """Replays in folders that are hidden already. The next start hides them: a series has one for every match."""
     _hidden: HiddenFiles = field(default_factory=lambda: HiddenFiles().extended((), (REPLAYS, TOURNAMENTS)))
 
-    async def hide(self, files: Iterable[Path] = (), folders: Iterable[Path] = ()) -> None:
+    async def hide(self, files: Iterable[Path] = (), folders: Sequence[Path] = ()) -> None:
         """Hides replays, and folders of replays, from bots that start from now on. Ends waiting bots that see more."""
-        before, self._hidden = self._hidden, self._hidden.extended(files, folders)
-        if self._hidden.places != before.places:
-            await self.shrink(0)
+        elsewhere: list[str] = []
+        for file in map(os.path.abspath, files):
+            known = os.path.dirname(file) in self._hidden.places and not os.path.islink(file)
+            (self._not_hidden_yet if known else elsewhere).append(file)
+        if elsewhere or folders:
+            before, self._hidden = self._hidden, self._hidden.extended(elsewhere, folders)
+            if self._hidden.places != before.places:
+                await self.shrink(0)
 
     async def take(self, entrant: Entrant) -> Seat:
         """Returns a seat for one match. RunError if its program cannot be started."""
@@ -172,6 +180,7 @@ class Roster(Struct, eq=False):
     async def _process(self, entrant: Entrant, scratch: Path) -> Process:
         """Starts a process inside of its isolation layers."""
         limits, env = self.limits, environment(scratch)
+        self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
         if entrant not in self._builds:  # looked up once, because it searches folders
             self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         spec = SandboxSpec(
