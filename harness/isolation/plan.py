@@ -265,7 +265,8 @@ def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> li
         readable = [path for path in visible.paths if not os.path.islink(path)]  # a link needs no right
         read = ["/"] if inside else [*readable, *(f"/proc/{name}" for name in PROC)]
         listed = () if inside else visible.partial_folders
-        write = [files.scratch, *files.writable, *(["/tmp"] if inside else [])]
+        shared_memory = [namespaces.SHARED_MEMORY] if machine.namespaces in ("own", "user") else []  # of limited size
+        write = [files.scratch, *files.writable, *(["/tmp"] if inside else []), *shared_memory]
         steps += landlock.steps(read, write, namespaces.DEVICES, machine.landlock, listed)
     if machine.has("seccomp"):
         local_sockets = inside or machine.landlock >= landlock.SCOPE_ABI

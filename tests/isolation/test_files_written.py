@@ -1,5 +1,7 @@
 """Limits for files: the size and number of all files in a scratch folder, and the size of one."""
 
+import tempfile
+
 import msgspec
 import pytest
 from scripted import Arena
@@ -88,6 +90,16 @@ async def test_too_many_files_are_a_fault_with_every_layer(arena: Arena, mode: s
     body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
     duel = await arena.duel(body, limits, PATIENT.per_call_s, PATIENT)
     assert duel.fault.kind is FaultKind.FILES
+    assert duel.fault.detail == "made more than 16384 files and folders in its scratch folder, which is the limit"
+
+
+@pytest.mark.trio
+async def test_too_many_files_in_shared_memory_are_a_fault(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = MANY_FILES.replace("sys.argv[1]", "16384").replace("sys.argv[2]", "60")
+    arena.folder.chmod(0o777)  # bots may have accounts of their own
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        duel = await arena.duel(body, inside(arena, "auto"), PATIENT.per_call_s, PATIENT)
     assert duel.fault.detail == "made more than 16384 files and folders in its scratch folder, which is the limit"
 
 

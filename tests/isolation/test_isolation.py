@@ -146,17 +146,19 @@ def test_no_attack_breaks_a_guarantee_that_a_layer_keeps(account: int | None, wi
 
 
 @pytest.mark.trio
-@pytest.mark.parametrize("without", ["", "namespaces", "namespaces,bwrap"], ids=lambda names: names or "nothing")
-async def test_scratch_folders_may_lie_in_shared_memory(
-    arena: Arena, without: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("layers_without")
+@pytest.mark.parametrize("layers_without", ["", "namespaces", "namespaces,bwrap"], indirect=True)
+@pytest.mark.parametrize("bots_too", [False, True])
+async def test_scratch_folders_and_bots_may_lie_in_shared_memory(
+    arena: Arena, bots_too: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a sandbox /dev/shm is a link to /tmp, unless bubblewrap makes it."""
-    monkeypatch.setenv(launcher_build.WITHOUT, without)
-    probe.cache_clear()
-    bot = arena.bot("greet(); open(os.environ['TMPDIR'] + '/x', 'w').close(); put('C'); put('E'); call()", name="b")
-    rival = arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name="a")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+    """In a sandbox /dev/shm is a link to /tmp if nothing lies there, unless bubblewrap makes it."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, tempfile.TemporaryDirectory(dir="/dev/shm") as bots:
         monkeypatch.setattr(tempfile, "tempdir", folder)
+        os.chmod(bots, 0o755)
+        arena = Arena(Path(bots) if bots_too else arena.folder)
+        bot = arena.bot("greet(); open(os.environ['TMPDIR'] + '/x', 'w').close(); put('C'); put('E'); call()", name="b")
+        rival = arena.bot("greet(); put('NW'); put('W'); put('SW'); call()", name="a")
         async with open_roster(Limits()) as roster:
             verdict = await play(arena.match(rival, bot), roster)
         assert (verdict.result.ranks, verdict.faults) == ((1, 2), ())

@@ -29,12 +29,15 @@ def command(files: SandboxFiles, launcher: Sequence[str]) -> list[str]:
     assert bwrap is not None
     tmpfs = (*(() if files.scratch_bytes is None else ("--size", str(files.scratch_bytes))), "--tmpfs")
     words = [bwrap, "--unshare-all", "--as-pid-1", "--cap-drop", "ALL", *tmpfs, "/tmp"]
+    devices = ["--proc", "/proc", "--dev", "/dev"]
+    if not is_inside("/dev", files.visible.paths):
+        words, devices = words + devices, []  # first, because what the bot sees may lie below /dev/shm
     for step in namespaces.shown(files):
         words += _words(step)
     for path in filter(os.path.isabs, launcher):
         if not is_inside(os.path.realpath(path), files.visible.paths):
             words += ["--ro-bind", path, path]
-    words += ["--proc", "/proc", "--dev", "/dev", *tmpfs, os.path.realpath(files.scratch), "--"]
+    words += [*devices, *tmpfs, os.path.realpath(files.scratch), "--"]
     if files.visible.partial_folders and len(words) > MAX_WORDS:
         raise too_many_files(files.visible.partial_folders[0], len(files.visible.paths))
     return words

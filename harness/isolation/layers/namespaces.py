@@ -60,16 +60,16 @@ def _unshare(flags: int, user: bool) -> list[str]:
 def mount(files: SandboxFiles) -> list[str]:
     """Returns the launcher's steps into a root with these files, /proc, a few devices and a scratch folder."""
     size = f"nr_inodes={INODES}" if files.scratch_bytes is None else f"nr_inodes={INODES},size={files.scratch_bytes}"
-    steps = [("newroot", BASE), ("tmpfs", BASE, f"mode=1777,{size}"), *shown(files)]
+    scratch = os.path.realpath(files.scratch)
+    seen = (*files.visible.paths, *files.writable, scratch)
+    folders = [BASE, SHARED_MEMORY] if any(is_inside(path, [SHARED_MEMORY]) for path in seen) else [BASE]
+    steps = [("newroot", BASE), *(("tmpfs", folder, f"mode=1777,{size}") for folder in folders), *shown(files)]
     steps += [("bind_optional", device, device, "dev") for device in DEVICES]
     for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
         steps.append(("symlink", target, f"/dev/{place}"))
-    steps.append(("symlink", BASE, SHARED_MEMORY))  # it counts against the same size
-    scratch = os.path.realpath(files.scratch)
-    if is_inside(scratch, [SHARED_MEMORY]):
-        scratch = BASE + scratch.removeprefix(SHARED_MEMORY)  # where the link leads
+    steps.append(("symlink", BASE, SHARED_MEMORY))  # counts against the same size; nothing if it is a folder already
     uid, gid = map(str, (os.geteuid(), os.getegid()) if files.owner is None else (files.owner, files.owner))
-    if is_inside(scratch, [BASE]) and not is_inside(scratch, files.visible.paths):
+    if is_inside(scratch, folders) and not is_inside(scratch, files.visible.paths):
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
         steps.append(("tmpfs", scratch, f"mode=0700,uid={uid},gid={gid},{size}"))
