@@ -21,7 +21,7 @@ CELLS = [0, 3, 1, 4, 8, 2, 6]
 """Tic-tac-toe without three in a row, counted by columns or by rows."""
 
 Environment = tuple[Callable[[], object], Callable[[int], object], list[int]]
-"""What begins a game, what makes a step, and the actions of a game."""
+"""The function that begins a game, the one that makes a step, and the actions of a game."""
 
 
 def pettingzoo_connect_four() -> Environment:
