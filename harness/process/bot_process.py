@@ -38,7 +38,8 @@ class BotProcess(Program):
         self.isolation = handle.isolation
         self.ended = False
         self._meter = Meter(handle.pid, handle.root, limits.memory_bytes, handle.group, handle.earlier_cpu_s)
-        self.cpu_ns = partial(clock_gettime_ns, self._meter.clock)
+        self.cpu_clock = self._meter.clock
+        self.cpu_ns = partial(clock_gettime_ns, self.cpu_clock)
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False

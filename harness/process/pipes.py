@@ -11,6 +11,7 @@ from referee.harness.process.core_wait import QUICK_S, CoreWaitMeter, unread_byt
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.stderr import READ_BYTES
 from referee.harness.process.transport import Late, Transport
+from referee.harness.process.usage import cpu_ns
 
 NEAR_S = 0.005
 """Longest poll for an answer before other tasks get a turn. A wait by trio costs 27 µs, as much as the rest of a call.
@@ -85,10 +86,7 @@ class Pipes(Transport):
                 sent = self.send()
             except BrokenPipeError:
                 sent = True
-            try:
-                before, self._cpu_ns = self._cpu_ns, self.process.cpu_ns()
-            except OSError:  # it is gone
-                before, self._cpu_ns = self._cpu_ns, 0
+            before, self._cpu_ns = self._cpu_ns, cpu_ns(self.process.cpu_clock)
             busy = self._cpu_ns not in (before, 0) or unread_bytes(self.process.handle.stdin) > 0
             self._sent_something = busy or not sent
         return not self._sent_something

@@ -180,7 +180,8 @@ class Roster(Struct, eq=False):
     async def _process(self, entrant: Entrant, scratch: Path) -> Process:
         """Starts a process inside of its isolation layers."""
         limits, env = self.limits, environment(scratch)
-        self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
+        if self._not_hidden_yet:
+            self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
         if entrant not in self._builds:  # looked up once, because it searches folders
             self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         spec = SandboxSpec(

@@ -175,7 +175,7 @@ class FrameBuilder:
             calls[call.player] = ShownCall(
                 None if params == view else params | dict.fromkeys(same),
                 same,
-                messages.Clock(milliseconds(per_call_s), milliseconds(clock.remaining_s), milliseconds(clock.last_s)),
+                clock.shown(milliseconds(per_call_s)),
                 limit_s if isfinite(limit_s) else None,
             )
         return as_plain(calls)

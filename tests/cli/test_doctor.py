@@ -20,7 +20,7 @@ DEBIAN = {
 """/usr/bin/python3.11 of Debian 12."""
 PYENV = {
     "CC": "gcc",
-    "CONFIG_ARGS": "'--prefix=/root/.pyenv/versions/3.11.7' '--enable-shared'",
+    "CONFIG_ARGS": "'--prefix=/home/ann/.pyenv/versions/3.11.7' '--enable-shared'",
     "PGO_PROF_USE_FLAG": "-fprofile-use -fprofile-correction",
     "PY_CFLAGS_NODIST": "-std=c11 -Wextra -fvisibility=hidden  -I./Include/internal",
     "Py_DEBUG": 0,
