@@ -24,7 +24,7 @@ from referee.games.contract import Setup
 from referee.games.dice import Dice
 from referee.harness.paths import KITS
 from referee.harness.process.usage import cpu_clock, cpu_ns
-from referee.harness.programs.spec import Entrant, entrant, environment
+from referee.harness.programs.spec import Entrant, entrant, environment, scratch_variables
 from referee.protocol.connection import AnswerDecoder, Connection
 from referee.protocol.messages import NEED_DATA, Clock, Encoding, Initialize, Limits
 from referee.tools.toolchains import TOOLCHAINS, missing
@@ -74,7 +74,7 @@ def rounds(bot: Entrant, encoding: Encoding, calls: int) -> list[float]:
         process = subprocess.Popen(
             bot.argv,
             cwd=bot.cwd,
-            env=environment(Path(scratch)),
+            env=environment() | scratch_variables(Path(scratch)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -44,6 +44,10 @@ class HiddenFiles(Struct, frozen=True):
         places = self.places | all_folders | {os.path.dirname(path) for path in new}
         return HiddenFiles(all_folders, self.files | new, places)
 
+    def existing_places(self) -> tuple[str, ...]:
+        """Returns the `places` that exist now."""
+        return tuple(place for place in sorted(self.places) if os.path.isdir(place))
+
     def matches(self, path: str) -> bool:
         """Whether a file or folder in one of the places is a replay or a companion of one."""
         name = os.path.basename(path)
@@ -79,7 +83,7 @@ def select_visible(
     there are too many entries.
     """
     named_paths = {path for path in readable if not (os.path.dirname(path) in hidden.places and hidden.matches(path))}
-    places = [place for place in sorted(hidden.places) if os.path.isdir(place)]
+    places = hidden.existing_places()
     empty_folders = outermost(
         place
         for place in places

@@ -4,18 +4,18 @@ A *guarantee* is a promise (`GUARANTEES`). A *layer* keeps it, and differs betwe
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from msgspec import Struct
 
-from referee.harness.errors import NotIsolated, RunError, UsageError
+from referee.harness.errors import NotIsolated, UsageError
 from referee.harness.isolation import launcher_build, visible_paths
 from referee.harness.isolation.hidden_files import HiddenFiles, VisiblePaths, select_visible
 from referee.harness.isolation.launcher_build import without
 from referee.harness.isolation.layers import account, cgroups, landlock, namespaces, seccomp
-from referee.harness.isolation.layers.cgroups import Group
+from referee.harness.isolation.layers.cgroups import Group, Groups
 from referee.harness.isolation.layers.namespaces import SandboxFiles
 from referee.harness.isolation.probe import Machine, probe, sandbox_command
 from referee.harness.isolation.supervisor import PORTABLE, STATUS
@@ -152,13 +152,14 @@ NO_SANDBOX = Sandbox()
 
 
 class SandboxSpec(Struct, frozen=True):
-    """The requirements for the sandbox of one bot."""
+    """The requirements for the sandboxes of one program."""
 
     argv: Sequence[str]
     cwd: Path
     path: str
     """Its PATH."""
     scratch: Path
+    """The scratch folder of all bots, or what stands for it in the plan (`shares_scratch`)."""
     whole: tuple[str, ...]
     """Folders of builds: a bot that needs a file of one may read all of it."""
     memory_bytes: int | None
@@ -168,22 +169,63 @@ class SandboxSpec(Struct, frozen=True):
     hidden: HiddenFiles = HiddenFiles()
 
 
+GROUP = "\0group"
+"""Stands for the steps into a control group in the sandbox launcher's command line."""
+
+
+class SandboxPlan(Struct, frozen=True):
+    """All that the sandboxes of one program have in common. Made by `plan_sandbox`."""
+
+    spec: SandboxSpec
+    layers: Mapping[str, str]
+    launcher: tuple[str, ...] = ()
+    """The command line, with `GROUP`, `account.ACCOUNT` and the scratch folder of `spec` in it."""
+    places: tuple[int, ...] = ()
+    """Where these are in the command line."""
+    groups: Groups = Groups(())
+    forks: bool = False
+    """Whether the sandbox launcher continues in a child."""
+    accounts: bool = False
+    """Whether every bot has an account of its own."""
+
+    def make(self, scratch: Path, kept_group: Callable[[], Group | None]) -> Sandbox:
+        """Makes the sandbox of one bot. OSError if it gets no kept control group and a new one cannot be made."""
+        uid = str(account.draw()) if self.accounts else ""
+        if uid and not shares_scratch(self.layers):
+            os.chown(scratch, int(uid), int(uid))
+            os.chmod(scratch.parent, 0o711)
+        group = kept_group() or self.groups.make(self.spec.memory_bytes, self.spec.processes)
+        words = [*self.launcher]
+        for place in reversed(self.places):
+            if words[place] == GROUP:
+                words[place : place + 1] = () if group is None else group.steps(self.forks)
+            else:
+                word = words[place].replace(account.ACCOUNT, uid)
+                words[place] = str(scratch) if word == str(self.spec.scratch) else word
+        return Sandbox(tuple(words), self.layers, group)
+
+
 def vacate_cgroup(isolation: Isolation) -> AbstractContextManager[None]:
     """Wraps the starts of bots: our process may have to leave its control group for the block."""
     return nullcontext() if isolation.mode == "off" or PORTABLE or without("cgroup") else cgroups.vacate()
 
 
-def make_sandbox(isolation: Isolation, spec: SandboxSpec) -> Sandbox:
-    """Makes the sandbox of a bot. NotIsolated if a requirement is not met, OSError if its control group fails."""
+def shares_scratch(layers: Mapping[str, str]) -> bool:
+    """Whether all bots may have the same scratch folder, because each sees an empty one of its own there."""
+    return layers["disk"] != "poll"
+
+
+def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
+    """Plans the sandboxes of a program. NotIsolated if a requirement is not met, OSError if files cannot be listed."""
     layers = layer_by_guarantee(isolation)
     if isolation.mode == "off" or PORTABLE:
         _require(isolation, layers)
-        return Sandbox(layers=layers)
+        return SandboxPlan(spec, layers)
     machine = probe()
     paths = visible_paths.required_paths(tuple(spec.argv), spec.cwd, spec.path, (*spec.whole, *isolation.readable))
     visible = select_visible(paths, isolation.writable, spec.hidden, can_empty=machine.namespaces is not None)
-    uid = _own_account(spec, machine, visible)
-    if uid is None:
+    accounts = _accounts(spec, machine, visible)
+    if not accounts:
         layers["account"] = NONE
     _require(isolation, layers)
     files = SandboxFiles(
@@ -192,16 +234,13 @@ def make_sandbox(isolation: Isolation, spec: SandboxSpec) -> Sandbox:
         writable=isolation.writable,
         scratch=str(spec.scratch),
         scratch_bytes=spec.scratch_bytes,
-        owner=uid,
+        owner=account.ACCOUNT if accounts else None,
     )
-    inner_steps = _inner_steps(machine, files, spec)
-    group = machine.groups.make(spec.memory_bytes, spec.processes)
-    try:
-        group_steps = group.steps(forks=machine.namespaces in ("own", "user")) if group is not None else ()
-        return Sandbox((*sandbox_command(machine.namespaces, files, group_steps, inner_steps), "--"), layers, group)
-    except (OSError, RunError):
-        Sandbox(group=group).remove()
-        raise
+    group = [GROUP] if machine.groups.hierarchies else []
+    command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
+    places = [place for place, word in enumerate(command) if word in (GROUP, files.scratch) or account.ACCOUNT in word]
+    forks = machine.namespaces in ("own", "user")
+    return SandboxPlan(spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts)
 
 
 def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Sandbox:
@@ -231,10 +270,10 @@ def _link_paths(isolation: Isolation, spec: SandboxSpec) -> list[str]:
     return [*visible_paths.SYSTEM_FOLDERS, str(KITS), *files, *folders, *isolation.readable]
 
 
-def _own_account(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> int | None:
-    """Returns a new account for a bot, if that can reach the bot's files, and gives it the scratch folder."""
+def _accounts(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> bool:
+    """Whether each bot can have a new account, which must be able to reach the bot's files."""
     if not machine.has("account"):
-        return None
+        return False
     mounted = frozenset(visible.paths) if machine.namespaces else frozenset()
     # Not the whole package for a built-in bot.
     folder = os.path.realpath(spec.cwd if spec.cwd != HOME else spec.argv[0])
@@ -244,13 +283,7 @@ def _own_account(spec: SandboxSpec, machine: Machine, visible: VisiblePaths) -> 
         paths = [path for path in inner if not os.path.islink(path)]
     paths += [word for word in spec.argv if word.startswith("/") and os.path.isfile(word)]
     paths += visible_paths.paths_of_original(spec.argv)
-    if not account.is_open(paths, mounted, visible.empty_folders):
-        return None
-    uid = account.draw()
-    if machine.namespaces is None:
-        os.chown(spec.scratch, uid, uid)
-        os.chmod(spec.scratch.parent, 0o711)
-    return uid
+    return account.is_open(paths, mounted, visible.empty_folders)
 
 
 def _inner_steps(machine: Machine, files: SandboxFiles, spec: SandboxSpec) -> list[str]:

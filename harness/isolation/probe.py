@@ -101,7 +101,7 @@ def _no_account(namespace: str | None) -> str | None:
         return "only root can change accounts"
     if namespace in ("user", "bwrap"):
         return "a user namespace holds one account only"
-    return _trial(namespace, account.steps(account.draw()))
+    return _trial(namespace, account.steps(str(account.draw())))
 
 
 def _trial(namespace: str | None, steps: Sequence[str]) -> str | None:

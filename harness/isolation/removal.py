@@ -21,6 +21,11 @@ def remove(folder: str | os.PathLike[str]) -> None:
     changed, and the content of a nested folder is moved up before it is removed.
     """
     try:
+        os.rmdir(folder)
+        return
+    except OSError:
+        pass  # it is not empty, or a link
+    try:
         if os.path.islink(folder):
             os.unlink(folder)
             return

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import count
@@ -33,7 +34,7 @@ SPAWNER_S = 2.0
 FINISH_S = 2.0
 """Time that a spawner has to exit."""
 MAX_IDLE = 8
-"""Most idle supervisors that are kept for the next bots."""
+"""Most idle supervisors, and most control groups, that are kept for the next bots."""
 
 
 class Process:
@@ -61,6 +62,8 @@ class Process:
         self.isolation: Mapping[str, str] = {}
         """The layer of each guarantee for this bot."""
         self.group: Group | None = None
+        self.keep_group: Callable[[Group], None] = Group.remove
+        """Takes over the control group when nothing in it is left."""
         self.scratch: Path | None = None
         self.exit_code: int | None = None
         self.cpu_s: float | None = None
@@ -72,7 +75,7 @@ class Process:
         self._idle = False  # whether the supervisor is idle: it sends nothing more about this bot
         self._reading = trio.Lock()  # one task reads messages; a cancelled one may not have noticed yet
         self._unread = b""
-        self._pidfd = -1  # of the bot; unlike its pid, it is never reused
+        self._pidfd = -1  # of the bot or its namespace's first process; unlike a pid, it is never reused
 
     async def started(self) -> bool:
         """Waits for the start; False = no supervisor has answered. RunError if the program cannot be started.
@@ -101,8 +104,13 @@ class Process:
             return True
         self.pid, self.root, self.earlier_cpu_s = message.pid, message.root, message.earlier_cpu_s
         with suppress(ProcessLookupError):
-            self._pidfd = -1 if PORTABLE else os.pidfd_open(self.pid)
+            self._pidfd = -1 if PORTABLE else os.pidfd_open(self.root if self._has_namespace else self.pid)
         return True
+
+    @property
+    def _has_namespace(self) -> bool:
+        """Whether its processes have a namespace, which ends with the first of them."""
+        return self.root != self.supervisor
 
     async def exited(self, patience_s: float) -> int | None:
         """Waits for the bot to exit. Returns its exit code; None if it still runs."""
@@ -122,11 +130,12 @@ class Process:
     def kill(self) -> None:
         """Requests the end of the whole process tree. Never blocks.
 
-        Kills the bot directly too, since it may have stopped its supervisor.
+        Kills the bot directly too, since it may have stopped its supervisor: in a namespace with everything in it, else
+        with everything in its control group.
         """
         if self.closed:
             return  # its pid may belong to another process by now
-        if self.group is not None:
+        if self.group is not None and not self._has_namespace:
             self.group.kill()
         with suppress(OSError):
             self.control.send(KILL)
@@ -150,7 +159,8 @@ class Process:
         self.close()
         if self.group is not None:
             self.cpu_s = max(filter(None, (self.cpu_s, self.group.cpu_s())), default=None)
-            self.group.remove()
+            (self.keep_group if self._idle and self._has_namespace else Group.remove)(self.group)
+            self.group = None  # its numbers may soon be those of another bot
 
     async def _tree_ended(self, patience_s: float) -> bool:
         """Waits until the supervisor has ended or is idle."""
@@ -255,6 +265,7 @@ class Spawner:
         self._folder = folder
         self._started: set[Process] = set()  # processes with open descriptors
         self._idle: list[IdleSupervisor] = []
+        self._groups: deque[Group] = deque()  # of bots that have ended, for the next ones
         self._killed_marks = set[int]()  # of killed spawners: we have adopted the processes of their bots
         self._start_process()
 
@@ -276,8 +287,31 @@ class Spawner:
         except BaseException:
             sandbox.remove()
             raise
-        process.isolation, process.group = sandbox.layers, sandbox.group
+        process.isolation, process.group, process.keep_group = sandbox.layers, sandbox.group, self._keep_group
         return process
+
+    def kept_group(self) -> Group | None:
+        """Returns the control group of a bot that has ended; None if no group is good for another bot.
+
+        All bots of a spawner have the same limits. The group that has waited longest comes first, since the kernel
+        frees memory with delay.
+        """
+        while self._groups:
+            group = self._groups.popleft()
+            if group.renew():
+                return group
+            group.remove()
+        return None
+
+    def _keep_group(self, group: Group) -> None:
+        self._groups.append(group)
+        if len(self._groups) > MAX_IDLE:
+            self._groups.popleft().remove()
+
+    def remove_groups(self) -> None:
+        """Removes the control groups of bots that have ended."""
+        while self._groups:
+            self._groups.popleft().remove()
 
     async def _start(self, request: Request) -> Process:
         if (process := await self._start_by_idle(request)) is not None:
@@ -339,6 +373,7 @@ class Spawner:
     def close(self) -> None:
         """Ends the spawner and everything that it has started."""
         self._end_idle()
+        self.remove_groups()
         end_spawner(self._process, self._requests, self._mark)
         self.end_strays()
 

@@ -4,6 +4,7 @@ Messages are lines of JSON. A bot that can write to the control socket may send 
 """
 
 import json
+import os
 import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from referee.harness.isolation.plan import Sandbox
-from referee.harness.isolation.supervisor import REQUEST, Request
+from referee.harness.isolation.supervisor import PORTABLE, REQUEST, Request
 
 NO_RLIMITS: Mapping[str, int] = {}
 
@@ -76,7 +77,11 @@ def make_request(
 
 def send_request(requests: socket.socket, request: Request, descriptors: list[int]) -> None:
     """Sends a request to a spawner or an idle supervisor. OSError if it is gone or does not read."""
-    with TemporaryFile() as file:
-        file.write(json.dumps(request).encode())
+    try:
+        content = msgspec.json.encode(request)
+    except UnicodeEncodeError:  # a path that is not UTF-8
+        content = json.dumps(request).encode()
+    with TemporaryFile(buffering=0) if PORTABLE else open(os.memfd_create("request"), "r+b", 0) as file:
+        file.write(content)
         file.seek(0)
         socket.send_fds(requests, [REQUEST], [file.fileno(), *descriptors])

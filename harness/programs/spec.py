@@ -324,17 +324,20 @@ PREFIXES = tuple(KINDS)
 VARIABLES = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "JAVA_HOME", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
-def environment(scratch: Path) -> dict[str, str]:
-    """Returns a bot's environment variables; its home and its temporary folder are `scratch`."""
+def environment() -> dict[str, str]:
+    """Returns a bot's environment variables, except those of `scratch_variables`."""
     variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     return variables | {
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
         "PYTHONPATH": str(KITS / "python"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",  # a set of strings has the same order in every process, so that a seed fixes the answers
         "REFEREE_BOT": "1",  # makes a kit keep prints off the wire from the start, and not only after run()
     }
+
+
+def scratch_variables(scratch: Path) -> dict[str, str]:
+    """Returns the environment variables of a bot's home and of its temporary folder."""
+    return {"HOME": str(scratch), "TMPDIR": str(scratch)}
 
 
 def start_hint(program: str) -> str:

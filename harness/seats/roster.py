@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from msgspec import Struct, field
 from referee.harness.errors import NotIsolated, RunError, ungrouped
 from referee.harness.isolation import plan
 from referee.harness.isolation.hidden_files import HiddenFiles
-from referee.harness.isolation.plan import SandboxSpec
+from referee.harness.isolation.plan import SandboxPlan, SandboxSpec
 from referee.harness.isolation.removal import remove
 from referee.harness.isolation.self_protection import need_descriptors
-from referee.harness.isolation.spawner import Process, Spawner, open_spawner
+from referee.harness.isolation.spawner import Spawner, open_spawner
 from referee.harness.paths import REPLAYS, TOURNAMENTS
 from referee.harness.process.bot_process import BotProcess
 from referee.harness.process.limits import Limits, rlimits
@@ -23,7 +23,7 @@ from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import PREFIX, Entrant, environment, start_hint
+from referee.harness.programs.spec import PREFIX, Entrant, environment, scratch_variables, start_hint
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.script import ScriptSeat
@@ -55,7 +55,12 @@ class Roster(Struct, eq=False):
     _idle: dict[Entrant, list[Seat]] = {}
     _expected: tuple[Entrant, ...] = ()
     _builds: dict[Entrant, tuple[str, ...]] = {}
-    _scratches: dict[Seat, Path] = {}
+    _plans: dict[Entrant, SandboxPlan] = {}
+    _hidden_by_plans: tuple[HiddenFiles, tuple[str, ...]] | None = None
+    _rlimits: Mapping[str, int] = {}
+    _environment: dict[str, str] = field(default_factory=environment)
+    _scratches: dict[Seat, Path | None] = {}
+    """All bots, and the scratch folders that go with them."""
     _not_hidden_yet: list[str] = []
     """Replays in folders that are hidden already. The next start hides them: a series has one for every match."""
     _hidden: HiddenFiles = field(default_factory=lambda: HiddenFiles().extended((), (REPLAYS, TOURNAMENTS)))
@@ -156,54 +161,84 @@ class Roster(Struct, eq=False):
                     nursery.start_soon(self._prepare, entrant)
         finally:
             self._spawner.end_strays()
-            for folder in folders:
+            for folder in filter(None, folders):
                 remove(folder)
 
     async def close(self, orderly: bool) -> None:
         """Ends all bots that were started, also those in a match."""
         self._expected = ()
         await self.end(list(self._scratches), orderly)
+        self._spawner.remove_groups()
 
     async def start(self, entrant: Entrant) -> Bot:
         """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
+        sandboxes = self._plan(entrant)
+        shared = sandboxes.spec.scratch if plan.shares_scratch(sandboxes.layers) else None
+        scratch = shared or self._make_folder(entrant, os.urandom(8).hex())
+        env = self._environment | scratch_variables(scratch)
         try:
-            self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)  # a bot may have removed it
-            scratch = Path(tempfile.mkdtemp(dir=self._scratch))
-        except OSError as error:
-            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        program = BotProcess(await self._process(entrant, scratch), self.limits)
+            sandbox = sandboxes.make(scratch, self._spawner.kept_group)
+            process = await self._spawner.start(entrant.argv, entrant.cwd, env, self._rlimits, sandbox)
+        except (OSError, RunError) as error:
+            raise _not_started(entrant, error) from error
+        process.scratch = scratch
+        program = BotProcess(process, self.limits)
         bot = Bot(self._make_transport(program), program, self.limits)
-        self._scratches[bot] = scratch
+        self._scratches[bot] = None if shared else scratch
         self._nursery.start_soon(bot.watch)
         return bot
 
-    async def _process(self, entrant: Entrant, scratch: Path) -> Process:
-        """Starts a process inside of its isolation layers."""
-        limits, env = self.limits, environment(scratch)
+    def _make_folder(self, entrant: Entrant, name: str) -> Path:
+        folder = self._scratch / name
+        try:
+            try:
+                os.mkdir(folder, 0o700)
+            except FileNotFoundError:  # a bot has removed the folder above it
+                self._scratch.mkdir(0o700, parents=True)
+                os.mkdir(folder, 0o700)
+        except OSError as error:
+            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
+        return folder
+
+    def _plan(self, entrant: Entrant) -> SandboxPlan:
+        """Returns the plan for the sandboxes of a program. It is made once, unless other files must be hidden."""
         if self._not_hidden_yet:
             self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
+        hidden = self._hidden, self._hidden.existing_places()
+        if hidden != self._hidden_by_plans:
+            self._hidden_by_plans = hidden
+            self._plans.clear()
+        if (made := self._plans.get(entrant)) is None:
+            try:
+                made = self._plans[entrant] = self._new_plan(entrant)
+            except NotIsolated as error:
+                raise NotIsolated(f"{entrant.name} is not started: {error}") from error
+            except (OSError, RunError) as error:
+                raise _not_started(entrant, error) from error
+            if plan.shares_scratch(made.layers) and not made.spec.scratch.exists():
+                self._make_folder(entrant, made.spec.scratch.name)
+        return made
+
+    def _new_plan(self, entrant: Entrant) -> SandboxPlan:
+        limits = self.limits
         if entrant not in self._builds:  # looked up once, because it searches folders
             self._builds[entrant] = build_cache.builds_in((*entrant.argv, str(entrant.cwd)))
         spec = SandboxSpec(
             argv=entrant.argv,
             cwd=entrant.cwd,
-            path=env.get("PATH", ""),
-            scratch=scratch,
+            path=self._environment.get("PATH", ""),
+            scratch=self._scratch / "scratch",
             whole=self._builds[entrant],
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
             scratch_bytes=limits.scratch_bytes,
             hidden=self._hidden,
         )
-        try:
-            sandbox = plan.make_sandbox(limits.isolation, spec)
-            process = await self._spawner.start(entrant.argv, entrant.cwd, env, rlimits(limits), sandbox)
-        except NotIsolated as error:
-            raise NotIsolated(f"{entrant.name} is not started: {error}") from error
-        except (OSError, RunError) as error:
-            raise RunError(f"{entrant.name} cannot be started: {error}{start_hint(entrant.argv[0])}") from error
-        process.scratch = scratch
-        return process
+        return plan.plan_sandbox(limits.isolation, spec)
+
+
+def _not_started(entrant: Entrant, error: Exception) -> RunError:
+    return RunError(f"{entrant.name} cannot be started: {error}{start_hint(entrant.argv[0])}")
 
 
 @asynccontextmanager
@@ -215,7 +250,7 @@ async def open_roster(
     with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch, ungrouped():
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(stall_clock().beat)
-            roster = Roster(limits, spawner, nursery, scratch, make_transport, make_seat)
+            roster = Roster(limits, spawner, nursery, scratch, make_transport, make_seat, _rlimits=rlimits(limits))
             done = False
             try:
                 yield roster

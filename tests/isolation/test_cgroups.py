@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,12 @@ from scripted import Arena
 from referee.harness.errors import RunError
 from referee.harness.isolation import plan
 from referee.harness.isolation.layers import cgroups
-from referee.harness.isolation.layers.cgroups import Groups, Hierarchy
+from referee.harness.isolation.layers.cgroups import Group, Groups, Hierarchy
 from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove_group
+from referee.harness.match.match import play
+from referee.harness.match.verdict import Verdict
 from referee.harness.process.limits import Limits
 from referee.harness.seats.roster import open_roster
 
@@ -106,6 +109,103 @@ def test_the_files_of_version_2_are_written_and_read(tmp_path: Path) -> None:
     (folder / "cgroup.kill").touch()
     group.kill()
     assert (folder / "cgroup.kill").read_text() == "1"
+
+
+def test_a_group_counts_from_its_last_bot_on(tmp_path: Path) -> None:
+    group, folder = written_group(tmp_path)
+    (folder / "cpu.stat").write_text("usage_usec 900000\n")
+    (folder / "memory.stat").write_text("anon 4096\nshmem 8192\n")
+    (folder / "memory.current").write_text(str(1 << 20))
+    assert group.renew()
+    assert (group.memory_bytes(), group.cpu_s()) == (0, 0.0)
+    assert (folder / "memory.max").read_text() == str(65 << 20), "the next bot has 64 MiB beside what is left"
+    (folder / "cpu.stat").write_text("usage_usec 1900000\n")
+    (folder / "memory.stat").write_text("anon 104096\nshmem 8192\n")
+    assert (group.memory_bytes(), group.cpu_s()) == (100_000, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("memory.current", str((1 << 20) + 4096)),
+        ("memory.events", "max 1\noom 1\noom_kill 1\n"),
+        ("pids.current", "1"),
+        ("cgroup.kill", None),
+    ],
+)
+def test_a_group_with_traces_of_a_bot_gets_no_other(tmp_path: Path, file: str, text: str | None) -> None:
+    group, folder = written_group(tmp_path)
+    if text is None:
+        group.kill()
+    else:
+        (folder / file).write_text(text)
+    assert not group.renew()
+
+
+def written_group(base: Path) -> tuple[Group, Path]:
+    """Returns a group of version 2 whose files are ordinary ones, as its first bot leaves them, and its folder."""
+    group = Groups((Hierarchy(base, frozenset({"memory", "pids", "cpu"}), unified=True),)).make(64 << 20, 10)
+    assert group is not None
+    folder = Path(group.paths()[0])
+    for file in ("memory.current", "pids.current", "memory.events", "memory.stat", "cpu.stat", "cgroup.kill"):
+        (folder / file).write_text("0")
+    return group, folder
+
+
+HOLDS = """
+greet(); os.write(2, open('/proc/self/cgroup', 'rb').read())
+burnt_s, held_bytes = float(sys.argv[1]), int(sys.argv[2])
+with open("/dev/shm/held", "wb") as file: file.write(bytes(held_bytes))
+while time.process_time() < burnt_s: pass
+for name in sys.argv[3:]: put(name)
+call()
+"""
+LIGHT, GREEDY, BOMB = ("0", "0"), ("0.3", str(20 << 20)), ("0", str(48 << 20))
+"""CPU time in seconds, and bytes in shared memory, where only the kernel sees a limit of 32 MiB exceeded."""
+
+
+async def play_in_turn(arena: Arena, *kinds: tuple[str, str]) -> list[tuple[Verdict, list[str]]]:
+    """Plays a match of fresh bots for each kind of the first one. Returns verdicts and the bots' control groups."""
+    layers = plan.layer_by_guarantee(Isolation())
+    if (layers["kill"], layers["hidden"]) != ("pidns", "cgroup"):
+        pytest.skip("no control groups here that are kept for other bots: see `referee doctor`")
+    limits = Limits(memory_bytes=32 << 20, isolation=Isolation(writable=(str(arena.folder),)))
+    rival = arena.bot(HOLDS, *LIGHT, "C", "E", name="rival")
+    played = []
+    async with open_roster(limits) as roster:
+        for kind in kinds:
+            verdict = await play(arena.match(arena.bot(HOLDS, *kind, "NW", "W", "SW"), rival), roster)
+            lines = [Path(str(seat.stderr)).read_text().splitlines() for seat in verdict.seats]
+            played.append((verdict, [re.findall(r"referee-\d+-\d+", "".join(each))[0] for each in lines]))
+            await trio.sleep(0.3)  # in which the kernel frees the memory of bots that have ended
+    return played
+
+
+@pytest.mark.trio
+async def test_a_bot_in_a_kept_group_is_not_charged_for_another(arena: Arena) -> None:
+    (greedy, before), (light, after) = await play_in_turn(arena, GREEDY, LIGHT)
+    assert sorted(before) == sorted(after)
+    assert greedy.seats[0].cpu_s > 0.3
+    assert greedy.seats[0].peak_memory_bytes > 20 << 20
+    assert (light.result.ranks, light.faults) == ((1, 2), ())
+    for seat in light.seats:
+        assert seat.cpu_s < 0.2
+        assert seat.peak_memory_bytes < 16 << 20
+
+
+@pytest.mark.trio
+async def test_a_bot_gets_no_group_in_which_the_kernel_has_killed_another(arena: Arena) -> None:
+    (bomb, before), (light, after) = await play_in_turn(arena, BOMB, LIGHT)
+    assert [fault.detail for fault in bomb.faults] == ["exceeded the memory limit (32.0 MiB) and was killed"]
+    assert before[0] not in after
+    assert (light.result.ranks, light.faults) == ((1, 2), ())
+
+
+@pytest.mark.trio
+async def test_a_kept_group_still_holds_the_memory_limit(arena: Arena) -> None:
+    (_, before), (bomb, after) = await play_in_turn(arena, LIGHT, BOMB)
+    assert sorted(before) == sorted(after)
+    assert [fault.detail for fault in bomb.faults] == ["exceeded the memory limit (32.0 MiB) and was killed"]
 
 
 ENTERS = """

@@ -280,6 +280,29 @@ async def test_a_reused_bot_restarts_if_it_could_see_the_next_replay(arena: Aren
     assert processes[0] == processes[1] != processes[2]
 
 
+@pytest.mark.trio
+async def test_a_folder_that_is_made_during_the_run_is_hidden_from_the_next_bot(
+    arena: Arena, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lists = "greet(); print(os.listdir('.'), os.path.exists('made') and os.listdir('made'), file=sys.stderr)\n"
+    entrants = [
+        arena.bot(lists + "put('NW'); put('W'); put('SW'); call()"),
+        arena.bot("greet(); put('C'); put('E'); call()", name="b"),
+    ]
+    match = msgspec.structs.replace(arena.match(*entrants), replay=tmp_path_factory.mktemp("replays") / "match.jsonl")
+    seen = []
+    async with open_roster(Limits(isolation=Isolation())) as roster:
+        await roster.hide(folders=[arena.folder / "made"])
+        for _ in range(2):
+            verdict = await play(match, roster)
+            assert not verdict.faults
+            seen.append(Path(str(verdict.seats[0].stderr)).read_text())
+            (arena.folder / "made").mkdir(exist_ok=True)
+            (arena.folder / "made" / "secret").touch()
+    assert "bot.py" in seen[1]
+    assert "secret" not in seen[1]
+
+
 @pytest.mark.parametrize("without", ["", "namespaces"], ids=lambda names: f"without {names or 'nothing'}")
 def test_a_replay_among_thousands_of_files_is_hidden(place: Path, without: str) -> None:
     """The launcher's command line is longer than a message between processes."""

@@ -12,6 +12,8 @@ from collections.abc import Collection, Sequence
 
 from referee.harness.isolation.layers.cgroups import tasks
 
+ACCOUNT = "\0account"
+"""Stands for the number of an account in the sandbox launcher's command line until it is drawn. No path holds it."""
 FIRST, COUNT = 0x70000000, 0x0F000000
 """Account numbers above those of people, services and containers, and below 2^31."""
 MAX_FILES = 4000
@@ -23,9 +25,9 @@ def draw() -> int:
     return FIRST + secrets.randbelow(COUNT)
 
 
-def steps(uid: int) -> list[str]:
+def steps(uid: str) -> list[str]:
     """Returns the steps of the sandbox launcher."""
-    return ["account", str(uid), str(uid)]
+    return ["account", uid, uid]
 
 
 def limit_tasks(processes: int | None) -> list[str]:

@@ -22,6 +22,7 @@ NEEDED = frozenset({"memory", "pids"})
 V1_NAMES = {
     "memory.max": "memory.limit_in_bytes",
     "memory.swap.max": "memory.memsw.limit_in_bytes",
+    "memory.current": "memory.usage_in_bytes",
     "memory.events": "memory.oom_control",
     "anon": "total_rss",
     "shmem": "total_shmem",
@@ -30,6 +31,9 @@ V1_NAMES = {
 """The names in version 1 of files and fields of version 2, where they differ."""
 FILE_BYTES = 1 << 14
 """No file of a group that we read is longer."""
+MOST_LEFT_BYTES = 1 << 20
+"""Memory that a group may still hold when it gets another bot. The kernel frees its own memory for a bot that has ended
+within a tenth of a second, and keeps files of the disk in memory until it needs the room."""
 TASKS_PER_PROCESS = 4
 """The kernel counts threads as processes."""
 
@@ -73,13 +77,13 @@ class Groups:
 
 
 def _make(hierarchies: Iterable[Hierarchy], name: str, memory_bytes: int | None, processes: int | None) -> "Group":
-    group = Group([])
+    group = Group([], memory_bytes)
     try:
         for hierarchy in hierarchies:
             folder = hierarchy.base / f"referee-{os.getpid()}-{name}"
             folder.mkdir()
             group.folders.append((folder, hierarchy))
-            for file, value in _limits(hierarchy, memory_bytes, processes):
+            for file, value in (*_memory_limits(hierarchy, memory_bytes), *_task_limit(hierarchy, processes)):
                 (folder / hierarchy.name(file)).write_text(str(value))
     except OSError:
         group.remove()
@@ -87,22 +91,59 @@ def _make(hierarchies: Iterable[Hierarchy], name: str, memory_bytes: int | None,
     return group
 
 
-def _limits(hierarchy: Hierarchy, memory_bytes: int | None, processes: int | None) -> Iterator[tuple[str, int]]:
+def _memory_limits(hierarchy: Hierarchy, memory_bytes: int | None) -> Iterator[tuple[str, int]]:
     if memory_bytes is not None and "memory" in hierarchy.controllers:
         yield "memory.max", memory_bytes
         if (hierarchy.base / hierarchy.name("memory.swap.max")).exists():
             yield "memory.swap.max", 0 if hierarchy.unified else memory_bytes  # version 1 limits the sum of both
+
+
+def _task_limit(hierarchy: Hierarchy, processes: int | None) -> Iterator[tuple[str, int]]:
     if processes is not None and "pids" in hierarchy.controllers:
         yield "pids.max", tasks(processes)
 
 
 class Group:
-    """The control group of one bot, which holds everything that the bot starts."""
+    """The control group of a bot, which holds everything that the bot starts. Another bot may have it later."""
 
-    def __init__(self, folders: list[tuple[Path, Hierarchy]]) -> None:
+    def __init__(self, folders: list[tuple[Path, Hierarchy]], memory_limit_bytes: int | None = None) -> None:
         self.folders = folders
-        self._files: dict[Path, int] = {}
+        self._memory_limit_bytes = memory_limit_bytes
+        self._files: dict[str, int] = {}
         """Open files: opening one takes five times as long as reading it."""
+        self._was_killed = False
+        self._is_raised = False
+        self._earlier_us = 0  # CPU time of earlier bots
+        self._left_bytes = 0  # memory of earlier bots that was still counted when this one started
+
+    def renew(self) -> bool:
+        """Prepares the group for another bot. Returns False if that bot could be blamed for an earlier one.
+
+        Counters of the kernel cannot be set back. So CPU time counts from here. A group in which the kernel has killed
+        a process is of no use again: neither at the memory limit, nor by `kill`, after which Linux 6.18 also kills the
+        next process that starts in the group.
+        """
+        held_bytes = self._sum("memory", "memory.current", "")
+        alive = self._sum("pids", "pids.current", "")
+        if self._was_killed or alive or (held_bytes or 0) > MOST_LEFT_BYTES or self.out_of_memory():
+            return False
+        try:
+            self._raise_limit()
+        except OSError:
+            return False
+        self._earlier_us = self._cpu_us() or 0
+        self._left_bytes = self._sum("memory", "memory.stat", "anon", "shmem") or 0
+        return True
+
+    def _raise_limit(self) -> None:
+        """Makes room for what earlier bots have left, so that the next one has as much memory as the first."""
+        if self._is_raised or self._memory_limit_bytes is None:
+            return
+        for folder, hierarchy in self.folders:
+            limits = [*_memory_limits(hierarchy, self._memory_limit_bytes + MOST_LEFT_BYTES)]
+            for file, value in reversed(limits):  # version 1 wants memory below the sum of memory and swap
+                (folder / hierarchy.name(file)).write_text(str(value))
+        self._is_raised = True
 
     def paths(self) -> list[str]:
         return [str(folder) for folder, _ in self.folders]
@@ -119,7 +160,7 @@ class Group:
             if hierarchy.unified and forks:
                 steps += ["child_cgroup", str(folder)]
             else:
-                steps += ["cgroup", str(folder / hierarchy.name("cgroup.procs"))]
+                steps += ["cgroup", f"{folder}/{hierarchy.name('cgroup.procs')}"]
         return steps
 
     def out_of_memory(self) -> bool:
@@ -128,12 +169,16 @@ class Group:
 
     def memory_bytes(self) -> int | None:
         """Returns the memory that it holds, files in memory included but no page cache; None = not counted."""
-        return self._sum("memory", "memory.stat", "anon", "shmem")
+        held_bytes = self._sum("memory", "memory.stat", "anon", "shmem")
+        return None if held_bytes is None else max(0, held_bytes - self._left_bytes)
 
     def cpu_s(self) -> float | None:
         """Returns the CPU time of everything in it, unreaped children included; None = not counted."""
-        used_us = self._sum("cpu", "cpu.stat", "usage_usec")
-        return None if used_us is None else used_us / 1e6
+        used_us = self._cpu_us()
+        return None if used_us is None else (used_us - self._earlier_us) / 1e6
+
+    def _cpu_us(self) -> int | None:
+        return self._sum("cpu", "cpu.stat", "usage_usec")
 
     def kill(self) -> None:
         """Kills everything in it at once, where the kernel can."""
@@ -141,23 +186,26 @@ class Group:
             if hierarchy.unified:
                 with suppress(OSError):
                     (folder / "cgroup.kill").write_text("1")
+                    self._was_killed = True
 
     def _sum(self, controller: str, file: str, *names: str) -> int | None:
-        """Adds up numbers in a controller's file; missing ones are 0. None = no hierarchy has this controller."""
+        """Adds up numbers in a controller's file; missing ones are 0. None = no hierarchy has this controller.
+
+        The name of the only number in a file is "".
+        """
         for folder, hierarchy in self.folders:
             if controller in hierarchy.controllers:
-                numbers = self._read(folder / hierarchy.name(file))
-                return sum(int(numbers.get(hierarchy.name(name), 0)) for name in names)
+                text = self._read(f"{folder}/{hierarchy.name(file)}")
+                return sum(_number(text, hierarchy.name(name)) for name in names)
         return None
 
-    def _read(self, file: Path) -> dict[str, str]:
+    def _read(self, file: str) -> bytes:
         try:
             if (descriptor := self._files.get(file)) is None:
                 descriptor = self._files[file] = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-            lines = os.pread(descriptor, FILE_BYTES, 0).decode().splitlines()
+            return os.pread(descriptor, FILE_BYTES, 0)
         except OSError:
-            return {}
-        return {name: number for name, _, number in (line.partition(" ") for line in lines)}
+            return b""
 
     def remove(self) -> None:
         """Removes the group once its processes have ended."""
@@ -167,6 +215,13 @@ class Group:
         for folder, _ in self.folders:
             remove_group(folder)
         self.folders = []
+
+
+def _number(text: bytes, name: str) -> int:
+    """Returns the number behind a name at the beginning of a line; 0 if it is missing. "" names the first line."""
+    start = b"\n%s " % name.encode() if name else b"\n"
+    _, _, rest = (b"\n" + text).partition(start)
+    return int(rest.partition(b"\n")[0] or 0)
 
 
 class _Move:

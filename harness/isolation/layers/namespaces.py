@@ -37,7 +37,7 @@ class SandboxFiles(Struct, frozen=True):
     scratch: str
     scratch_bytes: int | None
     """Size of the scratch folder; None = no limit of ours."""
-    owner: int | None = None
+    owner: str | None = None
     """The bot's own account, which owns the scratch folder; None = ours."""
 
 
@@ -68,7 +68,7 @@ def mount(files: SandboxFiles) -> list[str]:
     for target, place in (("/proc/self/fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")):
         steps.append(("symlink", target, f"/dev/{place}"))
     steps.append(("symlink", BASE, SHARED_MEMORY))  # counts against the same size; nothing if it is a folder already
-    uid, gid = map(str, (os.geteuid(), os.getegid()) if files.owner is None else (files.owner, files.owner))
+    uid, gid = (str(os.geteuid()), str(os.getegid())) if files.owner is None else (files.owner, files.owner)
     if is_inside(scratch, folders) and not is_inside(scratch, files.visible.paths):
         steps.append(("mkdir", scratch, "0700", uid, gid))
     else:
