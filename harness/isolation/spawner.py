@@ -114,10 +114,11 @@ class Process:
 
     async def exited(self, patience_s: float) -> int | None:
         """Waits for the bot to exit. Returns its exit code; None if it still runs."""
-        with trio.move_on_after(patience_s):
-            async with self._reading:  # another task may have read the message meanwhile
-                while self.exit_code is None and await self._read_message():
-                    pass
+        if self.exit_code is None:
+            with trio.move_on_after(patience_s):
+                async with self._reading:  # another task may have read the message meanwhile
+                    while self.exit_code is None and await self._read_message():
+                        pass
         return self.exit_code
 
     async def abandon(self) -> None:
@@ -133,8 +134,8 @@ class Process:
         Kills the bot directly too, since it may have stopped its supervisor: in a namespace with everything in it, else
         with everything in its control group.
         """
-        if self.closed:
-            return  # its pid may belong to another process by now
+        if self.closed or self._idle:
+            return  # nothing of it is left, and its pid may belong to another process by now
         if self.group is not None and not self._has_namespace:
             self.group.kill()
         with suppress(OSError):
@@ -150,7 +151,7 @@ class Process:
         with trio.CancelScope(shield=True):
             self.kill()
             for attempt in count():
-                if await self._tree_ended(SUPERVISOR_S):
+                if self._idle or await self._tree_ended(SUPERVISOR_S):
                     break
                 if attempt < MAX_WAKEUPS:
                     self._wake_supervisor()

@@ -11,7 +11,8 @@ starts it and then
 - ends everything when the control socket brings `KILL` or its end of file, which also means that the referee is gone;
   then writes `{"cpu_s", "peak_bytes"}`, the usage of the whole process tree, and exits;
 - or, if the request says `reusable` and no process is left below it, adds `"idle"` to that message and waits on the
-  control socket for another request, which brings its file and the three standard streams of a program.
+  control socket for another request, which brings its file and the three standard streams of a program. It does so
+  without `KILL` too, as soon as the program has exited and no process is left; its exit may be in the same message.
 
 A bot of the same account can kill its supervisor: then the spawner adopts and ends its processes. If a bot kills the
 spawner too, the referee adopts them and recognises them by MARK, a resource limit that every child inherits.
@@ -237,13 +238,15 @@ def run_program(
     earlier = 0.0 if program.init else earlier_s
     send(control, {"pid": program.pid, "root": program.init or os.getpid(), "earlier_cpu_s": earlier})
     try:
-        peak_bytes = max(watch(control, wakeup, program, look), end_all())
+        peak_bytes, exit_report = watch(control, wakeup, program, look, until_empty=request["reusable"])
+        peak_bytes = max(peak_bytes, end_all())
     except (OSError, MemoryError):
         os._exit(1)  # the bot took away our descriptors or memory: the spawner ends its processes
     if program.status is not None:
         program.status.close()
     idle = request["reusable"] and not has_children()
-    send(control, {"cpu_s": children_cpu_s() - earlier_s, "peak_bytes": peak_bytes, "idle": idle})
+    cpu_s = children_cpu_s() - earlier_s
+    send(control, {**exit_report, "cpu_s": cpu_s, "peak_bytes": peak_bytes, "idle": idle})
     return idle
 
 
@@ -312,11 +315,19 @@ def await_launcher(status: socket.socket, child: int) -> Program:
             return Program(pid, 0, None)
 
 
-def watch(control: int, wakeup: int, program: Program, look: Callable[[], None] | None = None) -> int:
+def watch(
+    control: int,
+    wakeup: int,
+    program: Program,
+    look: Callable[[], None] | None = None,
+    until_empty: bool = False,
+) -> tuple[int, dict[str, Any]]:
     """Reports the bot's exit, and returns when the referee ends the bot or is gone.
 
-    Reaps children at once, since zombies count against the limit of processes. `wakeup` is readable after a child has
-    ended. Calls `look` every `LOOK_EVERY_S`. Returns the highest peak of memory among the children, in bytes.
+    With `until_empty`, also returns when the bot has exited and no process is left. Reaps children at once, since
+    zombies count against the limit of processes. `wakeup` is readable after a child has ended. Calls `look` every
+    `LOOK_EVERY_S`. Returns the highest peak of memory among the children, in bytes, and the report of an exit that is
+    not sent yet.
     """
     poll = select.poll()
     poll.register(control, select.POLLIN)
@@ -324,31 +335,33 @@ def watch(control: int, wakeup: int, program: Program, look: Callable[[], None] 
     if program.status is not None:
         poll.register(program.status, select.POLLIN)
     peak_bytes = 0
-    reported = False
+    report: dict[str, Any] = {}
     while True:
         ready = [descriptor for descriptor, _ in poll.poll(None if look is None else LOOK_EVERY_S * 1e3)]
         if control in ready:
-            return peak_bytes
+            return peak_bytes, {}
         if look is not None:
             look()
+        sent = bool(report)
         if program.status is not None and program.status.fileno() in ready:
             words = program.status.recv(4096).split()  # "exit STATUS PEAK_KIB FREE_BYTES"; anything else: `init` ended
             if len(words) != 4:
                 poll.unregister(program.status)
             else:
                 peak_bytes = max(peak_bytes, int(words[2]) << 10)
-                if not reported:
-                    reported = True
+                if not report:
                     code = os.waitstatus_to_exitcode(int(words[1]))
-                    send(control, {"exit": code, "peak_bytes": peak_bytes, "room_bytes": int(words[3])})
-        if wakeup not in ready:
-            continue
-        os.read(wakeup, 4096)
-        for pid, code, child_bytes in reap():
-            peak_bytes = max(peak_bytes, child_bytes)
-            if pid == (program.init or program.pid) and not reported:
-                reported = True
-                send(control, {"exit": code, "peak_bytes": peak_bytes})
+                    report = {"exit": code, "peak_bytes": peak_bytes, "room_bytes": int(words[3])}
+        if wakeup in ready:
+            os.read(wakeup, 4096)
+            for pid, code, child_bytes in reap():
+                peak_bytes = max(peak_bytes, child_bytes)
+                if pid == (program.init or program.pid) and not report:
+                    report = {"exit": code, "peak_bytes": peak_bytes}
+        if report and until_empty and not has_children():
+            return peak_bytes, {} if sent else report
+        if report and not sent:
+            send(control, report)
 
 
 def end_all(survivors: Collection[int] = ()) -> int:

@@ -43,7 +43,7 @@ class BotProcess(Program):
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False
-        self._watching = trio.CancelScope()
+        self._watching: trio.CancelScope | None = None
         self._leaves = False
         self._end_known = trio.Event()  # set when the end of the process is known, or is waited for no more
 
@@ -90,13 +90,16 @@ class BotProcess(Program):
         return self._passed_limit()
 
     async def watch(self, report: Callable[[Fault], None]) -> None:
-        with self._watching:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._watch_usage, report)
-                nursery.start_soon(self._watch_end, report)
-                if (folder := self.handle.scratch) is not None:
-                    nursery.start_soon(scratch.watch, self.handle, folder, self.limits.scratch_bytes, report)
-                nursery.start_soon(self.log.follow, self.handle.stderr)
+        async with trio.open_nursery() as nursery:
+            self._watching = nursery.cancel_scope
+            if self.ended:
+                return
+            nursery.start_soon(self._watch_end, report)
+            nursery.start_soon(self.log.follow, self.handle.stderr)
+            await trio.sleep(SAMPLE_EVERY_S)
+            if (folder := self.handle.scratch) is not None:  # not started before, because many bots end earlier
+                nursery.start_soon(scratch.watch, self.handle, folder, self.limits.scratch_bytes, report)
+            await self._watch_usage(report)
 
     def expect_end(self) -> None:
         self._leaves = True
@@ -113,9 +116,10 @@ class BotProcess(Program):
         self.handle.kill()
 
     async def end(self) -> None:
-        self._watching.cancel()
         self._catch_up()
         self.ended = True
+        if self._watching is not None:
+            self._watching.cancel()
         self.log.close()
         self.handle.close_stdin()
         await self.handle.end()
@@ -134,12 +138,12 @@ class BotProcess(Program):
 
     async def _watch_usage(self, report: Callable[[Fault], None]) -> None:
         while True:
-            await trio.sleep(SAMPLE_EVERY_S)
             if not self._meter.rests():
                 await self._meter.read()
                 self._curve.append(self._last_reading())
                 if (passed := self._passed_limit()) is not None:
                     return report(passed)
+            await trio.sleep(SAMPLE_EVERY_S)
 
     async def _watch_end(self, report: Callable[[Fault], None]) -> None:
         """Waits for the process itself, because its children may keep its output open."""

@@ -26,6 +26,7 @@ from referee.harness.programs import build_cache
 from referee.harness.programs.spec import PREFIX, Entrant, environment, scratch_variables, start_hint
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
+from referee.harness.seats.scratch_folders import ScratchFolders
 from referee.harness.seats.script import ScriptSeat
 from referee.harness.seats.seat import Seat
 
@@ -46,7 +47,8 @@ class Roster(Struct, eq=False):
     limits: Limits
     _spawner: Spawner
     _nursery: trio.Nursery
-    _scratch: Path
+    _folders: ScratchFolders
+    _rlimits: Mapping[str, int]
     _make_transport: MakeTransport
     _make_seat: MakeSeat
     starts: list[float] = []
@@ -57,7 +59,6 @@ class Roster(Struct, eq=False):
     _builds: dict[Entrant, tuple[str, ...]] = {}
     _plans: dict[Entrant, SandboxPlan] = {}
     _hidden_by_plans: tuple[HiddenFiles, tuple[str, ...]] | None = None
-    _rlimits: Mapping[str, int] = {}
     _environment: dict[str, str] = field(default_factory=environment)
     _scratches: dict[Seat, Path | None] = {}
     """All bots, and the scratch folders that go with them."""
@@ -162,7 +163,7 @@ class Roster(Struct, eq=False):
         finally:
             self._spawner.end_strays()
             for folder in filter(None, folders):
-                remove(folder)
+                self._folders.give_back(folder)
 
     async def close(self, orderly: bool) -> None:
         """Ends all bots that were started, also those in a match."""
@@ -174,7 +175,10 @@ class Roster(Struct, eq=False):
         """Starts a program. RunError if that fails; NotIsolated if a required guarantee is missing."""
         sandboxes = self._plan(entrant)
         shared = sandboxes.spec.scratch if plan.shares_scratch(sandboxes.layers) else None
-        scratch = shared or self._make_folder(entrant, os.urandom(8).hex())
+        try:
+            scratch = shared or self._folders.take()
+        except OSError as error:
+            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
         env = self._environment | scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
@@ -188,18 +192,6 @@ class Roster(Struct, eq=False):
         self._nursery.start_soon(bot.watch)
         return bot
 
-    def _make_folder(self, entrant: Entrant, name: str) -> Path:
-        folder = self._scratch / name
-        try:
-            try:
-                os.mkdir(folder, 0o700)
-            except FileNotFoundError:  # a bot has removed the folder above it
-                self._scratch.mkdir(0o700, parents=True)
-                os.mkdir(folder, 0o700)
-        except OSError as error:
-            raise RunError(f"no scratch folder can be made for {entrant.name}: {error}") from error
-        return folder
-
     def _plan(self, entrant: Entrant) -> SandboxPlan:
         """Returns the plan for the sandboxes of a program. It is made once, unless other files must be hidden."""
         if self._not_hidden_yet:
@@ -210,13 +202,14 @@ class Roster(Struct, eq=False):
             self._plans.clear()
         if (made := self._plans.get(entrant)) is None:
             try:
-                made = self._plans[entrant] = self._new_plan(entrant)
+                made = self._new_plan(entrant)
+                if plan.shares_scratch(made.layers):
+                    self._folders.make_shared()
             except NotIsolated as error:
                 raise NotIsolated(f"{entrant.name} is not started: {error}") from error
             except (OSError, RunError) as error:
                 raise _not_started(entrant, error) from error
-            if plan.shares_scratch(made.layers) and not made.spec.scratch.exists():
-                self._make_folder(entrant, made.spec.scratch.name)
+            self._plans[entrant] = made
         return made
 
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:
@@ -227,7 +220,7 @@ class Roster(Struct, eq=False):
             argv=entrant.argv,
             cwd=entrant.cwd,
             path=self._environment.get("PATH", ""),
-            scratch=self._scratch / "scratch",
+            scratch=self._folders.shared,
             whole=self._builds[entrant],
             memory_bytes=limits.memory_bytes,
             processes=limits.processes,
@@ -250,7 +243,8 @@ async def open_roster(
     with plan.vacate_cgroup(limits.isolation), _scratch_folder() as scratch, ungrouped():
         async with open_spawner(scratch) as spawner, trio.open_nursery() as nursery:
             nursery.start_soon(stall_clock().beat)
-            roster = Roster(limits, spawner, nursery, scratch, make_transport, make_seat, _rlimits=rlimits(limits))
+            folders = ScratchFolders(scratch)
+            roster = Roster(limits, spawner, nursery, folders, rlimits(limits), make_transport, make_seat)
             done = False
             try:
                 yield roster

@@ -173,6 +173,23 @@ async def test_a_supervisor_runs_several_bots_and_a_late_kill_of_one_does_not_en
 
 @RUNS_AGAIN
 @pytest.mark.trio
+async def test_a_supervisor_is_idle_when_its_bot_has_exited_and_nothing_is_left(tmp_path: Path) -> None:
+    async with open_spawner() as spawner:
+        first = await spawner.start(["sh", "-c", "exit 3"], tmp_path, ENV)
+        assert await first.exited(10) == 3
+        first.kill()
+        await first.end()
+        left = await spawner.start(["sh", "-c", "setsid sleep 100 & exit 4"], tmp_path, ENV)
+        assert (left.supervisor, await left.exited(10)) == (first.supervisor, 4)
+        started = below(left.supervisor)
+        assert started, "what the bot has left runs until its end"
+        await left.end()
+        assert living(started) == []
+        assert left.cpu_s is not None
+
+
+@RUNS_AGAIN
+@pytest.mark.trio
 async def test_a_bot_is_not_charged_for_earlier_bots_of_its_supervisor(tmp_path: Path) -> None:
     async with open_spawner() as spawner:
         burn = "import time; until = time.process_time() + 0.3\nwhile time.process_time() < until: pass"
