@@ -43,7 +43,8 @@ class BotProcess(Program):
         self._curve: deque[Moment] = deque(maxlen=CURVE_MOMENTS)
         self._started = time.monotonic()
         self._paused = False
-        self._watching: trio.CancelScope | None = None
+        self._watching: trio.CancelScope | None = None  # once `watch` has begun
+        self._watched = trio.Event()  # set when `watch` is over
         self._leaves = False
         self._end_known = trio.Event()  # set when the end of the process is known, or is waited for no more
 
@@ -90,16 +91,19 @@ class BotProcess(Program):
         return self._passed_limit()
 
     async def watch(self, report: Callable[[Fault], None]) -> None:
-        async with trio.open_nursery() as nursery:
-            self._watching = nursery.cancel_scope
-            if self.ended:
-                return
-            nursery.start_soon(self._watch_end, report)
-            nursery.start_soon(self.log.follow, self.handle.stderr)
-            await trio.sleep(SAMPLE_EVERY_S)
-            if (folder := self.handle.scratch) is not None:  # not started before, because many bots end earlier
-                nursery.start_soon(scratch.watch, self.handle, folder, self.limits.scratch_bytes, report)
-            await self._watch_usage(report)
+        if self.ended:
+            return
+        try:
+            async with trio.open_nursery() as nursery:
+                self._watching = nursery.cancel_scope
+                nursery.start_soon(self._watch_end, report)
+                nursery.start_soon(self.log.follow, self.handle.stderr)
+                await trio.sleep(SAMPLE_EVERY_S)
+                if (folder := self.handle.scratch) is not None:  # not started before, because many bots end earlier
+                    nursery.start_soon(scratch.watch, self.handle, folder, self.limits.scratch_bytes, report)
+                await self._watch_usage(report)
+        finally:
+            self._watched.set()
 
     def expect_end(self) -> None:
         self._leaves = True
@@ -120,6 +124,7 @@ class BotProcess(Program):
         self.ended = True
         if self._watching is not None:
             self._watching.cancel()
+            await self._watched.wait()  # else a task that was about to run would read from closed descriptors
         self.log.close()
         self.handle.close_stdin()
         await self.handle.end()
