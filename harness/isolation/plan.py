@@ -187,6 +187,8 @@ class SandboxPlan(Struct, frozen=True):
     """Whether the sandbox launcher continues in a child."""
     accounts: bool = False
     """Whether every bot has an account of its own."""
+    lists_entries: bool = False
+    """Whether it names the entries of a folder, so that files made later are missing."""
 
     def make(self, scratch: Path, kept_group: Callable[[], Group | None]) -> Sandbox:
         """Makes the sandbox of one bot. OSError if it gets no kept control group and a new one cannot be made."""
@@ -240,7 +242,9 @@ def plan_sandbox(isolation: Isolation, spec: SandboxSpec) -> SandboxPlan:
     command = sandbox_command(machine.namespaces, files, group, _inner_steps(machine, files, spec))
     places = [place for place, word in enumerate(command) if word in (GROUP, files.scratch) or account.ACCOUNT in word]
     forks = machine.namespaces in ("own", "user")
-    return SandboxPlan(spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts)
+    return SandboxPlan(
+        spec, layers, (*command, "--"), tuple(places), machine.groups, forks, accounts, bool(visible.partial_folders)
+    )
 
 
 def make_build_sandbox(isolation: Isolation, memory_bytes: int | None, processes: int | None, network: bool) -> Sandbox:

@@ -193,7 +193,7 @@ class Roster(Struct, eq=False):
         return bot
 
     def _plan(self, entrant: Entrant) -> SandboxPlan:
-        """Returns the plan for the sandboxes of a program. It is made once, unless other files must be hidden."""
+        """Returns the plan for the sandboxes of a program. It is made again only if it may show or hide other files."""
         if self._not_hidden_yet:
             self._hidden, self._not_hidden_yet = self._hidden.extended(self._not_hidden_yet, ()), []
         hidden = self._hidden, self._hidden.existing_places()
@@ -209,7 +209,8 @@ class Roster(Struct, eq=False):
                 raise NotIsolated(f"{entrant.name} is not started: {error}") from error
             except (OSError, RunError) as error:
                 raise _not_started(entrant, error) from error
-            self._plans[entrant] = made
+            if not made.lists_entries:
+                self._plans[entrant] = made
         return made
 
     def _new_plan(self, entrant: Entrant) -> SandboxPlan:

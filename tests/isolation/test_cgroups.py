@@ -1,6 +1,5 @@
 """Control groups count what nothing else sees. The files of version 2 are tested without a kernel that has them."""
 
-import errno
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 from accounts import ORDINARY, as_account, environment, ordinary_python
+from msgspec.structs import replace
 from scripted import Arena
 
 from referee.harness.errors import RunError
@@ -73,18 +73,14 @@ async def test_a_cancelled_start_leaves_no_control_group(arena: Arena, after_s: 
 
 
 @pytest.mark.trio
-async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_start_that_fails_leaves_no_control_group(arena: Arena, tmp_path: Path) -> None:
     hierarchies = probe().groups.hierarchies
     if not hierarchies:
         pytest.skip("no control groups here: see `referee doctor`")
-
-    def full(*_: object) -> list[str]:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(plan, "sandbox_command", full)
+    bot = replace(arena.bot("greet()"), argv=(str(tmp_path / "missing"),))
     async with open_roster(Limits()) as roster:
-        with pytest.raises(RunError, match="No space left"):
-            await roster.start(arena.bot("greet()"))
+        with pytest.raises(RunError, match="cannot be started"):
+            await roster.start(bot)
         pattern = f"referee-{os.getpid()}-*"
         assert [group for hierarchy in hierarchies for group in hierarchy.base.glob(pattern)] == []
 

@@ -13,7 +13,7 @@ from referee.games import arena, quoridor, reantics
 from referee.games.contract import Call, Notice, Player, Ruling, Setup, State
 from referee.games.dice import Dice
 from referee.games.game import Game
-from referee.harness.programs.spec import Entrant, environment
+from referee.harness.programs.spec import Entrant, environment, scratch_variables
 from referee.protocol.connection import NEED_DATA, AnswerDecoder, Connection
 from referee.protocol.messages import Clock, Encoding, ErrorObject, Initialize, Limits
 
@@ -38,7 +38,7 @@ class Bot:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=entrant.cwd,
-                env=environment(log.parent),
+                env=environment() | scratch_variables(log.parent),
             )
         self.wire = Connection()
 

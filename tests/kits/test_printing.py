@@ -1,7 +1,6 @@
 """Prints of a bot before it plays, and of a program that uses a kit without playing."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 from conformance import INITIALIZE
@@ -166,7 +165,7 @@ def run(program: Entrant, given: bytes, env: dict[str, str]) -> tuple[bytes, byt
 
 def alone() -> dict[str, str]:
     """Returns the environment of a program that is not started by the referee."""
-    return {name: value for name, value in environment(Path("/tmp")).items() if name != "REFEREE_BOT"}
+    return {name: value for name, value in environment().items() if name != "REFEREE_BOT"}
 
 
 def test_a_program_that_runs_no_bot_keeps_its_standard_output(program: Entrant) -> None:
@@ -177,7 +176,7 @@ def test_a_program_that_runs_no_bot_keeps_its_standard_output(program: Entrant) 
 
 
 def test_under_the_referee_no_print_reaches_the_wire(program: Entrant) -> None:
-    stdout, stderr = run(program, GREETING, environment(Path("/tmp")) | {"AT_ONCE": "1"})
+    stdout, stderr = run(program, GREETING, environment() | {"AT_ONCE": "1"})
     assert (stdout.count(b"\n"), b"at once" in stdout) == (1, False)
     assert b"buffered+ at once" in stderr
 

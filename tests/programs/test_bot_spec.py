@@ -16,7 +16,7 @@ from referee.harness.cli.main import main
 from referee.harness.errors import RunError, UsageError
 from referee.harness.programs import build_cache
 from referee.harness.programs.build_process import OUTPUT_LINES, excerpt
-from referee.harness.programs.spec import Entrant, entrant, entrants, environment
+from referee.harness.programs.spec import Entrant, entrant, entrants, environment, scratch_variables
 from referee.tools import toolchains
 
 SCRIPT = f"#!{sys.executable}\n{PREAMBLE}greet(); put('NW'); put('W'); put('SW'); call()"
@@ -354,7 +354,7 @@ def test_an_existing_path_with_an_equals_sign_has_no_name_in_it(
 def test_a_bot_gets_few_variables_and_a_separate_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "x")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    variables = environment(tmp_path)
+    variables = environment() | scratch_variables(tmp_path)
     assert "SECRET_TOKEN" not in variables
     assert variables["LANG"] == "C.UTF-8"
     assert variables["HOME"] == variables["TMPDIR"] == str(tmp_path)

@@ -141,7 +141,7 @@ class Group:
             return
         for folder, hierarchy in self.folders:
             limits = [*_memory_limits(hierarchy, self._memory_limit_bytes + MOST_LEFT_BYTES)]
-            for file, value in reversed(limits):  # version 1 wants memory below the sum of memory and swap
+            for file, value in reversed(limits):  # version 1 keeps memory below the sum of memory and swap
                 (folder / hierarchy.name(file)).write_text(str(value))
         self._is_raised = True
 
