@@ -135,6 +135,7 @@ async def test_strays_are_recognised_in_any_session_and_environment(tmp_path: Pa
             await trio.sleep(0.001)
         below = psutil.Process(bot.supervisor).children(recursive=True)
         os.kill(spawner._process.pid, signal.SIGKILL)
+        spawner._process.wait()
         os.kill(bot.supervisor, signal.SIGKILL)
         await bot.end()
         spawner.end_strays()
