@@ -9,7 +9,7 @@ HOME = Path(__file__).resolve().parent.parent
 """The checkout, or the installed package `referee`."""
 KITS = HOME / "starter_kits"
 MAPS = HOME / "maps"
-RULES = HOME / "docs" / "rules"
+RULES = HOME / "docs" / "reference" / "rules"
 RUNNER = HOME / "harness" / "adapters" / "originals" / "run.py"
 """The program that runs agents of the original competitions."""
 REPLAYS = Path("replays")

@@ -1,4 +1,4 @@
-"""The sections of the rules' pages, `docs/rules/<game>.md`, which faults, findings and docstrings cite."""
+"""The sections of the rules' pages, `docs/reference/rules/<game>.md`, which faults, findings and docstrings cite."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,7 @@
 """A match between any two programs: fair, fast and on the record.
 
-`import referee` is the public API; docs/api.md documents it. Names that are not exported here may change with any
-version. Each name is loaded when it is first used, so that `import referee.games` stays light.
+`import referee` is the public API; docs/reference/api.md documents it. Names that are not exported here may change with
+any version. Each name is loaded when it is first used, so that `import referee.games` stays light.
 """
 
 from importlib import import_module

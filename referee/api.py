@@ -1,4 +1,4 @@
-"""The functions of `import referee`: games, setups, matches and replays. Documented in docs/api.md."""
+"""The functions of `import referee`: games, setups, matches and replays. Documented in docs/reference/api.md."""
 
 import os
 import secrets

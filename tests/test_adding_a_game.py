@@ -1,4 +1,4 @@
-"""Builds, installs and uses the package in docs/adding-a-game.md exactly as the page says."""
+"""Builds, installs and uses the package in docs/tutorials/game-of-your-own.md exactly as the page says."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = (ROOT / "docs" / "adding-a-game.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 COMMANDS = [
     line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()

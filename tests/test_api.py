@@ -1,4 +1,4 @@
-"""The public API: light to import, typed, and as docs/api.md says."""
+"""The public API: light to import, typed, and as docs/reference/api.md says."""
 
 import asyncio
 import copy
@@ -19,7 +19,7 @@ from referee import api
 
 pytestmark = pytest.mark.slow
 
-PAGE = Path(__file__).parent.parent / "docs" / "api.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "api.md"
 
 
 def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +27,7 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path, monkeypatch: p
     blocks = [part.split("```")[0] for part in PAGE.read_text("utf-8").split("```python\n")[1:]]
     source = "\n".join(block if ">>>" in block else f">>> {block}" for block in blocks)
     flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-    test = doctest.DocTestParser().get_doctest(source, {}, "docs/api.md", str(PAGE), 0)
+    test = doctest.DocTestParser().get_doctest(source, {}, "docs/reference/api.md", str(PAGE), 0)
     output: list[str] = []
     results = doctest.DocTestRunner(optionflags=flags).run(test, out=output.append)
     assert results.attempted > 25
@@ -75,7 +75,7 @@ def test_the_package_is_typed_for_its_users(tmp_path: Path) -> None:
         "referee.play('tictactoe', 5)\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", "user.py"]
-    env = os.environ | {"MYPYPATH": str(PAGE.parent.parent)}
+    env = os.environ | {"MYPYPATH": str(PAGE.parents[2])}
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert "tuple[" in done.stdout.splitlines()[0] and "int, ..." in done.stdout.splitlines()[0]
     assert 'user.py:4: error: Argument 2 to "play" has incompatible type "int"' in done.stdout

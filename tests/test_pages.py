@@ -99,7 +99,7 @@ def test_an_unknown_section_or_game_is_an_error_with_a_list() -> None:
 def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    page = (ROOT / "docs" / "writing-a-bot.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "write-a-bot.md").read_text("utf-8")
     (source,) = re.findall(r"```perl\n(.*?)```", page, flags=re.DOTALL)
     monkeypatch.chdir(tmp_path)
     Path("mybot.pl").write_text(source)
@@ -112,7 +112,7 @@ def test_the_bot_in_writing_a_bot_plays_and_passes_the_check(
 def test_the_command_in_gate_prints_what_the_page_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = (ROOT / "docs" / "gate.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "compare-versions.md").read_text("utf-8")
     (shown,) = re.findall(r"^```\n\$ referee (.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     command, _, output = shown.partition("\n")
     monkeypatch.chdir(tmp_path)

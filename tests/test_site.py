@@ -68,7 +68,7 @@ def test_the_quick_start_works_to_the_letter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Runs every command but those that set up the project. The person answers as on the page."""
-    page = (ROOT / "docs" / "quick-start.md").read_text("utf-8")
+    page = (ROOT / "docs" / "tutorials" / "first-bot.md").read_text("utf-8")
     commands = [line for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) for line in block.splitlines()]
     ours = [shlex.split(line)[1:] for line in commands if line.startswith("referee ")]
     assert len(ours) == len(commands) - 2 == 9

@@ -1,4 +1,4 @@
-"""`python -m referee.tools.pages [--check]`: the reference page of every game, docs/<game>.md.
+"""`python -m referee.tools.pages [--check]`: the reference page of every game, docs/reference/games/<game>.md.
 
 What there is to call and what it means comes from the game's schema (`referee.games.schemas`), the example frames from
 a match that is played here: nothing on a page is written by hand.
@@ -19,7 +19,7 @@ from referee.protocol.codec import codec
 from referee.protocol.messages import Clock, Encoding
 from referee.tools import generated
 
-FOLDER = Path("docs")
+FOLDER = Path("docs/reference/games")
 SEED = 1
 LONGEST_MATCH = 5000
 """Calls; a match that only a clock would end is stopped then."""
@@ -43,7 +43,7 @@ def page(game: Game) -> Iterator[str]:
     yield ""
     yield schema["description"]
     yield ""
-    protocol = "[The protocol](../protocol/SPEC.md)." if ours else "The protocol is the referee's, SPEC.md."
+    protocol = "[The protocol](../../../protocol/SPEC.md)." if ours else "The protocol is the referee's, SPEC.md."
     yield f"`referee --game {game.name}`, {_seats(game)} Time: {time_in_words(game) or 'no limit'}. {protocol}"
     for title, kind, intro in (
         ("Functions", "call", "Every one is a call that awaits an answer."),
@@ -91,7 +91,7 @@ def _method(name: str, method: Schema, defs: Schema, frames: list[str]) -> Itera
         limit = method["time_ms"]
         own_limit = "" if limit is None else f" Its own limit: {limit / 1000:g} s."
         page, _, section = (method["rules"] or "").partition(", ")
-        rules = f" What is legal: [{page}, {section}](rules/{page})." if page else ""
+        rules = f" What is legal: [{page}, {section}](../rules/{page})." if page else ""
         yield f"Answer: {in_words(method['result'], _link)}.{own_limit}{rules}"
     if frames:
         yield from ("", "```", *frames, "```")

@@ -12,22 +12,24 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from referee.games import registry
 from referee.tools.generated import ROOT
 
 TARGET = Path("build/site")
 PATTERNS = (
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/*.md", "docs/rules/*.md", "protocol/SPEC.md"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "protocol/SPEC.md"),
     *("starter_kits/*.md", "starter_kits/*/README.md"),
 )
 NOT_SHOWN = ("starter_kits/new/",)
 """Pages of a new bot, with markers in them."""
 GROUPS = {
-    "Play": ("docs/quick-start", "docs/running", "docs/questions", "docs/originals"),
-    "Write a bot": ("docs/writing-a-bot", "protocol/SPEC", "docs/checking", "docs/gate", "starter_kits/*/README"),
-    "Games": (*(f"docs/{name}" for name in registry.own_names()), "docs/rules/*"),
-    "Organise": ("docs/tournaments", "docs/cluster", "docs/contests", "docs/statistics"),
-    "Extend": ("docs/adding-a-game", "docs/api", "docs/how-it-works", "docs/performance", "CONTRIBUTING", "CHANGELOG"),
+    "Tutorials": ("docs/tutorials/first-bot", "docs/tutorials/*"),
+    "How-to guides": ("docs/how-to/run-matches", "docs/how-to/write-a-bot", "docs/how-to/*"),
+    "Reference": ("protocol/SPEC", "docs/reference/*"),
+    "Games": ("docs/reference/games/*",),
+    "Rules": ("docs/reference/rules/*",),
+    "Starter kits": ("starter_kits/CONTRACT", "starter_kits/*/README"),
+    "Explanation": ("docs/explanation/how-it-works", "docs/explanation/*"),
+    "Project": ("CONTRIBUTING", "CHANGELOG"),
 }
 """The pages of the menu. All other pages come last."""
 LINK = re.compile(r"(!?)\[([^\[\]]*(?:\[[^\[\]]*\]\([^()]*\))?[^\[\]]*)\]\(([^)\s]+)\)")

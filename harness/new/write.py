@@ -104,7 +104,7 @@ def write(game: Game, lang: str, folder: Path, referee: str | None = None) -> bo
     if game.name not in (templates := games(lang, kit)):
         raise UsageError(
             f"the {kit.name} kit has no template for {game.name}; it has {', '.join(templates)}."
-            " docs/adding-a-game.md says how a package brings one"
+            " docs/tutorials/game-of-your-own.md says how a package brings one"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder")

@@ -2,7 +2,7 @@
 
 H0: it is better by the lower bound or less. H1: it is better by the upper bound or more. Seed groups count in the order
 of their numbers, not of their arrival, because short games arrive first and differ from the others.
-`docs/statistics.md` says how often each error occurs.
+`docs/explanation/statistics.md` says how often each error occurs.
 """
 
 import math

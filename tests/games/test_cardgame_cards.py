@@ -415,7 +415,8 @@ def test_the_dead_of_both_sides_leave_together_and_the_rows_close_up() -> None:
 
 
 def test_people_see_the_texts_of_the_cards_in_the_document() -> None:
-    table = (Path(__file__).parents[2] / "docs" / "rules" / "cardgame.md").read_text("utf-8").split("### 1.1")[1]
+    page = Path(__file__).parents[2] / "docs" / "reference" / "rules" / "cardgame.md"
+    table = page.read_text("utf-8").split("### 1.1")[1]
     rows = [[cell.strip(" *") for cell in row.split("|")[1:-1]] for row in table.split("### 1.2")[0].splitlines()]
     for row in rows:
         if len(row) != 8 or not row[0].isdigit():

@@ -197,7 +197,7 @@ def test_a_shape_that_no_kit_knows_is_refused() -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_page_shows_every_function_event_and_member_and_a_frame_of_each_function(name: str) -> None:
-    text, root = (generated.ROOT / f"docs/{name}.md").read_text("utf-8"), schema(name)
+    text, root = (generated.ROOT / f"docs/reference/games/{name}.md").read_text("utf-8"), schema(name)
     for method, members in root["methods"].items():
         section = text.split(f"\n### {method}\n")[1].split("\n### ")[0]
         assert members["description"] in section

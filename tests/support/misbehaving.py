@@ -103,7 +103,7 @@ def programs(family: str) -> list[Program]:
 
 
 def conditions(played: Played) -> list[str]:
-    """Returns the conditions, in the order of `docs/contests.md`, that do not hold after a match."""
+    """Returns the conditions, in the order of `docs/explanation/isolation.md`, that do not hold after a match."""
     verdict, wanted, heard = played.verdict, played.program.wanted, played.heard
     first = verdict.faults[0] if verdict.faults else None
     granted_s = wanted.granted_s

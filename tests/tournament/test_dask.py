@@ -303,7 +303,7 @@ def test_a_run_ends_in_time_while_it_reads_a_bot_from_a_slow_disk(cluster: Clust
 def test_the_settings_on_the_page_reach_the_workers(
     cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "use-a-cluster.md").read_text()
     cluster.worker("default")
     for name, value in re.findall(r"^export (\w+)=(\w+)$", page, re.MULTILINE):
         monkeypatch.setenv(name, value)

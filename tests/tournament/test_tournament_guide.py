@@ -1,4 +1,4 @@
-"""docs/tournaments.md, followed to the letter."""
+"""docs/how-to/run-a-contest.md, followed to the letter."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from defects import bot
 
 pytestmark = pytest.mark.slow
 
-GUIDE = Path(__file__).parents[2] / "docs" / "tournaments.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "run-a-contest.md"
 
 
 def commands() -> list[str]:

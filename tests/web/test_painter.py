@@ -1,4 +1,4 @@
-"""A painter from another package, as in `docs/adding-a-game.md`: it draws the board, and people click on it."""
+"""The painter in `docs/tutorials/game-of-your-own.md`: it draws the board, and people click on it."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from test_live import watched
 
 pytestmark = pytest.mark.slow
 
-PAGE = (Path(__file__).parents[2] / "docs" / "adding-a-game.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "tutorials" / "game-of-your-own.md").read_text("utf-8")
 FILES = dict(re.findall(r"^`nim/([\w./]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 

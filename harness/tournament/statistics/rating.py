@@ -2,7 +2,7 @@
 
 A game of any number of seats counts as its pairs "finished ahead of", a tie as half (Bradley and Terry 1952). The pairs
 of a seed group share their luck, so that their sum is one observation: the covariance is the sandwich clustered by seed
-group (Liang and Zeger 1986). `docs/statistics.md` has the formulas.
+group (Liang and Zeger 1986). `docs/explanation/statistics.md` has the formulas.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The certainty of a score: Elo and normalised Elo with intervals, and the likelihood ratio of two hypotheses.
 
 The unit is the seed group: the games of one seed with the bots at all rows of seats. Its games share their luck, so
-that only whole seed groups are independent. `docs/statistics.md` has the formulas with their sources.
+that only whole seed groups are independent. `docs/explanation/statistics.md` has the formulas with their sources.
 """
 
 import math
