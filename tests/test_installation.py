@@ -302,6 +302,6 @@ def test_everything_works_from_a_package_that_cannot_be_written(python: Path, se
     referee("new", "connectfour", "bot", "--lang", "python")
     (tmp_path / "single.py").write_bytes((tmp_path / "bot" / "bot.py").read_bytes())
     assert "passed" in referee("check", "single.py", "--game", "connectfour")
-    referee("tournament", "--game", "connectfour", "bot", "single.py", "--games", "2", "--ledger", "ledger")
+    referee("tournament", "run", "--game", "connectfour", "bot", "single.py", "--games", "2", "--ledger", "ledger")
     assert "four equal tokens" in referee("rules", "connectfour", "A3")
     assert sorted(sealed.rglob("*")) == before

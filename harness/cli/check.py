@@ -16,7 +16,7 @@ from referee.harness.check.findings import NOT_TRIED, RULES, CheckReport, Level,
 from referee.harness.check.request import Check, Origin
 from referee.harness.check.unpack import bot_in
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
-from referee.harness.cli.options import GameName, GameOption, Json, Seed, SetupOptions, drawn, find_game, path_of
+from referee.harness.cli.options import GameName, Json, Seed, SetupOptions, drawn, find_game, path_of
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import counted, cut, printable
 from referee.harness.cli.screen import building, err, print_result, progress
@@ -42,7 +42,6 @@ def check_bot(
     json: Json = False,
     strict: bool = False,
     only: Sequence[str] = (),
-    **game_options: GameOption,
 ) -> int:
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
@@ -58,7 +57,7 @@ def check_bot(
         only: Try only this rule, such as many-games. Can be repeated.
     """
     checked = find_game(game)
-    limits, time, options = setup.resolved(checked, checked.seats.start, game_options)
+    limits, time, options = setup.resolved(checked, checked.seats.start)
     seed = drawn(seed)
     for name in only:
         if name not in RULES:
@@ -67,7 +66,7 @@ def check_bot(
         spec = bot_in(bot, Path(scratch), checked.name)
         check_seats([spec], checked.name, every_seat=True)
         path, started = path_of(spec), monotonic()
-        command = setup.command(checked, game_options, chaos=chaos)
+        command = setup.command(checked, chaos=chaos)
         origin = Origin(bot, path if path.is_dir() else path.parent, command)
         try:
             program, build_note = _build(spec, checked, limits)

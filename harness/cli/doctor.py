@@ -74,7 +74,9 @@ class Diagnosis(Struct, frozen=True):
 
 
 def doctor(*, isolation: str = "auto", attack: bool = False, json: Json = False) -> int:
-    """Shows the isolation layers and the Python of this machine, and how to get what is missing.
+    """Shows what this machine has for matches.
+
+    Lists the isolation layers and the Python, and how to get what is missing.
 
     Exit codes: 0, 1 if an attack broke a guarantee, 5 if a requirement of --isolation is not met.
 

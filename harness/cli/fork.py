@@ -34,7 +34,9 @@ def fork(
     strict: Strict = False,
     verbose: Verbose = False,
 ) -> int:
-    """Continues a match from one of its positions, with the same rules, times and limits.
+    """Continues a match from one of its positions.
+
+    Rules, times and limits stay the same.
 
     Every bot first receives the calls and notices of its seat up to there. Its answers count from then on.
 

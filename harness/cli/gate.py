@@ -2,13 +2,12 @@
 
 import os
 import time
-from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from cyclopts import Parameter
@@ -17,7 +16,7 @@ from rich.text import Text
 from referee.games.game import Game as Rules
 from referee.harness.check.output import write
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, PLAYED, SoFar
-from referee.harness.cli.options import GameName, GameOption, Json, Seed, SetupOptions, find_game
+from referee.harness.cli.options import MORE, MORE_TITLE, GameName, Json, Seed, SetupOptions, find_game, one_of
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, print_result, progress, warn
 from referee.harness.cli.signals import Ended, run
@@ -37,24 +36,27 @@ from referee.harness.tournament.store.ledger import PLAN, Ledger
 
 CODES = {Decision.ACCEPTED: PLAYED, Decision.REJECTED: AT_FAULT, Decision.INCONCLUSIVE: INCONCLUSIVE}
 
+UNIT = one_of("unit")
+
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class TermOptions:
     """When the gate decides."""
 
-    elo: tuple[float, float] | None = None
+    elo: Annotated[tuple[float, float] | None, Parameter(group=("Options", UNIT))] = None
     """LOW HIGH: reject a bot that is better by at most LOW Elo, accept one that is better by at least HIGH. Default:
     0 30."""
-    nelo: tuple[float, float] | None = None
-    """The same in normalised Elo, for which the number of games does not depend on the share of draws."""
-    points: tuple[float, float] | None = None
-    """The same in the share of the points above one half, in hundredths: 0 3 = at most 50 %, at least 53 %."""
-    alpha: float = 0.05
+    nelo: Annotated[tuple[float, float] | None, Parameter(group=(MORE_TITLE, UNIT))] = None
+    """LOW HIGH: the same in normalised Elo, for which the number of games does not depend on the share of draws."""
+    points: Annotated[tuple[float, float] | None, Parameter(group=(MORE_TITLE, UNIT))] = None
+    """LOW HIGH: the same in the share of the points above one half, in hundredths: 0 3 = at most 50 %, at least
+    53 %."""
+    alpha: Annotated[float, MORE] = 0.05
     """How often a bot may be accepted that should be rejected."""
-    beta: float = 0.05
+    beta: Annotated[float, MORE] = 0.05
     """How often a bot may be rejected that should be accepted."""
-    anytime: bool = False
+    anytime: Annotated[bool, MORE] = False
     """Decide by betting, which keeps alpha and beta at every look; always so with --points."""
     max_games: int = 20_000
     """Inconclusive after this many games."""
@@ -64,8 +66,6 @@ class TermOptions:
     def terms(self, seats: int) -> Terms:
         """Returns the terms. UsageError if they make no sense for a game of so many seats."""
         chosen = [(unit, bounds) for unit in Unit if (bounds := getattr(self, unit)) is not None]
-        if len(chosen) > 1:
-            raise UsageError(f"{' and '.join(f'--{unit}' for unit, _ in chosen)} cannot be combined")
         unit, (low, high) = chosen[0] if chosen else (Unit.ELO, (0.0, 30.0))
         limits = self.max_games, self.max_minutes
         return gates.checked(Terms(unit, low, high, self.alpha, self.beta, self.anytime, *limits), seats)
@@ -95,16 +95,17 @@ def gate(
     game: GameName,
     when: TermOptions = TermOptions(),
     seed: Seed = None,
-    no_vary: bool = False,
+    no_vary: Annotated[bool, MORE] = False,
     setup: SetupOptions = SetupOptions(),
     ledger: Path | None = None,
     resume: bool = False,
     workers: WorkerOptions = WorkerOptions(),
     files: ReportFiles = ReportFiles(),
     json: Json = False,
-    **game_options: GameOption,
 ) -> int:
-    """Plays a new bot against the old one until it is clear whether it is better.
+    """Tests whether a new bot is better than the old one.
+
+    Plays them against each other until that is clear.
 
     Every seed is played with the new bot at every seat; in games for more than two the old one has all other seats.
     Exit codes: 0 accepted, 1 rejected, 2 usage, 3 the run itself failed, 4 a limit came first: inconclusive.
@@ -119,7 +120,6 @@ def gate(
     rules = find_game(game)
     seats = rules.seats.start
     terms = when.terms(seats)
-    workers.check()
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder to continue with")
     names = new, old
@@ -127,13 +127,13 @@ def gate(
         with ExitStack() as stack:
             folder = ledger or Path(stack.enter_context(TemporaryDirectory(prefix="referee-gate-")))
             before = read_plan(folder / PLAN) if resume else None
-            request = from_options(rules, (new, *[old] * (seats - 1)), setup, game_options, before, seed)
+            request = from_options(rules, (new, *[old] * (seats - 1)), setup, before, seed)
             request = msgspec.structs.replace(
                 request,
                 format="two-player",
-                seating=Seating.ORBIT,
+                seating=Seating.SEED_GROUP,
                 games=terms.max_games // seats * seats,
-                options=({} if no_vary else _varied(rules, setup, game_options)) | dict(request.options),
+                options=({} if no_vary else _varied(rules, setup)) | dict(request.options),
             )
             plan = stack.enter_context(organise.arranged(request, folder, resume, fewer=True))
             names = plan.bots[0].name, plan.bots[1].name
@@ -165,10 +165,9 @@ def gate(
     return CODES[report.decision]
 
 
-def _varied(game: Rules, setup: SetupOptions, game_options: Mapping[str, str]) -> dict[str, Any]:
+def _varied(game: Rules, setup: SetupOptions) -> dict[str, Any]:
     """Returns options that make games differ if the rules have no luck, except those that the user has set."""
-    chosen = {name.replace("-", "_") for name in game_options}
-    chosen |= {setting.partition("=")[0] for setting in setup.rules.set}
+    chosen = {setting.partition("=")[0] for setting in setup.rules.set}
     return {name: value for name, value in game.vary.items() if name not in chosen}
 
 

@@ -1,19 +1,21 @@
-"""Explains the command line: on one screen, in full, and as a man page.
+"""Explains the command line: in short, in full, as a page of the reference, and as a man page.
 
-All three are made from the same `Topic`, which comes from a command's docstring and signature.
+All are made from the same `Topic`, which comes from a command's docstring and signature.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import Any, get_args
 
 from cyclopts import App
 from msgspec import Struct
 
 from referee.harness.cli.exit_codes import MEANINGS
+from referee.harness.cli.limit_options import NAMES
+from referee.harness.cli.options import MORE_TITLE
 from referee.harness.errors import UsageError
 
 FILES = {
@@ -21,6 +23,8 @@ FILES = {
     "bot.toml": "In a bot's folder: how to build and run the bot, and its game.",
     "~/.cache/referee": "Built bots.",
 }
+VALUES = re.compile(r"([A-Z]+(?:[=/: ][A-Z]+)*): ")
+"""The values of an option, in front of its explanation."""
 COLUMN = 24
 """Explanations start here, to the right of the options."""
 
@@ -34,6 +38,8 @@ class Topic(Struct, frozen=True):
     paragraphs: list[str]
     groups: dict[str, dict[str, str]]
     """By title: each option or argument as it is typed, with its explanation."""
+    more: dict[str, dict[str, str]]
+    """The same for what only `--help --all` explains: options, and the names that options take."""
     commands: dict[str, str]
     """The commands inside this one, with a sentence each."""
 
@@ -50,7 +56,12 @@ def topic(app: App, words: Sequence[str]) -> Topic:
         command = names[word]
     name = " ".join(["referee", *words])
     inner = {name: re.split(r"\. |:|\.$", _paragraphs(each)[0])[0] for name, each in commands(command).items()}
-    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), _groups(command), inner)
+    groups = _groups(command) if words else {}
+    more = {title: groups.pop(title)} if (title := MORE_TITLE) in groups else {}
+    for flag, limits in NAMES.items():
+        if any(entry.startswith(f"{flag} ") for group in groups.values() for entry in group):
+            more[f"Names of {flag}"] = {f"{each.name}={each.default}": each.text for each in limits}
+    return Topic(name, tuple(_usage(name, command)), _paragraphs(command), groups, more, inner)
 
 
 def commands(app: App) -> dict[str, App]:
@@ -58,27 +69,22 @@ def commands(app: App) -> dict[str, App]:
     return {name: app[name] for name in sorted(app) if not name.startswith("-")}
 
 
-def summary(app: App, width: int) -> str:
-    """Returns an overview: commands and names of options, at most a screen."""
+def overview(app: App, width: int, all: bool) -> str:
+    """Returns the explanation of the whole program: its commands, or everything about each."""
     main = topic(app, ())
-    text = " ".join([*main.paragraphs, "A BOT is PATH, @random or cmd:'COMMAND LINE'; NAME= before it names it."])
-    lines = [_usage_text(main), "", *wrap(text, width), ""]
-    for name, sentence in main.commands.items():
-        lines.append(f"  {name:12}{shorten(sentence, width - 14, placeholder=' …')}")
-    lines.append("")
-    for title, entries in main.groups.items():
-        flags = [entry.split(", ")[-1].split()[0] for entry in entries if entry.startswith("-")]
-        if flags:
-            lines += wrap(f"  {title:17}{' '.join(flags)}", width, subsequent_indent=" " * 19)
-    return "\n".join([*lines, "", "referee help explains every option, referee help COMMAND those of a command."])
+    text = explained(main, width, all)
+    if not all:
+        return f"{text}\n\n`referee COMMAND --help` explains a command."
+    return "\n\n\n".join([text, *(explained(each, width, all) for each in topics(app))])
 
 
-def explained(of: Topic, width: int) -> str:
-    """Returns a full explanation."""
+def explained(of: Topic, width: int, all: bool) -> str:
+    """Returns the explanation of a command, in short or with all that it takes."""
     lines = [_usage_text(of)]
     for paragraph in of.paragraphs:
         lines += ["", *wrap(paragraph, width)]
-    for title, entries in (of.groups | ({"Commands": of.commands} if of.commands else {})).items():
+    groups = of.groups | (of.more if all else {}) | ({"Commands": of.commands} if of.commands else {})
+    for title, entries in groups.items():
         lines += ["", f"{title}:"]
         for entry, text in entries.items():
             first, *rest = wrap(text, max(width - COLUMN, 20)) or [""]
@@ -87,25 +93,35 @@ def explained(of: Topic, width: int) -> str:
             else:
                 lines += [f"  {entry}", " " * COLUMN + first]
             lines += [" " * COLUMN + line for line in rest]
+    if of.more and not all:
+        lines += ["", f"`{of.name} --help --all` explains {' and '.join(_counted(of.more))}."]
     return "\n".join(lines)
+
+
+def _counted(more: dict[str, dict[str, str]]) -> Iterator[str]:
+    for title, entries in more.items():
+        yield f"{len(entries)} more options" if title == MORE_TITLE else f"the {title[0].lower()}{title[1:]}"
 
 
 def manual(app: App) -> str:
     """Returns the man page, in troff's man macros. Options that a command shares with a match are listed once."""
-    main = topic(app, ())
+    main, match = topic(app, ()), topic(app, ("play",))
+    shared_groups = match.groups | match.more
     lines = ['.TH REFEREE 1 "" "referee" "User Commands"', ".SH NAME"]
     lines += [f"referee \\- {_escaped(main.paragraphs[0].rstrip('.').lower())}", ".SH SYNOPSIS"]
     lines += "\n.br\n".join(f".B {_escaped(usage)}" for usage in main.usage).split("\n")
     lines += [".SH DESCRIPTION", *_prose(main.paragraphs), ".SH OPTIONS"]
-    for title, entries in main.groups.items():
+    for title, entries in shared_groups.items():
         lines += [f".SS {_escaped(title)}", *_listed(entries)]
     lines.append(".SH COMMANDS")
-    for command in _topics(app):
+    for command in topics(app):
+        if command.name == match.name:
+            continue
         lines += [f".SS {_escaped(command.name.removeprefix('referee '))}"]
         lines += [f".B {_escaped(command.usage[0])}", *_prose(command.paragraphs)]
         shared = []
-        for title, entries in command.groups.items():
-            if entries.items() <= main.groups.get(title, {}).items():
+        for title, entries in (command.groups | command.more).items():
+            if entries.items() <= shared_groups.get(title, {}).items():
                 shared.append(title)
             else:
                 lines += _listed(entries)
@@ -115,15 +131,16 @@ def manual(app: App) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _topics(app: App, *words: str) -> Iterator[Topic]:
+def topics(app: App, *words: str) -> Iterator[Topic]:
+    """Yields the topics of all commands below this one."""
     for name in topic(app, words).commands:
         yield topic(app, (*words, name))
-        yield from _topics(app, *words, name)
+        yield from topics(app, *words, name)
 
 
 def _usage(name: str, command: App) -> Iterator[str]:
-    if name == "referee":
-        yield "referee --game GAME BOT BOT [OPTIONS]"
+    if name in ("referee", "referee play"):
+        yield "referee play --game GAME BOT BOT [OPTIONS]"
     elif command.default_command is not None:
         takes = [_positional(argument) for argument in _arguments(command) if argument.index is not None]
         needed = [argument.name for argument in _arguments(command) if argument.index is None and argument.required]
@@ -165,15 +182,19 @@ def _typed(argument: Any) -> str:
     """Returns what a user types, such as `--encoding json|msgpack`."""
     if argument.index is not None:
         return _name(argument)
-    flags = ", ".join(sorted(argument.positives, key=len)).replace("[KEYWORD]", "KEY")
+    flags = ", ".join(sorted(argument.positives, key=len))
     hints = {argument.hint, *get_args(argument.hint)}
     value = "N" if hints & {int, float} else "PATH" if Path in hints else "VALUE"
     value = "|".join(argument.get_choices() or ()) or value
-    return " ".join([flags, *[value] * argument.token_count()[0]])
+    named = VALUES.match(str(argument.parameter.help))
+    return " ".join([flags, *([named[1]] if named else [value] * argument.token_count()[0])])
 
 
 def _text(argument: Any) -> str:
     text = " ".join(str(argument.parameter.help or "").split())
+    if named := VALUES.match(text):
+        text = text[named.end() :]
+        text = text[0].upper() + text[1:]
     default = argument.field_info.default
     has_default = isinstance(default, str | int | float) and not isinstance(default, bool) and "Default:" not in text
     return f"{text} Default: {default}." if has_default else text

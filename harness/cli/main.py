@@ -1,6 +1,7 @@
 """The entry of the command line: its commands, and the exit code and message of each error."""
 
 import gc
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,15 +10,16 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError, ValidationError
+from cyclopts.exceptions import UnknownOptionError
 from msgspec import Struct
 from rich.text import Text
 
 from referee.games import registry
 from referee.harness.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED, NO_ROOM, NOT_ISOLATED, PLAYED, USAGE, SoFar
-from referee.harness.cli.help import explained, summary, topic
+from referee.harness.cli.help import commands, explained, overview, topic
+from referee.harness.cli.limit_options import NAMES
 from referee.harness.cli.match import match
-from referee.harness.cli.options import UnknownOption
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, paged, print_json
 from referee.harness.cli.signals import Ended, obeyed
@@ -49,17 +51,20 @@ app = App(
     default_parameter=Parameter(negative=()),
 )
 app.default(match)
+app.command(match, name="play")
 
 
 @app.command(name="help")
-def explain(*command: str) -> int:
-    """Explains every option of a match or a command.
+def explain(*command: str, all: bool = False) -> int:
+    """Explains a command, like its --help.
 
     Args:
         command: The command, such as `replay show`.
+        all: Also explain rarely used options, and the names of --limit and --build.
     """
+    width = min(out.width, 100)
     with paged():
-        out.print(explained(topic(app, command), min(out.width, 100)))
+        out.print(explained(topic(app, command), width, all) if command else overview(app, width, all))
     return PLAYED
 
 
@@ -119,13 +124,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words in (["--help"], ["-h"]):
-        out.print(summary(app, min(out.width, 100)))
-        return PLAYED if words else USAGE
-    if "--help" in words or "-h" in words:
-        return explain(*(name for name in app.parse_commands(words)[0] if not name.startswith("-")))
+    if not words:
+        explain()
+        return USAGE
+    asked = [word for word in words if word in ("--help", "-h")]
+    if asked:
+        names = _commands(words)
+        if not names and len(words) > len(asked) + words.count("--all"):  # a match without the verb
+            names = ("play",)
+        return explain(*names, all="--all" in words)
     code = app(words, exit_on_error=False, print_error=False)
     return PLAYED if code is None else int(code)
+
+
+def _commands(words: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the command that a line starts with, such as `replay` and `show`."""
+    return tuple(name for name in app.parse_commands(words)[0] if not name.startswith("-"))
 
 
 def _ended_by(error: BaseException, words: Sequence[str]) -> int:
@@ -154,11 +168,9 @@ def _ended_by(error: BaseException, words: Sequence[str]) -> int:
 def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | None:
     """Returns message and exit code of an error; None if it is a bug of ours."""
     if isinstance(error, CycloptsError):
-        return _wrong_words(error, words) or " ".join(str(error).split()), USAGE
-    if isinstance(error, UnknownOption):
-        return _unknown(error, words), USAGE
+        return _other_command(words) or _wrong_words(error) or " ".join(str(error).split()), USAGE
     if wrong := _inside(error, UsageError):
-        return str(wrong) + _suggestion(words), USAGE
+        return _other_command(words) or str(wrong), USAGE
     if (failed := _inside(error, OSError)) and failed.errno in TOO_MANY:
         return str(no_room()), NO_ROOM
     if ended := _inside(error, Ended):
@@ -171,11 +183,23 @@ def _message(error: BaseException, words: Sequence[str]) -> tuple[str, int] | No
     return None
 
 
-def _suggestion(words: Sequence[str]) -> str:
-    """Suggests a command if the first word looks like one and is not a file."""
-    word = words[0] if words else ""
-    near = [] if word.startswith("-") or word in app or Path(word).exists() else get_close_matches(word, list(app), 1)
-    return f"; did you mean `referee {near[0]}`?" if near else ""
+def _other_command(words: Sequence[str]) -> str | None:
+    """Returns the message for a misspelt command: a word in its place that is neither a command nor a bot."""
+    names = _commands(words)
+    command = app
+    for name in names:
+        command = command[name]
+    inner = commands(command)
+    word = next(iter(words[len(names) :]), "-")
+    typed = " ".join(["referee", *names])
+    if names and inner and word.startswith("-"):
+        return f"`{typed}` needs a command: {', '.join(inner)}"
+    if not inner or word.startswith("-") or Path(word).exists():
+        return None
+    near = get_close_matches(word, inner, 1)
+    if near:
+        return f"there is no command {word!r}; did you mean `{typed} {near[0]}`?"
+    return None if not names else f"there is no command {word!r}; `{typed} --help` lists the commands"
 
 
 def _other_place(message: str, words: Sequence[str]) -> str:
@@ -183,42 +207,54 @@ def _other_place(message: str, words: Sequence[str]) -> str:
     if not (message.startswith("the replay ") and " cannot be written: " in message):
         return ""
     place = "FOLDER" if words[0] in ("judge", "serve") else "FILE"
-    otherwise = "" if words[0] in ("judge", "fork") else " or use --no-replay"
+    otherwise = "" if words[0] in ("judge", "fork") else ", or keep none with --replay none"
     return f"; choose another place with --replay {place}{otherwise}"
 
 
-def _wrong_words(error: CycloptsError, words: Sequence[str]) -> str | None:
-    """Returns the message for an unexpected word, a missing one, or an unknown option at the end of the line.
-
-    cyclopts takes the last for an option of the rules without its value.
-    """
+def _wrong_words(error: CycloptsError) -> str | None:
+    """Returns our message for an error of the command line; None if the library's is good enough."""
+    command = " ".join(["referee", *(word for word in error.command_chain or () if word != "referee")])
+    if isinstance(error, UnknownOptionError):
+        return _unknown(error, command)
     if isinstance(error, UnusedCliTokensError):
         unexpected = " ".join(error.unused_tokens or ())
-        return f"{unexpected}: unexpected argument; see `{_name(error)} --help`"
+        return f"{unexpected}: unexpected argument; see `{command} --help`"
+    if isinstance(error, ValidationError):
+        return _invalid(error)
     if not isinstance(error, MissingArgumentError) or error.argument is None:
         return None
     if error.keyword is None:
         name = error.argument.name
         needed = name if error.argument.index is None else name.removeprefix("--").upper()
-        return f"{needed} is missing; see `{_name(error)} --help`"
-    all_options = {option for name in registry.names() for option in option_names(registry.game(name))}
-    if not error.argument.name.endswith("[KEYWORD]") or error.keyword.lstrip("-").replace("-", "_") in all_options:
+        return f"{needed} is missing; see `{command} --help`"
+    return f"{error.keyword} needs a value; see `{command} --help`"
+
+
+def _invalid(error: ValidationError) -> str | None:
+    """Returns the message for options that cannot be combined, and for a number out of range."""
+    why = error.exception_message
+    if why.startswith("Mutually exclusive arguments: "):
+        return " and ".join(re.findall(r"--[\w-]+", why)) + " cannot be combined"
+    if error.argument is None:
         return None
-    advice = "`referee games` lists the options of the rules"
-    return _unknown(UnknownOption(error.keyword, sorted(all_options), advice), words)
+    for sign, expected in (("Must be >= ", "expected at least "), ("Must be > ", "expected more than ")):
+        why = why.replace(sign, expected)
+    return f"{error.argument.name} {error.argument.tokens[0].value}: {why.rstrip('.')}"
 
 
-def _name(error: CycloptsError) -> str:
-    return " ".join(["referee", *(word for word in error.command_chain or () if word != "referee")])
-
-
-def _unknown(error: UnknownOption, words: Sequence[str]) -> str:
-    """Returns the message for an unknown option, with a similar one of the command or of the rules."""
-    *_, command = app.parse_commands(words)[1]
-    flags = {flag for argument in command.assemble_argument_collection() for flag in argument.positives}
-    options = [*sorted(flags), *(f"--{option}" for option in error.rules)]
-    near = [option for option in get_close_matches(error.option, options, 2) if option != error.option][:1]
-    return f"there is no option {error.option}; " + (f"did you mean {near[0]}?" if near else error.otherwise)
+def _unknown(error: UnknownOptionError, command: str) -> str:
+    """Returns the message for an unknown option: a similar one, or the option that takes its name as a value."""
+    typed = (error.token.keyword or error.token.value).partition("=")[0]
+    name = typed.lstrip("-").replace("-", "_")
+    flags = {flag for argument in error.argument_collection for flag in argument.positives}
+    rules = {option for game in registry.names() for option in option_names(registry.game(game))}
+    takers = {"--set": rules} | {flag: {each.name for each in limits} for flag, limits in NAMES.items()}
+    takers["--build"] |= {f"build_{limit}" for limit in takers["--build"]}
+    for flag, names in takers.items():
+        if flag in flags and name in names:
+            return f"there is no option {typed}; use {flag} {name.removeprefix('build_')}=VALUE"
+    near = get_close_matches(typed, sorted(flags), 1)
+    return f"there is no option {typed}; " + (f"did you mean {near[0]}?" if near else f"see `{command} --help --all`")
 
 
 def _inside(error: BaseException, kind: type[E]) -> E | None:

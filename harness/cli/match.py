@@ -1,4 +1,4 @@
-"""`referee --game GAME BOT BOT`: plays a game between bots."""
+"""`referee play --game GAME BOT BOT`: plays a game between bots."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -11,7 +11,19 @@ import msgspec
 from cyclopts import Parameter
 
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED, SoFar
-from referee.harness.cli.options import GameOption, Json, Seed, SetupOptions, Strict, Verbose, drawn, game_of
+from referee.harness.cli.options import (
+    MORE,
+    NO_REPLAY,
+    POSITIVE,
+    Json,
+    Seed,
+    SetupOptions,
+    Strict,
+    Verbose,
+    drawn,
+    game_of,
+    one_of,
+)
 from referee.harness.cli.person import Hands
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.reports.verdict import outcome as standings
@@ -35,35 +47,31 @@ from referee.protocol.messages import Encoding
 
 MATCH = Parameter(group="Match")
 OUTPUT = Parameter(group="Output")
+SEVERAL = "Several games"
+LENGTH = one_of("length")
 
 
-@Parameter(name="*", group="Several games")
+@Parameter(name="*", group=SEVERAL)
 @dataclass(frozen=True, kw_only=True)
 class SeriesOptions:
     """How many games are played."""
 
-    games: int = 1
+    games: Annotated[int, Parameter(group=(SEVERAL, LENGTH), validator=POSITIVE)] = 1
     """How many games to play, each with its own seed, derived from the seed."""
     swap: bool = False
     """Exchange the seats in every second game."""
-    best_of: int | None = None
+    best_of: Annotated[int | None, Parameter(group=(SEVERAL, LENGTH), validator=POSITIVE)] = None
     """Play one match of at most N games. It ends when a bot has won more than half. The seats change every game."""
-    jobs: int | None = None
+    jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None
     """How many games to play at the same time, each on its own physical core. A bot learns only from games on the same
     core. Default: all physical cores, if each has two games."""
 
     def length(self, seats: int) -> tuple[int, bool, int | None]:
         """Returns the number of games, whether the seats change, and how many wins decide."""
-        if self.games < 1:
-            raise UsageError(f"--games {self.games}: expected at least 1")
         if self.best_of is None:
             if self.swap and self.games == 1:
                 raise UsageError("--swap exchanges the seats in every second game: it needs --games 2 or more")
             return self.games, self.swap, None
-        if self.games != 1:
-            raise UsageError("--best-of cannot be combined with --games")
-        if self.best_of < 1:
-            raise UsageError(f"--best-of {self.best_of}: expected at least 1")
         if seats != 2:
             raise UsageError(f"--best-of needs two bots; {seats} are named")
         return self.best_of, True, self.best_of // 2 + 1
@@ -82,8 +90,6 @@ class SeriesOptions:
         conflicts = [option for option, is_used in sequential.items() if is_used]
         if self.jobs is None:
             return 1 if conflicts or series.games < 4 else min(len(core_locks.physical()), series.games // 2)
-        if self.jobs < 1:
-            raise UsageError(f"--jobs {self.jobs}: expected at least 1")
         if self.jobs > 1 and conflicts:
             raise UsageError(f"--jobs cannot be combined with {conflicts[0]}")
         return min(self.jobs, series.games)
@@ -95,10 +101,9 @@ class ReplayOptions:
     """Where replays go."""
 
     replay: Path | None = None
-    """Where the replay goes. Several games get a number each. Default: a new file in ./replays."""
-    no_replay: bool = False
-    """Keep no replay and no standard error of bots."""
-    export: tuple[str, Path] | None = None
+    """Where the replay goes; none: keep no replay and no standard error of bots. Several games get a number each.
+    Default: a new file in ./replays."""
+    export: Annotated[tuple[str, Path] | None, MORE] = None
     """FORMAT FILE: write the replay in another format too, such as aiarena21-replay. Several games get a number
     each."""
 
@@ -106,14 +111,13 @@ class ReplayOptions:
         """Raises UsageError for an unknown format, and for options that cannot be combined."""
         if self.export is not None:
             originals.find(self.export[0], game)
-        for option, value in (("--replay", self.replay), ("--export", self.export)):
-            if self.no_replay and value is not None:
-                raise UsageError(f"--no-replay cannot be combined with {option}")
+            if self.replay == NO_REPLAY:
+                raise UsageError("--replay none cannot be combined with --export, which writes the replay")
 
     def claimed(self, stem: str, games: int) -> AbstractContextManager[Path | None]:
         """Returns a block with the path of the replay. The names of new ones are claimed before anything is built."""
-        if self.replay is not None or self.no_replay:
-            return nullcontext(self.replay)
+        if self.replay is not None:
+            return nullcontext(None if self.replay == NO_REPLAY else self.replay)
         return claim_file(stem, numbered(Path("0.jsonl"), 0, games).stem[1:])
 
     def exported(self, outcome: Outcome) -> list[Path]:
@@ -134,16 +138,15 @@ def match(
     seed: Annotated[Seed, MATCH] = None,
     length: SeriesOptions = SeriesOptions(),
     setup: SetupOptions = SetupOptions(),
-    encoding: Annotated[Encoding | None, MATCH] = None,
-    chaos: Annotated[bool, MATCH] = False,
+    encoding: Annotated[Encoding | None, MORE] = None,
+    chaos: Annotated[bool, MORE] = False,
     replays: ReplayOptions = ReplayOptions(),
     json: Annotated[Json, OUTPUT] = False,
     strict: Annotated[Strict, OUTPUT] = False,
     verbose: Annotated[Verbose, OUTPUT] = False,
-    debug: Annotated[bool, MATCH] = False,
-    arena: Annotated[str, MATCH] = "127.0.0.1:8080",
+    debug: Annotated[bool, MORE] = False,
+    arena: Annotated[str, MORE] = "127.0.0.1:8080",
     pages: WatchOptions = WatchOptions(),
-    **game_options: GameOption,
 ) -> int:
     """Plays a game between bots.
 
@@ -151,25 +154,25 @@ def match(
         bots: One for each seat: PATH (an executable, a folder with bot.toml, or a source file), @random (built in),
             cmd:'COMMAND LINE', human (you, in this terminal), script:FILE (an answer a line, then the first legal ones)
             or http://ADDRESS (a team's web service, for the Arena's games). NAME= before it names the bot.
-        game: The game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
+        game: GAME: the game's name; `referee games` lists them. Not needed if a bot's bot.toml names it.
         encoding: Offer only this encoding to the bots.
         chaos: Send frames in every form that the protocol allows, and draw the seats. A correct bot plays as without.
         debug: Run bots of the Python kit inside this process, without isolation and limits, so that breakpoints work.
-        arena: ADDRESS:PORT at which web services find their battles.
+        arena: ADDRESS:PORT: where web services find their battles.
     """
     played = game_of(bots, game)
     check_count(played, len(bots))
-    limits, time, options = setup.resolved(played, len(bots), game_options)
+    limits, time, options = setup.resolved(played, len(bots))
     games, swap, first_to = length.length(len(bots))
     check_seats(bots, played.name, every_seat=swap or chaos)
     replays.check(played.name)
-    pages.check(replays.no_replay)
+    pages.check(replays.replay == NO_REPLAY)
     seed = drawn(seed)
     encodings = tuple(Encoding) if encoding is None else (encoding,)
     with replays.claimed(played.name, games) as path:
         programs = entrants(bots, played.name, limits, people=True, progress=building)
         first = Match(played, programs, seed, options, time, encodings, path, bundles=True)
-        command = setup.command(played, game_options, encoding=encoding, chaos=chaos)
+        command = setup.command(played, encoding=encoding, chaos=chaos)
         series = Series(first, games, swap, first_to, chaos, again=command, bots=bots)
         if debug:
             series = _debugged(series)

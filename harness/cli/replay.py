@@ -21,7 +21,9 @@ from referee.harness.web.page import page
 
 
 def replay_verify(file: Path) -> int:
-    """Plays a match again from the setup and the answers in its replay: "verified", or the first line that differs.
+    """Checks that a replay is right.
+
+    Plays the match again from the setup and the answers: "verified", or the first line that differs.
 
     For an aborted match it says so, and whether the replay is right up to there.
 
@@ -51,7 +53,9 @@ def _differs(file: Path, difference: Difference) -> int:
 
 
 def replay_show(file: Path, *, part: Window = Window(), plain: bool = False) -> int:
-    """Steps through a match in the game's own notation, on the full terminal; ? lists the keys.
+    """Steps through a match on the full terminal.
+
+    Turns are in the game's own notation; ? lists the keys.
 
     With any option, into a pipe, or without Textual (the extra `referee[tui]`), it prints the match, on a terminal
     through $PAGER. It always prints AI Arena 21's own `replay.txt`, which holds no calls.
@@ -132,7 +136,9 @@ def replay_export(format: str, replay: Path, file: Path) -> int:
 
 
 def replay_html(replay: Path, file: Path) -> int:
-    """Writes a match as one HTML page, which holds all that it needs and opens from disk.
+    """Writes a match as one HTML page.
+
+    The page opens from disk and needs no other file.
 
     Args:
         replay: The replay, or a `replay.txt` of AI Arena 21.

@@ -23,7 +23,9 @@ from referee.harness.seats.seat import Seat
 
 
 def repro(bundle: Path, bot: str | None = None, *, fault: int = 1, debug: bool = False, json: Json = False) -> int:
-    """Makes the calls up to a fault again, without a rival and without limits.
+    """Reproduces a fault of a match.
+
+    Makes the calls up to the fault again, without opponents and without limits.
 
     Exit code 1 if the bot fails in that call again, 0 if not, so `git bisect run` can find the change that mattered.
 

@@ -12,6 +12,7 @@ import trio
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import PLAYED
+from referee.harness.cli.options import NO_REPLAY
 from referee.harness.cli.screen import err, out
 from referee.harness.cli.signals import run
 from referee.harness.cli.units import seconds
@@ -34,30 +35,26 @@ def serve(
     allow: Sequence[str] = (),
     test: bool = False,
     replay: Path | None = None,
-    no_replay: bool = False,
     users: Path | None = None,
     secret: Path | None = None,
     token_time: str = "12h",
 ) -> int:
-    """Plays matches over HTTP with clients that were written for an original competition.
+    """Plays over HTTP with clients of an original contest.
 
     Args:
         server: arena: battles that a coordinator orders for a team's web service. aibg: games of AIBG for users who log
             in.
-        bind: ADDRESS:PORT to listen on. Default: 127.0.0.1:8080 for the Arena, 127.0.0.1:8081 for AIBG.
+        bind: ADDRESS:PORT: where to listen. Default: 127.0.0.1:8080 for the Arena, 127.0.0.1:8081 for AIBG.
         alias: A host name under which clients call this server, or HOST:PORT for that port alone. Repeatable.
         compat: Arena: which rules apply where the competition's document and its server differ: seed (default) or
             original.
         allow: Arena: a host with teams or coordinators that may be called, or *. Repeatable. Default: this machine.
         test: Arena: let requests set the time, for the original's own tests. Never use it in a contest.
-        replay: The folder for the replays, one per match. Default: a new folder in ./replays.
-        no_replay: Write no replays.
+        replay: The folder for the replays, one per match; none: write no replays. Default: a new folder in ./replays.
         users: AIBG: the file of users, which `referee user` writes.
         secret: AIBG: a file of at least 64 bytes that signs tokens, so that they outlast this process. Default: random.
         token_time: AIBG: how long a token is valid.
     """
-    if no_replay and replay is not None:
-        raise UsageError("--no-replay cannot be combined with --replay")
     foreign = (
         {"compat": compat, "allow": allow, "test": test}
         if server == "aibg"
@@ -68,7 +65,8 @@ def serve(
             raise UsageError(f"--{name} is not an option of `referee serve {server}`")
     address, names = bind or BIND[server], tuple(read_aliases(alias))
     keeper = _keeper(users, secret, token_time) if server == "aibg" else None
-    with nullcontext(replay) if replay is not None or no_replay else claim_folder(server) as folder:
+    kept = None if replay == NO_REPLAY else replay
+    with claim_folder(server) if replay is None else nullcontext(kept) as folder:
         if server == "arena":
             run(_arena, address, names, compat or "seed", frozenset(allow), test, folder)
         else:
@@ -83,7 +81,9 @@ def user(
     role: Literal["player", "admin", "viewer"] = "player",
     password_stdin: bool = False,
 ) -> int:
-    """Adds a user who may log in to `referee serve aibg`, and prints the password.
+    """Adds a user for `referee serve aibg`.
+
+    Prints the password.
 
     Args:
         name: The user's name. An existing user gets a new password.

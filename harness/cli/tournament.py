@@ -4,22 +4,23 @@ import gzip
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import trio
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
 from referee.harness.cli.exit_codes import AT_FAULT, INCONCLUSIVE, INTERRUPTED, PLAYED
-from referee.harness.cli.options import GameOption, Seed, SetupOptions, find_game
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE, Seed, SetupOptions, find_game, given, one_of
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import printable
 from referee.harness.cli.screen import err, out, progress
@@ -42,7 +43,8 @@ from referee.harness.tournament.store.ledger import merge as merge_files
 
 LIVE_EVERY_S = 0.25
 LIVE_ROWS = 20
-Form = Literal["text", "json", "csv", "markdown"]
+FOLLOWED, PRINTED = one_of("follow"), one_of("print")
+Output = Literal["text", "json", "csv", "markdown"]
 
 tournament_app = App(name="tournament", help="Plays many games between many bots: formats, standings, pages.")
 
@@ -53,34 +55,27 @@ class FormatOptions:
     """The pairings, their number and their seats."""
 
     format: str | None = None
-    """round-robin (default), gauntlet, ladder, swiss, series, groups, self, judged; two-player, play-self, list-order
-    and play-all as in ReAntics."""
+    """FORMAT: the pairings: round-robin (default), gauntlet, ladder, swiss, series, groups, self, judged; two-player
+    and list-order as in ReAntics."""
     games: int | None = None
     """Games of every pairing or line-up; of the ladder in all, 0 = without end."""
     seating: Seating | None = None
-    """orbit: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed per
-    game, seats as named."""
-    alternate: bool = False
-    """The same as --seating alternate."""
-    first_to: int | None = None
+    """seed-group: play every seed with the bots at all seats; alternate: a seed per game, rotating seats; fixed: a seed
+    per game, seats as named."""
+    first_to: Annotated[int | None, MORE] = None
     """Wins needed to decide a series. Default: more than half of the games."""
-    tables: int | None = None
+    rounds: Annotated[int | None, MORE] = None
     """Rounds of a Swiss tournament; with four seats, how often each bot plays."""
-    absent: Sequence[str] = ()
+    absent: Annotated[Sequence[str], MORE] = ()
     """The name of a bot that does not take part for now. May be given more than once."""
 
     def changes(self) -> dict[str, Any]:
         """Returns the members of a request that these options set, except the absent bots."""
-        if self.alternate and self.seating not in (None, Seating.ALTERNATE):
-            raise UsageError(f"--alternate cannot be combined with --seating {self.seating}")
-        seating = Seating.ALTERNATE if self.alternate else self.seating
-        values = {"format": self.format, "games": self.games, "seating": seating}
-        values |= {"first_to": self.first_to, "rounds": self.tables}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for each, value in given(self) if (name := each.name) != "absent"}
 
 
-@tournament_app.default
-def tournament(
+@tournament_app.command(name="run")
+def run_tournament(
     *bots: str,
     game: str | None = None,
     seed: Seed = None,
@@ -90,15 +85,14 @@ def tournament(
     resume: bool = False,
     workers: WorkerOptions = WorkerOptions(),
     cluster: ClusterOptions = ClusterOptions(),
-    shard: str | None = None,
-    replays: Literal["all", "faults", "none"] = "all",
-    forfeit: bool = False,
-    expel: int | None = None,
-    max_minutes: float | None = None,
+    shard: Annotated[str | None, MORE] = None,
+    replay: Literal["all", "faults", "none"] = "all",
+    forfeit: Annotated[bool, MORE] = False,
+    expel: Annotated[int | None, Parameter(group=MORE_TITLE, validator=POSITIVE)] = None,
+    max_minutes: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     strict: bool = False,
-    events: bool = False,
-    form: Form = "text",
-    **game_options: GameOption,
+    events: Annotated[bool, MORE] = False,
+    output: Annotated[Output, MORE] = "text",
 ) -> int:
     """Plays a tournament, or what is left of it.
 
@@ -108,37 +102,32 @@ def tournament(
     Args:
         bots: As for a match, or zip files; NAME= before one names it. Or a single file that describes all:
             tournament.toml.
-        game: The game's name.
+        game: GAME: the game's name.
         ledger: The tournament's folder. Default: a new one in ./tournaments.
         resume: Continue the tournament in that folder, perhaps with more games or bots.
         shard: I/N: play only this part of the games. `merge` joins the parts.
-        replays: Which replays to keep.
+        replay: Which replays to keep.
         forfeit: Play without the bots that cannot be built.
         expel: After this many games with a fault in a row, a bot loses its other games without play.
         max_minutes: Stop after this time.
         strict: Exit with 1 if a bot was at fault, also in games of earlier runs.
         events: Print every played game as a line of JSON, as in the ledger.
-        form: How to print the standings at the end.
+        output: How to print the standings at the end.
     """
     part = _shard(shard)
-    workers.check()
-    if max_minutes is not None and not max_minutes > 0:
-        raise UsageError(f"--max-minutes {max_minutes:g}: expected a time above 0")
-    if expel is not None and expel < 1:
-        raise UsageError(f"--expel {expel}: must be at least 1")
     if resume and ledger is None:
         raise UsageError("--resume needs --ledger, the folder of the tournament")
     changes = form_of_play.changes()
     cluster.check(workers, forfeit)
     before = read_plan(ledger / PLAN) if resume and ledger is not None else None
     if before is not None and ledger is not None and not bots and game is None:
-        if game_options or form_of_play.absent or setup != SetupOptions():
+        if form_of_play.absent or setup != SetupOptions():
             raise UsageError("--resume: other rules, times, limits or --absent need the whole command, with --game")
         _check_shard(part, before.format)
         folder = ledger
         arranged = organise.resumed(folder, changes | ({} if seed is None else {"seed": seed}))
     else:
-        request = _request(bots, game, setup, game_options, before, seed)
+        request = _request(bots, game, setup, before, seed)
         absent = (*request.absent, *form_of_play.absent)
         request = msgspec.structs.replace(request, **changes, absent=absent)
         request = request if before is None else request.over(before)
@@ -151,9 +140,9 @@ def tournament(
         if cluster.cluster is None:
             with progress() as report:
                 plan, programs = organise.programs(plan, folder, forfeit, report)
-            pool = workers.opened(contest_of(plan, programs, replays, folder))
+            pool = workers.opened(contest_of(plan, programs, replay, folder))
         else:
-            pool = cluster.opened(contest_of(plan, {}, replays, folder), plan, folder, _note)
+            pool = cluster.opened(contest_of(plan, {}, replay, folder), plan, folder, _note)
         with closing(Ledger(folder, msgspec.to_builtins(plan))) as opened:
             book = reader.read(folder)
             played = TournamentGames(plan, opened, book, part, expel)
@@ -162,11 +151,11 @@ def tournament(
                 played.on_lines = _print_lines
             end = trio.run(_play, played, pool, max_minutes)
     result = standings(plan, book)
-    _print(result, form)
-    if form == "text":
+    _print(result, output)
+    if output == "text":
         out.print(f"ledger  {folder}", style="dim")
     if end is not End.FINISHED:
-        err.print(f"{end}; continue with: referee tournament --resume --ledger {folder}")
+        err.print(f"{end}; continue with: referee tournament run --resume --ledger {folder}")
         return INTERRUPTED if end is End.INTERRUPTED else INCONCLUSIVE
     return AT_FAULT if strict and any(row.faults for row in result.rows) else PLAYED
 
@@ -189,7 +178,6 @@ def _request(
     bots: Sequence[str],
     game: str | None,
     setup: SetupOptions,
-    game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
 ) -> organise.Request:
@@ -197,10 +185,10 @@ def _request(
     if files := [bot for bot in bots if bot.endswith(".toml")]:
         if len(bots) > 1 or game is not None:
             raise UsageError(f"{files[0]} names the game and the bots: give neither on the command line")
-        return from_file(Path(files[0]), setup, game_options, before, seed)
+        return from_file(Path(files[0]), setup, before, seed)
     if game is None:
-        raise UsageError("a tournament needs --game and bots, or a file tournament.toml")
-    return from_options(find_game(game), bots, setup, game_options, before, seed)
+        raise UsageError("`referee tournament run` needs --game and bots, or a file such as tournament.toml")
+    return from_options(find_game(game), bots, setup, before, seed)
 
 
 def _new_folder(request: organise.Request) -> Path:
@@ -213,17 +201,21 @@ def _new_folder(request: organise.Request) -> Path:
 
 
 @tournament_app.command
-def show(folder: Path, *, follow: bool = False, form: Form = "text", sqlite: Path | None = None) -> int:
-    """Prints the standings of a tournament, also while it is being played.
+def show(
+    folder: Path,
+    *,
+    follow: Annotated[bool, Parameter(group=("Options", FOLLOWED))] = False,
+    output: Annotated[Output, Parameter(group=("Options", PRINTED))] = "text",
+    sqlite: Annotated[Path | None, Parameter(group=("Options", FOLLOWED, PRINTED))] = None,
+) -> int:
+    """Prints the standings, also during a tournament.
 
     Args:
         folder: The tournament's folder.
         follow: Print them again whenever games are added, until all are played or you interrupt it.
-        form: How to print them.
+        output: How to print them.
         sqlite: Write all games to a new SQLite database at this path instead: tables bots, games, seats, faults.
     """
-    if sqlite is not None and (follow or form != "text"):
-        raise UsageError(f"--sqlite cannot be combined with {'--follow' if follow else f'--form {form}'}")
     plan = read_plan(folder / PLAN)
     if sqlite is not None:
         from referee.harness.tournament.store import sqlite as database  # takes 20 ms to load
@@ -237,7 +229,7 @@ def show(folder: Path, *, follow: bool = False, form: Form = "text", sqlite: Pat
         if book.count > shown:
             shown = book.count
             result = standings(plan, book)
-            _print(result, form)
+            _print(result, output)
         if not follow or (result.due is not None and result.played >= result.due):
             return PLAYED
         time.sleep(1)
@@ -320,7 +312,7 @@ def write_page(
 
 @tournament_app.command(name="replay")
 def replay_of(folder: Path, key: str, file: Path | None = None) -> int:
-    """Extracts a game's replay, so that `referee replay` can verify and show it.
+    """Extracts the replay of a game.
 
     Args:
         folder: The tournament's folder.
@@ -376,8 +368,8 @@ def _print_lines(lines: list[bytes]) -> None:
     sys.stdout.flush()
 
 
-def _print(result: Standings, form: Form) -> None:
-    out.print(_table(result) if form == "text" else Text(standings_text.FORMS[form](result)))
+def _print(result: Standings, output: Output) -> None:
+    out.print(_table(result) if output == "text" else Text(standings_text.FORMS[output](result)))
 
 
 def _table(result: Standings, most: int | None = None) -> Group:

@@ -3,32 +3,33 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from referee.games.game import Game
-from referee.harness.cli.options import LimitOptions, SetupOptions, TimeOptions, check_game_options, drawn, given
+from referee.harness.cli.limit_options import READABLE, LimitOptions
+from referee.harness.cli.options import SetupOptions, drawn, given
 from referee.harness.errors import UsageError
 from referee.harness.match import maps
+from referee.harness.match.rule_options import option_names
 from referee.harness.programs.spec import PREFIXES, split_name
 from referee.harness.tournament.formats.games import Seating
 from referee.harness.tournament.model import Plan, find_game
 from referee.harness.tournament.organise import Request
 
-Options = TypeVar("Options", TimeOptions, LimitOptions)
+_Value = str | bool | int
 
 
 def from_options(
     game: Game,
     bots: Sequence[str],
     setup: SetupOptions,
-    game_options: Mapping[str, str],
     before: Plan | None,
     seed: int | None,
 ) -> Request:
     """Returns the request that these options make, with the default format. `before` is the plan to resume."""
-    limits, time, rules = setup.resolved(game, game.seats.start, game_options)
+    limits, time, rules = setup.resolved(game, game.seats.start)
     default = msgspec.to_builtins(game.options())
     changed = {name: value for name, value in msgspec.to_builtins(rules).items() if value != default[name]}
     content = changed.pop("map", None)
@@ -50,7 +51,7 @@ class _Bot(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """An organiser's `tournament.toml`, except the options of time and limits."""
+    """An organiser's `tournament.toml`."""
 
     game: str
     bots: list[str | _Bot]
@@ -62,23 +63,29 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     rounds: int | None = None
     options: dict[str, Any] = {}
     maps: dict[str, str | list[str]] | str | list[str] = {}
+    limits: dict[str, _Value | list[str]] = {}
+    """As `--call-time` and the other options of limits, and as `--limit`, with `_` for `-`."""
+    build: dict[str, _Value] = {}
+    """As `--build`."""
 
 
-def from_file(
-    path: Path, setup: SetupOptions, game_options: Mapping[str, str], before: Plan | None, seed: int | None
-) -> Request:
+def from_file(path: Path, setup: SetupOptions, before: Plan | None, seed: int | None) -> Request:
     """Returns the request that a file makes. Its paths are relative to its folder. Options override the file."""
-    file, times, limits = _read(path)
+    file = _read(path)
+    limits = _limits(path, file.limits, file.build)
     game = find_game(file.game)
     try:
         msgspec.convert(file.options, game.options)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: options of {game.name}: {error}") from error
-    check_game_options(game, file.options)
+    known = option_names(game)
+    for name in file.options:
+        if name not in known:
+            raise UsageError(f"{path}: options of {game.name}: there is no {name!r}; expected {', '.join(known)}")
     bots = [_Bot(bot) if isinstance(bot, str) else bot for bot in file.bots]
     specs = [_spec(bot, path.parent) for bot in bots]
-    setup = SetupOptions(rules=setup.rules, times=_over(setup.times, times), limits=_over(setup.limits, limits))
-    request = from_options(game, specs, setup, game_options, before, file.seed if seed is None else seed)
+    setup = SetupOptions(rules=setup.rules, limits=_over(setup.limits, limits))
+    request = from_options(game, specs, setup, before, file.seed if seed is None else seed)
     stages = file.maps if isinstance(file.maps, dict) else {"": file.maps}
     file_maps = {
         stage: [_map(game, name, path.parent) for name in ([names] if isinstance(names, str) else names)]
@@ -93,21 +100,35 @@ def from_file(
     )
 
 
-def _read(path: Path) -> tuple[_File, TimeOptions, LimitOptions]:
+def _read(path: Path) -> _File:
     try:
-        values = msgspec.toml.decode(path.read_text("utf-8-sig"))
-        names = {option.name for options in (TimeOptions, LimitOptions) for option in fields(options)}
-        options = {name: values.pop(name) for name in names & values.keys()}
-        limits = msgspec.convert(options, LimitOptions, dec_hook=lambda _, text: Path(text))
-        limits = replace(limits, readable=tuple(path.parent / folder for folder in limits.readable))
-        return msgspec.convert(values, _File), msgspec.convert(options, TimeOptions), limits
+        return msgspec.toml.decode(path.read_text("utf-8-sig"), type=_File)
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
         raise UsageError(f"{path}: {error}") from error
 
 
-def _over(upper: Options, lower: Options) -> Options:
-    """Overrides options with those that are not at their defaults."""
-    return replace(lower, **{option.name: value for option, value in given(upper)})
+def _limits(path: Path, limits: Mapping[str, _Value | list[str]], build: Mapping[str, _Value]) -> LimitOptions:
+    """Returns the options that the tables `[limits]` and `[build]` stand for."""
+    options: dict[str, str] = {}
+    named: list[str] = []
+    own = {option.name for option in fields(LimitOptions)} - {"limit", "build"}
+    for name, value in limits.items():
+        values = value if isinstance(value, list) else [_text(value)]
+        if name in own and len(values) == 1:
+            options[name] = values[0]
+        else:
+            named += (f"{name}={path.parent / text if name == READABLE.name else text}" for text in values)
+    return LimitOptions(**options, limit=named, build=[f"{name}={_text(value)}" for name, value in build.items()])
+
+
+def _text(value: _Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _over(upper: LimitOptions, lower: LimitOptions) -> LimitOptions:
+    """Overrides options with those that are not at their defaults. Of a limit that both name, the last counts."""
+    both = {"limit": (*lower.limit, *upper.limit), "build": (*lower.build, *upper.build)}
+    return replace(lower, **{option.name: value for option, value in given(upper)} | both)
 
 
 def _spec(bot: _Bot, folder: Path) -> str:

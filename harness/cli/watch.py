@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from referee.harness.cli.options import given
+from referee.harness.cli.options import MORE, given
 from referee.harness.cli.screen import err
 from referee.harness.cli.view import need_web, opened
 from referee.harness.errors import UsageError
@@ -14,7 +15,7 @@ from referee.harness.match.match import Match
 from referee.harness.match.series import People, Series
 
 
-@Parameter(name="*", group="Watching")
+@Parameter(name="*", group="Output")
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions:
     """How a match is shown while it is played."""
@@ -22,13 +23,13 @@ class WatchOptions:
     watch: bool = False
     """Show the match in a browser while it is played, with buttons to pause, step and stop it. A bot may then be
     `human`: a person who plays in the browser, without a clock."""
-    paused: bool = False
+    paused: Annotated[bool, MORE] = False
     """Start paused: the first turn waits for the page."""
-    bind: str = "127.0.0.1"
+    bind: Annotated[str, MORE] = "127.0.0.1"
     """The address on which the pages are served."""
-    port: int = 0
+    port: Annotated[int, MORE] = 0
     """Their port; 0 means any free port."""
-    no_browser: bool = False
+    no_browser: Annotated[bool, MORE] = False
     """Print the links only, and open no browser."""
 
     def check(self, no_replay: bool) -> None:
@@ -36,7 +37,7 @@ class WatchOptions:
         if self.watch:
             need_web("--watch")
             if no_replay:
-                raise UsageError("--watch cannot be combined with --no-replay: the pages show the replay as it grows")
+                raise UsageError("--watch cannot be combined with --replay none: the pages show the replay as it grows")
             return
         for option, _ in given(self):
             raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE
 from referee.harness.errors import UsageError
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.worker_messages import Contest
@@ -17,33 +18,25 @@ from referee.harness.tournament.model import Plan
 if TYPE_CHECKING:
     from referee.harness.tournament.execution.dask import Tls
 
-CORES = "--cores-per-lane"
-
 
 @Parameter(name="*", group="Workers")
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
     """How many games to play at a time on this machine."""
 
-    jobs: int | None = None
+    jobs: Annotated[int | None, Parameter(validator=POSITIVE)] = None
     """Games at a time. Default: one for every physical core."""
-    cores_per_worker: Annotated[int, Parameter(name=CORES)] = 1
+    cores_per_worker: Annotated[int, Parameter(group=MORE_TITLE, validator=POSITIVE)] = 1
     """Cores for each game, for bots that think at the same time."""
-    no_pin: bool = False
+    no_pin: Annotated[bool, MORE] = False
     """Do not pin games to cores."""
-
-    def check(self) -> None:
-        """Raises UsageError for values that make no sense."""
-        for option, value in (("--jobs", self.jobs), (CORES, self.cores_per_worker)):
-            if value is not None and value < 1:
-                raise UsageError(f"{option} {value}: must be at least 1")
 
     def opened(self, contest: Contest) -> AbstractAsyncContextManager[WorkerPool]:
         """Returns a block with the workers."""
         return open_local(contest, self.jobs, self.cores_per_worker, not self.no_pin)
 
 
-@Parameter(name="*", group="Workers")
+@Parameter(name="*", group=MORE_TITLE)
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
     """Workers on other machines."""
@@ -68,7 +61,7 @@ class ClusterOptions:
             return
         for option, used in (
             ("--jobs", workers.jobs is not None),
-            (CORES, workers.cores_per_worker != 1),
+            ("--cores-per-worker", workers.cores_per_worker != 1),
             ("--no-pin", workers.no_pin),
         ):
             if used:

@@ -25,7 +25,7 @@ class HiddenFiles(Struct, frozen=True):
     """Replays and their folders, as real paths without links."""
 
     folders: frozenset[str] = frozenset()
-    """Folders that hold replays only. A bot sees only the files that its command line or `--readable` names."""
+    """Folders that hold replays only. A bot sees only the files that its command line or `--limit readable` names."""
     files: frozenset[str] = frozenset()
     """Replays among other files. A bot sees the other files, except older replays and their companions."""
     places: frozenset[str] = frozenset()

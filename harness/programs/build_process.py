@@ -152,16 +152,16 @@ def _checker(command: Command, context: BuildContext, group: Group | None) -> Ca
         if context.progress is not None:
             context.progress(label, duration_s)
         if duration_s > limits.build_s:
-            raise exceeded(f"did not finish within {limits.build_s:g} s", "--build-time")
+            raise exceeded(f"did not finish within {limits.build_s:g} s", "--build time")
         out_of_memory = group is not None and group.out_of_memory()
         if root:  # 0 = no process has started
             meter = meter or Meter(root, root, memory)
             usage = meter.read_now()
             out_of_memory |= memory is not None and usage.memory_bytes > memory
             if limits.build_processes is not None and usage.processes > limits.build_processes:
-                raise exceeded(f"ran more than {limits.build_processes} processes at once", "--build-processes")
+                raise exceeded(f"ran more than {limits.build_processes} processes at once", "--build processes")
         if out_of_memory and memory is not None:
-            raise exceeded(f"used more than {mebibytes(memory)} of memory", "--build-memory")
+            raise exceeded(f"used more than {mebibytes(memory)} of memory", "--build memory")
 
     return check
 

@@ -79,7 +79,7 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     wall_us: dict[Player, int] = {}
     cpu_us: dict[Player, int] = {}
     waited_us: dict[Player, int] = {}
-    """How long a call of more than 5 ms waited for a core. With `--on-noise forgive` `wall_us` leaves it out."""
+    """How long a call of more than 5 ms waited for a core. With `--limit on_noise=forgive` `wall_us` leaves it out."""
     paused_ms: int = 0
     """How long a viewer paused the match before this turn. No clock ran; bots may have thought on."""
     hash: str = ""

@@ -114,7 +114,7 @@ class Game(Struct, frozen=True):
     """The seats with a fault."""
 
 
-class Report(Struct, kw_only=True, rename={"seed_groups": "orbits"}):
+class Report(Struct, kw_only=True):
     """The result of a gate so far. In JSON, infinite and unknown ends of intervals are null."""
 
     game: str = ""

@@ -34,7 +34,7 @@ from referee.harness.tournament.formats.games import (
     Seating,
 )
 from referee.harness.tournament.formats.groups import draw
-from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS, SELF_PLAY
+from referee.harness.tournament.formats.schedules import FIXED_SEATS, FORMATS
 from referee.harness.tournament.formats.swiss import swiss_rounds
 
 NONE = "none"
@@ -81,7 +81,7 @@ class Plan(Struct, frozen=True, omit_defaults=True):
     games: int = 2
     """Of every line-up; of the ladder in all, 0 = without end."""
     seats: int = 2
-    seating: Seating = Seating.ORBIT
+    seating: Seating = Seating.SEED_GROUP
     first_to: int | None = None
     rounds: int | None = None
     options: dict[str, Any] = {}
@@ -210,7 +210,7 @@ def default_games(format: str, seats: int) -> int:
     """Returns the default of `--games`."""
     if format == "series":
         return 101
-    if format in ("groups", "judged", "two-player", "play-all", "play-self", "list-order"):
+    if format in ("groups", "judged", "two-player", "list-order"):
         return 1
     return 0 if format == "ladder" else seats
 
@@ -219,7 +219,7 @@ def default_seating(format: str) -> Seating:
     """Returns the default of `--seating`."""
     if format in FIXED_SEATS:
         return Seating.FIXED
-    return Seating.ALTERNATE if format == "series" else Seating.ORBIT
+    return Seating.ALTERNATE if format == "series" else Seating.SEED_GROUP
 
 
 def checked(plan: Plan) -> Plan:
@@ -234,7 +234,7 @@ def checked(plan: Plan) -> Plan:
         raise UsageError(f"{plan.game} is not played by {plan.seats} bots")
     if plan.format == "two-player" and present != plan.seats:
         raise UsageError(f"two-player takes {plan.seats} bots; there {_are(present)}")
-    for option, value in (("--first-to", plan.first_to), ("--tables (rounds in a file)", plan.rounds)):
+    for option, value in (("--first-to", plan.first_to), ("--rounds", plan.rounds)):
         if value is not None and value < 1:
             raise UsageError(f"{option} {value}: must be at least 1")
     if plan.first_to is not None and plan.format != "series":
@@ -310,12 +310,12 @@ def remarks(plan: Plan) -> Iterator[str]:
             if rounds < plan.rounds:
                 yield f"{rounds} rounds are played, not {plan.rounds}: {present} bots have no opponents for more"
         elif plan.seats == 2 or plan.format != "round-robin":
-            yield f"--tables {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
+            yield f"--rounds {plan.rounds} changes nothing: it is for a swiss and for round-robin at four seats"
 
 
 def same_programs(plan: Plan) -> list[str]:
     """Returns a sentence for each program that was entered more than once, except to play itself or as a guest."""
-    if plan.format in SELF_PLAY:
+    if plan.format == "self":
         return []
     alike: dict[int, list[str]] = {}
     for entry, program in zip(plan.bots, plan.programs, strict=True):

@@ -14,7 +14,7 @@ from referee.harness.process.limits import Limits
 from referee.harness.programs.spec import Entrant, check_seats
 from referee.harness.servers.arena.judge import judge_plan
 from referee.harness.tournament.formats.games import Seating
-from referee.harness.tournament.formats.schedules import CLOSED, SELF_PLAY
+from referee.harness.tournament.formats.schedules import CLOSED
 from referee.harness.tournament.model import (
     Entry,
     Plan,
@@ -128,7 +128,7 @@ def _plan(request: Request, game: Game, entries: list[Entry]) -> Plan:
     seats = game.seats.start
     format = request.format or "round-robin"
     options = dict(request.options)
-    if format in SELF_PLAY:
+    if format == "self":
         if len(entries) != 1:
             raise UsageError(f"{format} takes one bot, which plays itself; {len(entries)} were named")
         one = entries[0]

@@ -15,7 +15,7 @@ from referee.harness.tournament.model import Entry, Plan, deciding, find_game
 
 SHOWN = 60
 """The most characters of a value in a message."""
-ORDERED = frozenset({"gauntlet", "play-all", "groups"})
+ORDERED = frozenset({"gauntlet", "groups"})
 """Formats in which the order of the bots matters."""
 
 

@@ -273,7 +273,7 @@ async def test_a_hidden_folder_is_explained_even_if_the_agent_goes_on_without_it
     looks = f"try:\n    {look}\n    print('found')\nexcept Exception:\n    print('at random')\n"
     files = {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}", "other/agent.py": ""}
     den = written(arena.folder / "den", files)
-    advice = f"original:'--folder {den} …' or --readable {den} shows all of it\n"
+    advice = f"original:'--folder {den} …' or --limit readable={den} shows all of it\n"
     line = f"{name} in {den} is hidden, because isolation shows only the agent's own folder there; {advice}"
     verdict = await played(arena, entrant(str(den / "mine"), "cardgame"), game="cardgame")
     assert stderr(verdict) == f"{line}at random\n" and verdict.faults == ()
@@ -308,7 +308,7 @@ async def test_the_working_copy_lists_files_in_the_order_of_the_original_folder(
 def test_a_tournament_reports_a_folder_that_was_not_handed_in(tmp_path: Path) -> None:
     looks = "import sys\nif not os.path.isdir('training_jsons'):\n    def start(): sys.exit('nothing to train from')\n"
     den = written(tmp_path / "den", {"mine/agent.py": LOOKS + looks, "training_jsons/1.json": "{}"})
-    game = ["--game", "cardgame", den / "mine", "@random", "--games", "1", "--replays", "all"]
+    game = ["--game", "cardgame", den / "mine", "@random", "--games", "1", "--replay", "all"]
     tournament(tmp_path, *game, "--ledger", tmp_path / "contest")
     (key,) = games(tmp_path / "contest")
     tournament(tmp_path, "replay", tmp_path / "contest", key, tmp_path / "game.jsonl")

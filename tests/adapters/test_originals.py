@@ -294,7 +294,7 @@ def test_a_file_that_is_missing_in_a_call_is_explained_in_the_fault(arena: Arena
         "def play_auction(*a): return 0\ndef play_transport(*a): return ''\n"
     )
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "aiarena21", "late.py", "@greedy"]
-    done = subprocess.run([*command, "--no-replay"], cwd=arena.folder, capture_output=True, text=True, check=True)
+    done = subprocess.run([*command, "--replay", "none"], cwd=arena.folder, capture_output=True, text=True, check=True)
     assert "answered error -32000: 'AI/w' is not in" in done.stdout and "--folder DIR" in done.stdout
 
 

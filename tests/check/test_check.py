@@ -345,7 +345,7 @@ def test_on_github_the_findings_are_annotations(
         (("nobody.py",), 2, "no bot at 'nobody.py'"),
         (("@nobody",), 2, "unknown opponent '@nobody'"),
         (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
-        (("correct.py", "--startup", "none"), 2, "this limit cannot be switched off"),
+        (("correct.py", "--limit", "startup=none"), 2, "this limit cannot be switched off"),
     ],
 )
 def test_a_usage_error_has_another_exit_code(
@@ -385,7 +385,7 @@ def test_a_failed_or_slow_build_refuses_the_bot(command: Callable[..., tuple[int
     code, out, _ = command("broken")
     assert (code, "error builds: run names './bot', which is no program here" in out) == (1, True)
     Path("broken/bot.toml").write_text('run = ["./bot"]\nbuild = "sleep 60"\n')
-    code, out, _ = command("broken", "--build-time", "200ms")
+    code, out, _ = command("broken", "--build", "time=200ms")
     assert code == 1
     assert "error builds: the build did not finish within 0.2 s" in out
 

@@ -70,7 +70,7 @@ def opened(tmp_path: Path) -> Iterator[Opened]:
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_the_live_line_is_one_line_and_is_erased(opened: Opened, columns: int) -> None:
     names = [f"{name}=@random" for name in LONG_NAMES]
-    series = ("--game", "quoridor", *names, "--games", "3", "--seed", "1", "--jobs", "1", "--no-replay")
+    series = ("--game", "quoridor", *names, "--games", "3", "--seed", "1", "--jobs", "1", "--replay", "none")
     terminal = opened(columns, *series)
     live = re.compile(r"game \d/3  turn \d+  .*\d+\.\d s$")
     shown = terminal.until(live.match)
@@ -83,7 +83,7 @@ def test_the_live_line_is_one_line_and_is_erased(opened: Opened, columns: int) -
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_a_table_shows_whole_names_at_every_width(opened: Opened, columns: int) -> None:
     names = [f"{name}=@random" for name in LONG_NAMES]
-    terminal = opened(columns, "--game", "tictactoe", *names, "--games", "2", "--seed", "1", "--no-replay")
+    terminal = opened(columns, "--game", "tictactoe", *names, "--games", "2", "--seed", "1", "--replay", "none")
     done = terminal.until("THE END".__eq__)
     table = done[max(at for at, line in enumerate(done) if "2 games, seed 1" in line) + 1 :]
     for name in LONG_NAMES:
@@ -93,7 +93,7 @@ def test_a_table_shows_whole_names_at_every_width(opened: Opened, columns: int) 
 
 
 def test_no_live_line_overwrites_a_persons_match(opened: Opened) -> None:
-    terminal = opened(80, "--game", "tictactoe", "Ada=human", "@random", "--seed", "1", "--no-replay")
+    terminal = opened(80, "--game", "tictactoe", "Ada=human", "@random", "--seed", "1", "--replay", "none")
     terminal.until("Ada>".__eq__)
     terminal.type("C", "Enter")
     shown = terminal.until(re.compile(r" +2  @random  X to ").match)

@@ -40,7 +40,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("--game", "tictactoe", "@random", "empty"), 2, "without a bot.toml, which says how to build and run the bot"),
     (("--game", "tictactoe", "@random", "wrong"), 2, "wrong/bot.toml: "),
     (("--game", "tictactoe", "@random", "fails"), 3, "fails: the build failed with exit code 7"),
-    (("--game", "tictactoe", "@random", "slow", "--build-time", "200ms"), 3, "--build-time changes that limit"),
+    (("--game", "tictactoe", "@random", "slow", "--build", "time=200ms"), 3, "--build time changes that limit"),
     (("--game", "tictactoe", "@random", "lacks"), 3, "run names './nothing', which is no program here"),
     (("--game", "tictactoe", "@random", ""), 2, "no bot is named"),
     (("--game", "tictactoe", "@random", "mine="), 2, "no bot is named"),
@@ -56,26 +56,30 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     ((*MATCH, "--games", "0"), 2, "--games 0: expected at least 1"),
     ((*MATCH, "--games", "x"), 2, "games"),
     ((*MATCH, "--swap"), 2, "it needs --games 2 or more"),
-    ((*MATCH, "--best-of", "3", "--games", "2"), 2, "--best-of cannot be combined with --games"),
+    ((*MATCH, "--best-of", "3", "--games", "2"), 2, "--games and --best-of cannot be combined"),
     ((*MATCH, "--jobs", "2", "--games", "2", "--chaos"), 2, "--jobs cannot be combined with --chaos"),
     ((*MATCH, "--seed", "x"), 2, "seed"),
     ((*MATCH, "--set", "flip"), 2, "expected KEY=VALUE; options of tictactoe: flip, opening"),
-    ((*MATCH, "--flip", "never"), 2, "(manual: the rival must flip"),
+    ((*MATCH, "--set", "flip=never"), 2, "(manual: the rival must flip"),
     ((*MATCH, "--map", "x"), 2, "tictactoe has no maps"),
     (("--game", "aiarena21", "@random", "@random", "--map", "99"), 2, "bundled maps of aiarena21: 1, 2, 3"),
     ((*MATCH, "--call-time", "soon"), 2, "a time above zero, such as 1s, 250ms or 2m, or none"),
     ((*MATCH, "--clock", "x"), 2, "seconds and an increment, such as 60+2 or 300, or none"),
     ((*MATCH, "--memory", "x"), 2, "a size such as 256MiB or 1G, up to 1 PiB, or none"),
-    ((*MATCH, "--processes", "x"), 2, "a whole number from 1 to 4194304, or none"),
-    ((*MATCH, "--processes", "9" * 5000), 2, "a whole number from 1 to 4194304, or none"),
-    ((*MATCH, "--readable", "/no/such"), 2, "there is no such file or folder"),
+    ((*MATCH, "--limit", "processes=x"), 2, "a whole number from 1 to 4194304, or none"),
+    ((*MATCH, "--limit", "processes=" + "9" * 5000), 2, "a whole number from 1 to 4194304, or none"),
+    ((*MATCH, "--limit", "readable=/no/such"), 2, "there is no such file or folder"),
     ((*MATCH, "--isolation", "maybe"), 2, "--isolation maybe"),
     ((*MATCH, "--paused"), 2, "--paused requires --watch"),
     (("serve", "arena", "--token-time", "3h"), 2, "--token-time is not an option of `referee serve arena`"),
     ((*MATCH, "--encoding", "xml"), 2, "encoding"),
     ((*MATCH, "--export", "text", "x"), 2, "there are aiarena21-replay"),
-    ((*MATCH, "--no-replay", "--replay", "x"), 2, "--no-replay cannot be combined with --replay"),
-    ((*MATCH, "--replay", "/proc/nowhere/x.jsonl"), 3, "choose another place with --replay FILE or use --no-replay"),
+    ((*MATCH, "--replay", "none", "--export", "aiarena21-replay", "x"), 2, "is a format for aiarena21 matches"),
+    (
+        (*MATCH, "--replay", "/proc/nowhere/x.jsonl"),
+        3,
+        "choose another place with --replay FILE, or keep none with --replay none",
+    ),
     # the other commands
     (("replay", "show", "none.jsonl"), 2, "cannot be read: No such file or directory"),
     (("replay", "show", "text.txt"), 2, "is not a replay: line 1: "),
@@ -83,7 +87,7 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("replay", "export", "x", "none.jsonl", "to"), 2, "cannot be read"),
     (("games", "chess"), 2, "there are "),
     (("help", "replya"), 2, "there is no command replya; did you mean replay?"),
-    (("tournament", "--game", "tictactoe", "@random", "@random", "--leger", "x"), 2, "did you mean --ledger?"),
+    (("tournament", "run", "--game", "tictactoe", "@random", "@random", "--leger", "x"), 2, "did you mean --ledger?"),
     (("rules", "chess"), 2, "there are "),
     (("rules", "tictactoe", "99.9"), 2, "99.9"),
     ((*NEW,), 2, "choose a language with --lang: c, cpp, go, java, javascript, python, rust"),
@@ -94,10 +98,10 @@ PATHS: list[tuple[tuple[str, ...], int, str]] = [
     (("check", "bot.py"), 2, "--game"),
     ((*CHECK, "--only", "x"), 2, "the rules are builds, starts, "),
     (("check", "text.zip", "--game", "tictactoe"), 2, "cannot be unpacked: File is not a zip file"),
-    (("tournament", "--game", "tictactoe", "@random", "--ledger", "t"), 2, ""),
+    (("tournament", "run", "--game", "tictactoe", "@random", "--ledger", "t"), 2, ""),
     (("tournament", "show", "none"), 2, "none"),
     (
-        ("tournament", "--game", "tictactoe", "@random", "@random", "--ledger", "text.txt"),
+        ("tournament", "run", "--game", "tictactoe", "@random", "@random", "--ledger", "text.txt"),
         3,
         "text.txt cannot be written",
     ),
@@ -196,13 +200,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     done = mounted("size=8k,ro", "$R --game tictactoe @random @random --isolation off", tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
     expected = "the replay replays cannot be written: Read-only file system; choose another place with --replay FILE"
-    assert done.stderr == f"referee: {expected} or use --no-replay\n"
+    assert done.stderr == f"referee: {expected}, or keep none with --replay none\n"
 
 
 def test_a_cache_that_cannot_be_written_is_one_line_in_a_tournament(tmp_path: Path) -> None:
     (tmp_path / "bot.sh").write_text("read line\n")
     bots = f"@random {tmp_path}/bot.sh"
-    command = f"XDG_CACHE_HOME=$PWD $R tournament --game tictactoe {bots} --games 2 --ledger {tmp_path}/cup"
+    command = f"XDG_CACHE_HOME=$PWD $R tournament run --game tictactoe {bots} --games 2 --ledger {tmp_path}/cup"
     done = mounted("size=8k,ro", command, tmp_path)
     assert done.returncode == 3
     assert done.stderr.count("\n") == 2 and "Traceback" not in done.stderr
@@ -236,14 +240,14 @@ def test_a_series_on_a_full_disk_keeps_its_standings(tmp_path: Path) -> None:
     words = done.stdout.splitlines()
     assert any(line.startswith("Tic-tac-toe: ") and " games of 60, seed 1" in line for line in words)
     assert words[-1] == "3" and "3" in words[:-1]
-    full = "No space left on device; choose another place with --replay FILE or use --no-replay"
+    full = "No space left on device; choose another place with --replay FILE, or keep none with --replay none"
     assert done.stderr.splitlines()[0].endswith(full)
     failure = json.loads(words[-2])
     assert failure["exit_code"] == 3 and "No space left on device" in failure["error"]
 
 
 def test_a_tournament_on_a_full_disk_keeps_its_games(tmp_path: Path) -> None:
-    tournament = "$R tournament --game tictactoe @random @baseline --games 300 --seed 1 --ledger t --jobs 1 --no-pin"
+    tournament = "$R tournament run --game tictactoe @random @baseline --games 300 --seed 1 --ledger t --jobs 1"
     done = mounted("size=100k", f"{tournament} --isolation off; echo $?; $R tournament show t", tmp_path)
     code, *shown = done.stdout.split("\n", 1)
     assert code == "3"
@@ -273,7 +277,7 @@ def test_a_signal_gives_one_line_and_its_exit_code(
 ) -> None:
     Path("bot.py").write_text("import time\nopen('begun', 'w').close()\ntime.sleep(100)\n")
     process = subprocess.Popen(
-        [*REFEREE, *argv, "--startup", "100s", "--isolation", "off"],
+        [*REFEREE, *argv, "--limit", "startup=100s", "--isolation", "off"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -285,7 +289,7 @@ def test_a_signal_gives_one_line_and_its_exit_code(
     assert (process.returncode, out, err) == (128 + number, "", f"referee: {words}\n")
 
 
-LONG = (*MATCH, "--games", "40", "--no-replay", "-v")
+LONG = (*MATCH, "--games", "40", "--replay", "none", "-v")
 
 
 @pytest.mark.parametrize("argv", [("games",), ("help",), ("rules", "reantics"), LONG])

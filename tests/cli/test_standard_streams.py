@@ -120,7 +120,7 @@ def test_the_live_line_shows_a_build_with_the_bots_name_language_and_seconds(tmp
     (folder / "bot.cpp").touch()
     (folder / "bot.toml").write_text('name = "tardy"\nbuild = "sleep 1.3"\nrun = ["true"]\n')
     text = run_on_a_terminal(
-        tmp_path, "--game", "tictactoe", "bot", "@random", "--no-replay", XDG_CACHE_HOME=str(tmp_path / "cache")
+        tmp_path, "--game", "tictactoe", "bot", "@random", "--replay", "none", XDG_CACHE_HOME=str(tmp_path / "cache")
     )
     assert "building tardy (C++) 0 s" in text and "building tardy (C++) 1 s" in text
     assert "building" not in text.rpartition("\r\x1b[K")[2], "and the line is gone"
@@ -169,7 +169,19 @@ def test_a_tournaments_table_and_the_doctors_report_cut_no_word(tmp_path: Path, 
         )
         return done.stdout
 
-    play = [*REFEREE, "tournament", "--game", "tictactoe", "@random", "@baseline", "--games", "2", "--ledger", "t"]
+    play = [
+        *REFEREE,
+        "tournament",
+        "run",
+        "--game",
+        "tictactoe",
+        "@random",
+        "@baseline",
+        "--games",
+        "2",
+        "--ledger",
+        "t",
+    ]
     subprocess.run(play, cwd=tmp_path, check=True, timeout=120)
     sentences = ("tictactoe", "note")  # not wrapped without a terminal
     shown = printed("tournament", "show", "t").splitlines()
@@ -191,17 +203,16 @@ def test_the_live_line_shortens_names_so_that_they_still_differ() -> None:
     assert short(names, 12)[0] == "my_lo…uesday"
 
 
-def test_the_overview_fits_a_screen_and_referee_help_has_every_option(tmp_path: Path) -> None:
+def test_the_overview_fits_a_screen_and_help_all_has_every_option(tmp_path: Path) -> None:
     env = os.environ | {"COLUMNS": "80"}
     shown = [
         subprocess.run([*REFEREE, *argv], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120).stdout
-        for argv in (("--help",), ("help",), ("help", "replay", "show"))
+        for argv in (("--help",), ("--help", "--all"), ("help", "replay", "show"))
     ]
     lines = shown[0].splitlines()
-    assert len(lines) <= 40 and max(map(len, lines)) <= 84
-    for word in ("--game", "--best-of", "--map", "--clock", "--memory", "--replay", "--json", "tournament", "Time"):
-        assert word in shown[0]
-    assert "--on-noise" in shown[1] and "no core" in " ".join(shown[1].split())
+    assert len(lines) <= 40 and max(map(len, lines)) <= 80
+    assert all(word in shown[0] for word in ("--game", "play", "tournament", "`referee COMMAND --help`"))
+    assert "on_noise=charge" in shown[1] and "no core" in " ".join(shown[1].split())
     assert "--last" in shown[2]
 
 

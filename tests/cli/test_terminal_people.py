@@ -88,7 +88,7 @@ def test_hidden_hands_stay_hidden(tmp_path: Path) -> None:
     )
     boards = shown.split("else is looking")[1:]
     assert all(board.count(" cards\n") == 3 for board in boards if "  hand  " in board)
-    _, shown = play(tmp_path, ["*"] * 2, "--game", "reantics", "--draw-after=1", "human", "human")
+    _, shown = play(tmp_path, ["*"] * 2, "--game", "reantics", "--set", "draw_after=1", "human", "human")
     first = shown.index("answers\n")
     assert "answers\n" in shown and "anthill (" not in shown[first : shown.index("\n", first)]
 
@@ -153,7 +153,7 @@ def test_people_and_scripts_are_refused_in_contests(tmp_path: Path) -> None:
 def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "100", "NO_COLOR": "1"}
-    command = [*REFEREE, "--game", "quoridor", "human", "@random", "--seed", "3", "--no-replay"]
+    command = [*REFEREE, "--game", "quoridor", "human", "@random", "--seed", "3", "--replay", "none"]
     process = subprocess.Popen(command, cwd=tmp_path, env=env, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown = b""
@@ -184,7 +184,7 @@ def test_the_tab_key_completes_answers_on_a_terminal(tmp_path: Path) -> None:
 def test_standard_output_has_only_results_when_a_person_plays(tmp_path: Path) -> None:
     """As in `referee ... human @random --json > verdict.json`."""
     ours, theirs = pty.openpty()
-    command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3", "--no-replay", "--json"]
+    command = [*REFEREE, "--game", "tictactoe", "human", "@random", "--seed", "3", "--replay", "none", "--json"]
     os.write(ours, b"*\n" * 5)
     try:
         done = subprocess.run(command, cwd=tmp_path, stdin=theirs, capture_output=True, text=True, timeout=100)
@@ -200,7 +200,7 @@ def test_too_many_answers_to_list_are_shown_by_legal_examples_that_differ(
     tmp_path: Path,
 ) -> None:
     """At ReAntics, the first placements in order differ by a tile or two."""
-    game = ("--game", "reantics", "human", "@random", "--draw-after", "4")
+    game = ("--game", "reantics", "human", "@random", "--set", "draw_after=4")
     _, shown = play(tmp_path, ["?", "? anthill 9,3"], *game)
     examples = [line.strip() for line in shown.splitlines() if line.startswith("  anthill")]
     assert len(examples) == len(set(examples)) == 7, "one to begin with, three for each question"

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.games.game import TimeControl
-from referee.harness.cli.options import TimeOptions
+from referee.harness.cli.limit_options import LimitOptions
 from referee.harness.cli.units import seconds, size
 from referee.harness.errors import UsageError
 
@@ -62,7 +62,7 @@ OWN = TimeControl(initial_s=18.0, increment_s=2.0, match_s=100.0)
 
 
 def test_without_options_the_game_has_its_own_time() -> None:
-    assert TimeOptions().over(OWN) == OWN
+    assert LimitOptions().time(OWN) == OWN
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_without_options_the_game_has_its_own_time() -> None:
     [("60+2", 60.0, 2.0), ("300", 300.0, 0.0), ("0.5+0.1", 0.5, 0.1), ("none", None, 0.0)],
 )
 def test_a_bank_replaces_the_games_bank(clock: str, initial_s: float | None, increment_s: float) -> None:
-    assert TimeOptions(clock=clock).over(OWN) == TimeControl(initial_s, increment_s, None, 100.0)
+    assert LimitOptions(clock=clock).time(OWN) == TimeControl(initial_s, increment_s, None, 100.0)
 
 
 def test_a_limit_of_a_call_is_added_to_the_games_bank() -> None:
-    assert TimeOptions(call_time="250ms").over(OWN) == TimeControl(18.0, 2.0, 0.25, 100.0)
+    assert LimitOptions(call_time="250ms").time(OWN) == TimeControl(18.0, 2.0, 0.25, 100.0)
 
 
 @pytest.mark.parametrize("clock", ["", "0", "0+2", "60+", "+2", "60s", "1+2+3", "-5", "9" * 400, "1+" + "9" * 400])
 def test_a_wrong_bank_is_refused_with_an_example(clock: str) -> None:
     with pytest.raises(UsageError, match=r"^--clock .*: expected seconds and an increment, such as 60\+2 or 300"):
-        TimeOptions(clock=clock).over(OWN)
+        LimitOptions(clock=clock).time(OWN)

@@ -114,7 +114,7 @@ FOLDERS = {
     "several games": ("--games", "3", "--jobs", "1"),
     "several games in one folder": ("--games", "3", "--jobs", "1", "--replay", "match.txt"),
     "several games at a time": ("--games", "4", "--jobs", "2", "--replay", "notes/match.jsonl"),
-    "a readable folder": ("--readable", ".", "--readable", "replays"),
+    "a readable folder": ("--limit", "readable=.", "--limit", "readable=replays"),
 }
 
 
@@ -234,7 +234,7 @@ def test_a_bot_cannot_read_the_folder_of_its_tournament(place: Path, ledger: str
     spied = ("cup/tournament.toml", "notes/cup/tournament.toml")
     referee(
         place,
-        *["tournament", "--game", "tictactoe", *bots(*spied), "--seed", SEED, "--games", "4", "--jobs", "1"],
+        *["tournament", "run", "--game", "tictactoe", *bots(*spied), "--seed", SEED, "--games", "4", "--jobs", "1"],
         *option,
         without=without,
     )

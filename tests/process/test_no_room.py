@@ -15,7 +15,7 @@ from referee.harness.cli.exit_codes import NO_ROOM, PLAYED
 from referee.harness.isolation.probe import probe
 from referee.harness.isolation.removal import remove_group
 
-MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--no-replay")
+MATCH = ("-m", "referee.harness.cli.main", "--game", "tictactoe", "@random", "@random", "--replay", "none")
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ def test_a_low_soft_limit_of_descriptors_is_raised(tmp_path: Path) -> None:
 
 
 FEW_TASKS = 40
-"""More than `--processes 16`, but fewer than the 64 tasks that the control group of such a bot allows."""
+"""More than `--limit processes=16`, but fewer than the 64 tasks that the control group of such a bot allows."""
 FORKS = """
 import _thread
 greet(); call()
@@ -116,8 +116,8 @@ def test_a_bot_that_starts_all_tasks_of_the_machine_exceeds_its_limit_of_process
 ) -> None:
     bot = tmp_path / "bomb.py"
     bot.write_text(PREAMBLE + FORKS)
-    command = [sys.executable, *MATCH[:4], str(bot), "@random", "--no-replay", "--json"]
-    command += ["--processes", "16", "--isolation", isolation]
+    command = [sys.executable, *MATCH[:4], str(bot), "@random", "--replay", "none", "--json"]
+    command += ["--limit", "processes=16", "--isolation", isolation]
     done = subprocess.run(
         command,
         capture_output=True,

@@ -159,16 +159,16 @@ def test_a_signal_ends_a_build_at_any_moment(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("build", "limits", "words"),
     [
-        ("sleep 77", Limits(build_s=1.5), "the build did not finish within 1.5 s; --build-time changes that limit"),
+        ("sleep 77", Limits(build_s=1.5), "the build did not finish within 1.5 s; --build time changes that limit"),
         (
             f"exec {sys.executable} -c 'import time; held = b\"x\" * (1 << 28); time.sleep(77)'",
             Limits(build_memory_bytes=64 << 20),
-            "the build used more than 64.0 MiB of memory; --build-memory changes that limit",
+            "the build used more than 64.0 MiB of memory; --build memory changes that limit",
         ),
         (
             "for n in 1 2 3 4 5 6 7 8 9; do sleep 77 & done; wait",
             Limits(build_processes=8),
-            "the build ran more than 8 processes at once; --build-processes changes that limit",
+            "the build ran more than 8 processes at once; --build processes changes that limit",
         ),
     ],
     ids=["time", "memory", "processes"],

@@ -136,7 +136,7 @@ def test_a_bundle_of_a_match_that_is_played_again_is_a_new_one(run: Run, arena: 
     """And one of a seat that fails at every call is not written each time."""
     arena.bot("greet()\nwhile True: throw('stone')", name="stubborn")
     arena.bot("greet()\nwhile True: throw('rock')", name="thrower")
-    words = ("--game", "rounds", "--rounds", "12", "stubborn.py", "thrower.py", "--replay", "m.jsonl", "--json")
+    words = ("--game", "rounds", "--set", "rounds=12", "stubborn.py", "thrower.py", "--replay", "m.jsonl", "--json")
     for _ in range(2):
         verdict = json.loads(run(*words)[1])["matches"][0]
         assert verdict["seats"][0]["faults"] > FULL_REPORTS

@@ -241,7 +241,7 @@ def stubborn(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(arena.folder)
     arena.bot(f"greet()\nfor _ in range({ROUNDS}): throw('stone')\nanswer(call(), None); call()", name="stubborn")
     arena.bot(f"greet()\nfor _ in range({ROUNDS}): throw('rock')\nanswer(call(), None); call()", name="thrower")
-    words = ("--game", "rounds", "--rounds", str(ROUNDS), "stubborn.py", "thrower.py", "--replay", "match.jsonl")
+    words = ("--game", "rounds", "--set", f"rounds={ROUNDS}", "stubborn.py", "thrower.py", "--replay", "match.jsonl")
     assert main((*words, "--json")) == 0
     return json.loads(capsys.readouterr().out)
 
@@ -262,7 +262,7 @@ def test_a_seat_has_eight_fault_reports_and_the_number_of_all_its_faults(
     assert (
         told == f"referee: match.jsonl: there is no report of fault 9; the replay has 8, and counts {ROUNDS - 8} more"
     )
-    assert main(("--game", "rounds", "--rounds", str(ROUNDS), "stubborn.py", "thrower.py", "--no-replay")) == 0
+    assert main(("--game", "rounds", "--set", f"rounds={ROUNDS}", "stubborn.py", "thrower.py", "--replay", "none")) == 0
     assert f"{ROUNDS - 8} more faults by seat 0 (stubborn), not shown" in capsys.readouterr().out.splitlines()
 
 

@@ -37,8 +37,14 @@ def environment(folder: Path) -> dict[str, str]:
     return os.environ | {"XDG_CACHE_HOME": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "run")}
 
 
+PLAYER = [sys.executable, "-m", "referee.harness.cli.main"]
+OTHERS = ("add", "merge", "page", "replay", "show")
+
+
 def command(*arguments: str | Path) -> list[str]:
-    return [sys.executable, "-m", "referee.harness.cli.main", "tournament", *map(str, arguments)]
+    """Returns the command line of `referee tournament run`, or of another command of `referee tournament`."""
+    verb = [] if arguments[0] in OTHERS else ["run"]
+    return [*PLAYER, "tournament", *verb, *map(str, arguments)]
 
 
 def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
@@ -52,7 +58,7 @@ def tournament(folder: Path, *arguments: str | Path, code: int = 0) -> str:
 
 def table(folder: Path) -> Any:
     """Returns the standings."""
-    return json.loads(tournament(folder.parent, "show", folder, "--form", "json"))
+    return json.loads(tournament(folder.parent, "show", folder, "--output", "json"))
 
 
 def games(folder: Path) -> dict[str, Line]:

@@ -333,4 +333,4 @@ def test_json_has_all_figures() -> None:
     assert run["decision"] == "accepted"
     assert run["strength"]["elo"]["high"] is None  # infinite
     assert run["surplus"] == 6
-    assert run["counts"] == [0, 0, 0, 0, run["orbits"]]
+    assert run["counts"] == [0, 0, 0, 0, run["seed_groups"]]

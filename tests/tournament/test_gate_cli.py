@@ -77,7 +77,7 @@ def test_a_bot_that_cannot_be_built_is_an_error_in_every_report(
 
 
 def test_the_same_seed_gives_the_same_games_and_the_same_decision(run: Run) -> None:
-    told = ("decision", "orbits", "counts", "llr", "different", "faults_new")
+    told = ("decision", "seed_groups", "counts", "llr", "different", "faults_new")
     ends = []
     for jobs in ("1", "2"):
         argv = ("@baseline", "@random", "--game", "tictactoe", "--seed", "9", "--no-pin", "--jobs", jobs, "--json")
@@ -108,7 +108,19 @@ def test_the_time_limit_may_come_first(run: Run) -> None:
 
 
 def test_four_seats_are_one_new_bot_against_three_old_ones(run: Run) -> None:
-    argv = ("@trainer", "@random", "--game", "aibg5", "--rounds", "2", "--seed", "1", "--max-games", "8", "--no-pin")
+    argv = (
+        "@trainer",
+        "@random",
+        "--game",
+        "aibg5",
+        "--set",
+        "rounds=2",
+        "--seed",
+        "1",
+        "--max-games",
+        "8",
+        "--no-pin",
+    )
     code, out, _ = run(*argv, "--elo", "0", "30", "--json")
     found = json.loads(out)
     assert (code, found["games"], len(found["counts"])) == (4, 8, 25)

@@ -142,8 +142,8 @@ def test_shards_of_two_machines_with_other_paths_and_build_limits_merge(tmp_path
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     tournament(tmp_path, *start, "--ledger", tmp_path / "here")
-    tournament(tmp_path, *start, "--readable", "one", "--ledger", tmp_path / "part1", "--shard", "1/2")
-    more = ["--readable", "two", "--build-time", "20m", "--build-memory", "8GiB"]
+    tournament(tmp_path, *start, "--limit", "readable=one", "--ledger", tmp_path / "part1", "--shard", "1/2")
+    more = ["--limit", "readable=two", "--build", "time=20m", "--build", "memory=8GiB"]
     tournament(tmp_path, *start, *more, "--ledger", tmp_path / "part2", "--shard", "2/2")
     tournament(tmp_path, "merge", tmp_path / "whole", tmp_path / "part1", tmp_path / "part2")
     expected, merged = games(tmp_path / "here"), games(tmp_path / "whole")
@@ -158,7 +158,18 @@ def test_a_tournament_goes_on_with_other_limits_that_change_no_outcome(tmp_path:
     tournament(tmp_path, *start)
     before = games(tmp_path / "t")
     (tmp_path / "books").mkdir()
-    more = ["--build-time", "20m", "--build-offline", "--stderr", "2MiB", "--exit-time", "3s", "--readable", "books"]
+    more = [
+        "--build",
+        "time=20m",
+        "--build",
+        "offline=true",
+        "--limit",
+        "stderr=2MiB",
+        "--limit",
+        "exit_time=3s",
+        "--limit",
+        "readable=books",
+    ]
     tournament(tmp_path, *start, *more, "--games", "4", "--resume")
     after = games(tmp_path / "t")
     assert len(after) == 4 and before.items() <= after.items()

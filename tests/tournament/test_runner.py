@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contests import DRAWS, command, course, drawing_bot, environment, games, table, tournament
+from contests import DRAWS, PLAYER, command, course, drawing_bot, environment, games, table, tournament
 from defects import bot
 
 from referee.games.dice import derive_seed
@@ -145,7 +145,7 @@ def test_an_expelled_bot_loses_its_other_games_without_play(bots: list[str], tmp
     assert found["bad"]["faults"] >= 5 and found["bad"]["forfeits"] > 0
     assert found["bad"]["faults"] + found["bad"]["forfeits"] == 30
     assert all(row["faults"] == row["forfeits"] == 0 for name, row in found.items() if name != "bad")
-    text = tournament(tmp_path, "show", folder, "--form", "markdown")
+    text = tournament(tmp_path, "show", folder, "--output", "markdown")
     (header,) = re.findall(r"^\| # \|.*$", text, re.MULTILINE)
     assert header.endswith("| faults | forfeits |")
     rest = {name: line for name in found for line in text.splitlines() if re.search(rf"\| {name}\W", line)}
@@ -178,7 +178,7 @@ def test_a_plan_whose_games_cannot_be_read_stays_as_it_is(bots: list[str], tmp_p
 
 def test_a_message_says_once_that_a_bots_games_come_last(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
-    start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replays", "faults", "--strict"]
+    start = ["--game", "tictactoe", *bots, bad, "--games", "10", "--replay", "faults", "--strict"]
     said = tournament(tmp_path, *start, "--ledger", tmp_path / "t", code=1)
     assert said.count("bad was at fault in 8 games in a row: its other games come last") == 1
     out = tournament(tmp_path, *start, "--ledger", tmp_path / "u", "--expel", "3", code=1)
@@ -191,7 +191,7 @@ def test_byes_stay_with_their_bots_and_are_shown(tmp_path: Path) -> None:
     before: dict[str, int] = dict.fromkeys("abcde", 0)
     for rounds in range(1, 6):
         folder = tmp_path / str(rounds)
-        tournament(tmp_path, *start, "--tables", str(rounds), "--ledger", folder)
+        tournament(tmp_path, *start, "--rounds", str(rounds), "--ledger", folder)
         rows = {row["name"]: row for row in table(folder)["rows"]}
         byes = {name: row["byes"] for name, row in rows.items()}
         assert sum(byes.values()) == rounds and all(byes[name] >= before[name] for name in byes)
@@ -200,12 +200,12 @@ def test_byes_stay_with_their_bots_and_are_shown(tmp_path: Path) -> None:
             assert row["points"] == row["wins"] + row["draws"] / 2 + 2 * row["byes"]
             assert row["games"] == 2 * (rounds - row["byes"])
     assert set(before.values()) == {1}
-    assert "| faults | byes |" in tournament(tmp_path, "show", tmp_path / "5", "--form", "markdown")
+    assert "| faults | byes |" in tournament(tmp_path, "show", tmp_path / "5", "--output", "markdown")
 
 
 def test_strict_fails_for_faults_and_only_replays_with_faults_are_kept(bots: list[str], tmp_path: Path) -> None:
     bad = drawing_bot(tmp_path / "bots", "bad", 1, CRASHES)
-    start = ["--game", "tictactoe", *bots[:2], bad, "--ledger", tmp_path / "t", "--replays", "faults", "--strict"]
+    start = ["--game", "tictactoe", *bots[:2], bad, "--ledger", tmp_path / "t", "--replay", "faults", "--strict"]
     tournament(tmp_path, *start, code=1)
     for line in games(tmp_path / "t").values():
         assert bool(line.z) == bool(line.f)
@@ -240,9 +240,9 @@ def test_resume_names_all_differences_in_a_line_and_changes_nothing(bots: list[s
     for arguments, words in (
         ([*slow, "--games", "2"], "games are 4, not 2"),
         ([*slow, "--format", "swiss"], "format is round-robin, not swiss"),
-        ([*slow, "--alternate"], "seating is orbit, not alternate"),
+        ([*slow, "--seating", "alternate"], "seating is seed-group, not alternate"),
         ([*slow, "--memory", "64MiB"], "limit memory_bytes is 268435456, not 67108864"),
-        ([*slow, "--flip", "auto"], "option flip is manual, not auto"),
+        ([*slow, "--set", "flip=auto"], "option flip is manual, not auto"),
         (start, "time per_call_s is 3.0, not "),
         ([*start, "--call-time", "3s", "--seed", "4", "--games", "2"], "whose seed is 3, not 4, and whose games are 4"),
         (["--games", "2"], "games are 4, not 2"),
@@ -282,14 +282,14 @@ def test_an_absent_bot_stays_absent_until_it_is_added(bots: list[str], tmp_path:
     ("format", "tables", "sentence"),
     [
         ("swiss", "6", "3 rounds are played, not 6: 3 bots have no opponents for more"),
-        ("round-robin", "2", "--tables 2 changes nothing: it is for a swiss and for round-robin at four seats"),
+        ("round-robin", "2", "--rounds 2 changes nothing: it is for a swiss and for round-robin at four seats"),
         ("swiss", "3", None),
     ],
 )
 def test_rounds_that_cannot_be_played_get_a_remark(
     bots: list[str], tmp_path: Path, format: str, tables: str, sentence: str | None
 ) -> None:
-    start = command("--game", "tictactoe", *bots, "--format", format, "--tables", tables)
+    start = command("--game", "tictactoe", *bots, "--format", format, "--rounds", tables)
     done = subprocess.run(start, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == ([] if sentence is None else [sentence])
 
@@ -412,18 +412,21 @@ def test_a_tournament_file_describes_everything(bots: list[str], tmp_path: Path)
 
 def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
     (tmp_path / "cup.toml").write_text(
-        'game = "tictactoe"\nseed = 7\ngames = 2\nmemory = "1GiB"\nprocesses = "10"\npause = true\ncall_time = "3s"\n'
-        'options = { opening = 2 }\nbots = ["@random", "@random"]\n'
+        'game = "tictactoe"\nseed = 7\ngames = 2\noptions = { opening = 2 }\nbots = ["@random", "@random"]\n'
+        '[limits]\nmemory = "1GiB"\nprocesses = 10\npause = true\ncall_time = "3s"\n[build]\noffline = true\n'
     )
     folder = tmp_path / "t"
     start = ["cup.toml", "--ledger", folder]
     said = tournament(tmp_path, *start, "--isolation", "required:peers=pigeons", code=5)
     assert "peers" in said and not folder.exists()
-    tournament(tmp_path, *start, "--seed", "9", "--memory", "300MiB", "--cpu", "9s", "--clock", "60", "--opening", "1")
+    tournament(
+        tmp_path, *start, "--seed", "9", "--memory", "300MiB", "--cpu", "9s", "--clock", "60", "--set", "opening=1"
+    )
     plan = read_plan(folder / "tournament.toml")
     assert (plan.seed, plan.games, plan.options) == (9, 2, {"opening": 1})
     limits = plan.limits
     assert (limits.memory_bytes, limits.cpu_s, limits.processes, limits.pause) == (300 << 20, 9.0, 10, True)
+    assert not limits.build_network
     assert (plan.time.per_call_s, plan.time.initial_s) == (3.0, 60.0)
 
 
@@ -432,7 +435,7 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
     (tmp_path / "cup" / "bee" / "bot.toml").write_text('name = "Bee"\nrun = ["/bin/false"]\n')
     (tmp_path / "cup" / "one.py").write_text(bot(DRAWS))
     (tmp_path / "cup" / "cup.toml").write_text(
-        'game = "tictactoe"\ngames = 2\nreadable = ["bee"]\n'
+        'game = "tictactoe"\ngames = 2\nlimits = { readable = ["bee"] }\n'
         'bots = ["Team (A)=one.py", "@random", { path = "bee", absent = true }]\n'
     )
     tournament(tmp_path, "cup/cup.toml", "--ledger", tmp_path / "t")
@@ -473,17 +476,16 @@ def test_paths_in_a_file_are_relative_to_its_folder(tmp_path: Path) -> None:
         ),
         (["--game", "tictactoe", "@random", "@random", "--tls-ca", "ca.pem"], "need --cluster"),
         (["show", "nowhere"], "holds no tournament"),
-        (["show", "nowhere", "--sqlite", "x", "--follow"], "--sqlite cannot be combined with --follow"),
+        (["show", "nowhere", "--sqlite", "x", "--follow"], "--follow and --sqlite cannot be combined"),
         (["nowhere.toml"], "nowhere.toml"),
         (["cup.toml", "--game", "quoridor"], "cup.toml names the game and the bots"),
         (["cup.toml", "@random"], "cup.toml names the game and the bots"),
-        (["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"], "expected a time above 0"),
-        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "must be at least 1"),
-        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
         (
-            ["--game", "tictactoe", "@random", "@random", "--alternate", "--seating", "orbit"],
-            "--alternate cannot be combined with --seating orbit",
+            ["--game", "tictactoe", "@random", "@random", "--max-minutes", "-1"],
+            "-1: expected more than 0",
         ),
+        (["--game", "tictactoe", "@random", "@random", "--expel", "0"], "--expel 0: expected at least 1"),
+        (["--game", "tictactoe", "@random", "@random", "--first-to", "3"], "--first-to 3: only a series is decided"),
     ],
 )
 def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: Path) -> None:
@@ -500,7 +502,7 @@ def test_usage_errors_are_one_line(arguments: list[str], words: str, tmp_path: P
             "'R/D' cannot be a name: it must not contain / or =",
         ),
         ('bots = [{ path = "@random", name = "" }, "@random"]', "'' cannot be a name"),
-        ('bots = ["@random", "@random"]\nrounds = 0', "--tables (rounds in a file) 0: must be at least 1"),
+        ('bots = ["@random", "@random"]\nrounds = 0', "--rounds 0: must be at least 1"),
         ('bots = ["@random", "@random"]\nfirst_to = -1', "--first-to -1: must be at least 1"),
     ],
 )
@@ -519,7 +521,7 @@ def test_events_are_the_ledgers_lines(bots: list[str], tmp_path: Path) -> None:
 
 def test_games_side_by_side_equal_those_one_after_the_other(bots: list[str], tmp_path: Path) -> None:
     start = ["--game", "tictactoe", *bots[:2], "--games", "9", "--swap", "--seed", "4", "--json", "--replay"]
-    match = [part for part in command(*start) if part != "tournament"]
+    match = [*PLAYER, "play", *map(str, start)]
     outcomes = []
     for name, more in (("one", ["--jobs", "1"]), ("two", ["--jobs", "2"])):
         (tmp_path / name).mkdir()
@@ -554,9 +556,9 @@ def begin(params):
 def test_interrupted_games_side_by_side_keep_their_standings(tmp_path: Path) -> None:
     code = HANGS.format(first=derive_seed(1, "seat", 0))
     start = ["--game", "tictactoe", drawing_bot(tmp_path, "ann", 1, code), drawing_bot(tmp_path, "bob", 2)]
-    options = ["--games", "6", "--jobs", "2", "--seed", "1", "--startup", "60s", "--no-replay"]
+    options = ["--games", "6", "--jobs", "2", "--seed", "1", "--limit", "startup=60s", "--replay", "none"]
     with subprocess.Popen(
-        [part for part in command(*start, *options) if part != "tournament"],
+        [*PLAYER, "play", *start, *options],
         cwd=tmp_path, env=environment(tmp_path), start_new_session=True, preexec_fn=obey_interrupts,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as run:  # fmt: skip

@@ -139,7 +139,7 @@ def test_an_alternating_start_changes_the_seats_of_every_second_game() -> None:
 
 
 def test_play_self_plays_one_row_a_seed() -> None:
-    assert [game.seats for game in played_out("play-self", Field(2, 2, 3))] == [(0, 1)] * 3
+    assert [game.seats for game in played_out("self", Field(2, 2, 3))] == [(0, 1)] * 3
 
 
 # A series.

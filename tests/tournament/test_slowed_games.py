@@ -46,7 +46,16 @@ def test_a_game_slowed_by_machine_load_is_played_again_and_reported(tmp_path: Pa
     start: list[str | Path] = ["--game", "tictactoe", slow, quick, "--format", "two-player", "--jobs", "1"]
     with burners(min(core_locks.physical())[0], 3):
         said = tournament(
-            tmp_path, *start, "--call-time", "80ms", "--startup", "60s", "--on-noise", "replay", "--ledger", folder
+            tmp_path,
+            *start,
+            "--call-time",
+            "80ms",
+            "--limit",
+            "startup=60s",
+            "--limit",
+            "on_noise=replay",
+            "--ledger",
+            folder,
         )
     (game,) = games(folder).values()
     lines = [line for _, line in reader.every_line(folder)]

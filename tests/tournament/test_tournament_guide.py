@@ -53,7 +53,7 @@ def test_the_commands_of_the_organisers_guide_work(tmp_path: Path) -> None:
     assert "30 of 30 games" in run(resume, tmp_path)
     assert "late" in run(add, tmp_path) and "60 of 60 games" in run("referee tournament show cup", tmp_path)
     assert "30 of 30 games" in run(shards, tmp_path)
-    whole, cup = (run(f"referee tournament show {name} --form json", tmp_path) for name in ("whole", "cup"))
+    whole, cup = (run(f"referee tournament show {name} --output json", tmp_path) for name in ("whole", "cup"))
     assert '"played":30' in whole and '"played":60' in cup
 
 

@@ -41,7 +41,7 @@ def serving(users: Path, port: str = "0") -> Iterator[str]:
     """Runs a server while the block runs, and yields its address."""
     command = [sys.executable, "-m", "referee.harness.cli.main", "serve", "aibg", "--users", str(users)]
     process = subprocess.Popen(
-        [*command, "--bind", f"127.0.0.1:{port}", "--no-replay"], stdout=subprocess.PIPE, text=True, bufsize=1
+        [*command, "--bind", f"127.0.0.1:{port}", "--replay", "none"], stdout=subprocess.PIPE, text=True, bufsize=1
     )
     try:
         assert process.stdout is not None

@@ -82,7 +82,7 @@ def test_a_question_answered_on_one_page_disappears_from_the_other(
 
 def test_one_persons_answer_does_not_clear_anothers_input(tmp_path: Path, viewer: None, visited: Visited) -> None:
     """Both are asked at once, and each has a question of their own."""
-    with watched(tmp_path, "--game", "aiarena21", "Ada=human", "Bob=human", "--turns", "3", links=4) as run:
+    with watched(tmp_path, "--game", "aiarena21", "Ada=human", "Bob=human", "--set", "turns=3", links=4) as run:
         one, other = (visited(run.links[f"human {number}"], ".desk") for number in (1, 2))
         for _ in range(100):
             if all(page.locator(ASKED).get_by_text("play_turn").count() for page in (one, other)):

@@ -23,10 +23,10 @@ from referee.harness.replay.simulate import verify
 pytestmark = pytest.mark.slow
 
 SHORT = {
-    "aibg5": ["--rounds", "2"],
-    "aiarena21": ["--turns", "4"],
-    "reantics": ["--draw-after", "4"],
-    "quoridor": ["--max-turns", "10"],
+    "aibg5": ["--set", "rounds=2"],
+    "aiarena21": ["--set", "turns=4"],
+    "reantics": ["--set", "draw_after=4"],
+    "quoridor": ["--set", "max_turns=10"],
 }
 
 
@@ -129,7 +129,7 @@ def test_a_running_match_pauses_at_the_very_turn_of_a_condition(tmp_path: Path, 
 
 def test_the_page_says_that_bots_are_still_starting(tmp_path: Path, viewer: None, visited: Visited) -> None:
     silent = f"cmd:{sys.executable} -c 'import time; time.sleep(60)'"
-    with watched(tmp_path, "--game", "tictactoe", silent, "@random", "--startup", "8") as run:
+    with watched(tmp_path, "--game", "tictactoe", silent, "@random", "--limit", "startup=8") as run:
         page = visited(run.links["watch"], ".told")
         assert page.locator(".told").inner_text().startswith("The match has not started yet")
         page.locator(".timeline").wait_for(timeout=20_000)

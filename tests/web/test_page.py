@@ -276,7 +276,7 @@ def test_a_wrong_replay_is_shown_up_to_the_difference(tmp_path: Path, played: Pl
 def test_the_page_of_a_long_match_is_small_and_complete(tmp_path: Path, viewer: None, opened: Opened) -> None:
     record, file = tmp_path / "match.jsonl", tmp_path / "match.html"
     command = [sys.executable, "-m", "referee.harness.cli.main", "--game", "aibg5", *["@trainer"] * 4, "--seed", "7"]
-    options = ["--rounds", "150", "--isolation", "off", "--replay", str(record)]
+    options = ["--set", "rounds=150", "--isolation", "off", "--replay", str(record)]
     subprocess.run([*command, *options], check=True, capture_output=True, timeout=120)
     file.write_bytes(page_of(Replay(record)))
     assert file.stat().st_size < 120_000

@@ -14,7 +14,7 @@ from referee.tools.toolchains import missing
 pytestmark = pytest.mark.slow
 
 LANGUAGES = ("c", "cpp", "go", "java", "javascript", "python", "rust")
-SHORT = {"aibg5": ["--rounds", "8"], "aiarena21": ["--turns", "20"], "reantics": ["--draw-after", "30"]}
+SHORT = {"aibg5": ["--set", "rounds=8"], "aiarena21": ["--set", "turns=20"], "reantics": ["--set", "draw_after=30"]}
 """Enough for a page: whole contests are played elsewhere."""
 
 
@@ -46,8 +46,10 @@ def test_a_tournament_of_seven_languages_has_a_site_that_works_in_a_browser(
     folders = {language: KITS / language / "examples" / game for language in LANGUAGES}
     bots = [f"{language}={folder}" for language, folder in folders.items()]
     seats = registry.game(game).seats.start
-    start = ["--game", game, *bots, "--format", "gauntlet", "--games", str(seats), "--seed", "5", "--strict"]
-    said = referee(tmp_path, *start, *SHORT.get(game, ()), "--startup", "60s", "--call-time", "60s", "--ledger", "cup")
+    start = ["run", "--game", game, *bots, "--format", "gauntlet", "--games", str(seats), "--seed", "5", "--strict"]
+    said = referee(
+        tmp_path, *start, *SHORT.get(game, ()), "--limit", "startup=60s", "--call-time", "60s", "--ledger", "cup"
+    )
     assert "0 with faults" in said
     referee(tmp_path, "page", "cup", "--to", "site", "--viewed", "1")
 

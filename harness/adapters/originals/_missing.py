@@ -68,7 +68,7 @@ def hidden_file(folders: Folders, name: str) -> Optional[str]:
         if folders.settings.copy:
             advice = "hand in a folder with a bot.toml that contains both"
             return f"{name!r} in {wanted} was not handed in, only the agent's own folder was; {advice}"
-        advice = f"original:'{_option(wanted)} …' or --readable {shlex.quote(str(wanted))} shows all of it"
+        advice = f"original:'{_option(wanted)} …' or --limit readable={shlex.quote(str(wanted))} shows all of it"
         return f"{name!r} in {wanted} is hidden, because isolation shows only the agent's own folder there; {advice}"
     if folders.copy.parent not in place.parents:
         return None  # no folder would help

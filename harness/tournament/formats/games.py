@@ -44,7 +44,7 @@ class Results(Protocol):
 class Seating(StrEnum):
     """How seats and seeds change from game to game."""
 
-    ORBIT = "orbit"
+    SEED_GROUP = "seed-group"
     """Every seed is played in all rows of seats: all have the same luck and the same seats."""
     ALTERNATE = "alternate"
     """Every game has its own seed; the seats rotate from game to game."""
@@ -60,7 +60,7 @@ class Field(Struct, frozen=True):
     games: int = 2
     """Of every line-up; of the ladder in all, 0 = without end."""
     seed: int = 0
-    seating: Seating = Seating.ORBIT
+    seating: Seating = Seating.SEED_GROUP
     first_to: int | None = None
     """Wins that decide a series; default: more than half of its games."""
     rounds: int | None = None
@@ -78,7 +78,7 @@ class Field(Struct, frozen=True):
         turns = len(rows(len(line_up)))
         for number in numbers:
             seed_group, row = divmod(number, turns)
-            if self.seating is Seating.ORBIT:
+            if self.seating is Seating.SEED_GROUP:
                 yield ScheduledGame(seated(line_up, seed_group, row), seed_group, stage)
             elif self.seating is Seating.ALTERNATE:
                 yield ScheduledGame(seated(line_up, seed_group, row), number, stage)
@@ -92,7 +92,7 @@ Format = Callable[[Field, Results], ScheduledGames]
 
 def breadth_first(field: Field, line_ups: Callable[[], Iterable[LineUp]]) -> Iterator[ScheduledGame]:
     """Yields one seed group of every line-up, then the next, so that all have played about as much at any time."""
-    turns = len(rows(field.seats)) if field.seating is Seating.ORBIT else 1
+    turns = len(rows(field.seats)) if field.seating is Seating.SEED_GROUP else 1
     for first in range(0, field.games, turns):
         repeats: dict[LineUp, int] = {}
         for line_up in line_ups():

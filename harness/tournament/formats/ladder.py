@@ -16,7 +16,7 @@ def ladder(field: Field, results: Results) -> ScheduledGames:
 
     A batch follows from the games of the batches before it alone, so that it is the same after an interruption.
     """
-    field = msgspec.structs.replace(field, seating=Seating.ORBIT)
+    field = msgspec.structs.replace(field, seating=Seating.SEED_GROUP)
     turns = len(rows(field.seats))
     scheduled = 0
     tallies = {line_up: _Tally() for line_up in pairings(field.present)}

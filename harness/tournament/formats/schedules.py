@@ -79,15 +79,11 @@ FORMATS: Mapping[str, Format] = {
     "self": self_play,
     "judged": judged,
     "two-player": one_line_up,
-    "play-self": self_play,
-    "play-all": gauntlet,
 }
-"""By the name that `--format` takes; the last three and `list-order` are ReAntics' (reantics.md 10)."""
-SELF_PLAY = ("self", "play-self")
-"""Formats in which one bot plays itself."""
-FIXED_SEATS = frozenset({"list-order", "two-player", "play-all"})
+"""By the name that `--format` takes; `list-order` and `two-player` are ReAntics' (reantics.md 10)."""
+FIXED_SEATS = frozenset({"list-order", "two-player"})
 """Formats of ReAntics, where seats stay unless alternating starts were asked for."""
 BY_RESULTS = frozenset({"swiss", "series", "groups", "ladder"})
 """Formats in which results decide what is played next, so that they cannot be sharded."""
-CLOSED = frozenset({"self", "play-self", "two-player", "judged", "groups"})
+CLOSED = frozenset({"self", "two-player", "judged", "groups"})
 """Formats that take no further bots once they have begun."""

@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from referee.games.dice import derive_seed
 from referee.harness.tournament.formats.games import FINAL, ScheduledGame
-from referee.harness.tournament.formats.schedules import SELF_PLAY
 from referee.harness.tournament.formats.series import series_ranking
 from referee.harness.tournament.formats.swiss import swiss_byes
 from referee.harness.tournament.model import Keys, Plan, number_of_games, same_programs
@@ -25,7 +24,7 @@ COPIES, NO_INFORMATION = "copies", "no information"
 """Notes on ratings that do not say who is probably the best."""
 DISTINCT = 0.9
 """With a smaller share of different games, the standings warn and do not say who is better."""
-UNEQUAL = ("ladder", "gauntlet", "play-all")
+UNEQUAL = ("ladder", "gauntlet")
 """Formats in which some bots play more games than others, by design."""
 
 _SeedGroups = tuple[list[rating.Game], list[tuple[int, ...]]]
@@ -264,7 +263,7 @@ def _notes(plan: Plan, total: int, different: int, rows: Sequence[Row], voids: i
 def _superiority(plan: Plan, rows: Sequence[Row], cross: Mapping[str, Mapping[str, Cell]]) -> list[str]:
     """Says how certain it is that one bot is better, if only two have played."""
     played = [row for row in rows if row.games]
-    if len(played) != 2 or plan.seats != 2 or plan.format in (*SELF_PLAY, "judged"):
+    if len(played) != 2 or plan.seats != 2 or plan.format in ("self", "judged"):
         return []
     one, two = played
     penta = cross[one.name][two.name].penta

@@ -11,8 +11,8 @@ from referee.harness.tournament.store.ledger import Line
 SCHEMA = """
 CREATE TABLE bots (ident TEXT PRIMARY KEY, name TEXT, hash TEXT, absent INTEGER);
 CREATE TABLE games (
-    key TEXT PRIMARY KEY, conditions TEXT, orbit INTEGER, row INTEGER, seed TEXT, reason TEXT, turns INTEGER,
-    ms INTEGER, content TEXT, at REAL, lane TEXT, forfeit INTEGER, judged INTEGER, file TEXT
+    key TEXT PRIMARY KEY, conditions TEXT, seed_group INTEGER, row INTEGER, seed TEXT, reason TEXT, turns INTEGER,
+    ms INTEGER, content TEXT, at REAL, worker TEXT, forfeit INTEGER, judged INTEGER, file TEXT
 );
 CREATE TABLE seats (
     key TEXT REFERENCES games, seat INTEGER, bot TEXT REFERENCES bots, rank INTEGER, points REAL,
