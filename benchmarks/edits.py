@@ -64,7 +64,7 @@ def measured(kits: list[str], edits: int) -> dict[str, dict[str, float]]:
 def _measured(kit: str, folder: Path, edits: int) -> dict[str, float]:
     file, line = SOURCES[kit]
     _referee(folder, "new", GAME, "--lang", kit, "bot")
-    match = ("--game", GAME, "--seed", str(SEED), "--no-replay", "bot", "@random")
+    match = ("--game", GAME, "--seed", str(SEED), "--replay", "none", "bot", "@random")
     first = _referee(folder, *match)
     changed = []
     for number in range(edits):

@@ -288,7 +288,7 @@ def measured(argv: list[str], cores: str, load: Callable[[int], Awaitable[Figure
     """Starts the server, runs the load, and measures memory and CPU time."""
     pinned = ["taskset", "-c", cores] if cores else []
     server = subprocess.Popen(
-        [*pinned, *SERVE, *argv, "--bind", "127.0.0.1:0", "--no-replay"], stdout=subprocess.PIPE, text=True
+        [*pinned, *SERVE, *argv, "--bind", "127.0.0.1:0", "--replay", "none"], stdout=subprocess.PIPE, text=True
     )
     assert server.stdout is not None
     try:
