@@ -1,8 +1,12 @@
 # Two commands for a fresh machine with Python and make: `make play` and `make test`.
 # While you work: `make quick` and `make lint`.
+# Both list the compilers and libraries that are missing. `YES=1 make …` installs them.
 
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+NEW_ENOUGH := import sys; sys.version_info >= (3, 11) or sys.exit("Referee needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12 …")
+CORE := .venv/core
 READY := .venv/ready
 # One worker more than cores, since half of a test's time is waiting. A test marked `alone` waits until no other runs.
 WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1), 5))') --dist worksteal
@@ -12,8 +16,9 @@ WORKERS = -n $(shell $(PYTHON) -c 'import os; print(min(1 + (os.cpu_count() or 1
 # Installs the referee and everything its tests need into .venv.
 setup: $(READY)
 
-# Plays a C++ bot against a Java bot at ReAntics. A Python bot replaces one whose compiler is missing.
-play: $(READY)
+# Installs the referee alone into .venv, and plays a C++ bot against a Java bot at ReAntics. A Python bot replaces one
+# whose compiler is missing.
+play: $(CORE)
 	@$(PYTHON) tools/toolchains.py cpp java
 	$(BIN)/python -m referee.tools.play
 
@@ -59,11 +64,18 @@ harness/web/static/viewer.js: $(shell find viewer/src -type f) viewer/package-lo
 toolchains:
 	@$(PYTHON) tools/toolchains.py
 
-$(READY): pyproject.toml
+$(CORE): pyproject.toml
+	@$(PYTHON) -c '$(NEW_ENOUGH)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@mkdir -p .venv/share/man/man1 && ln -sf ../../../../docs/referee.1 .venv/share/man/man1/referee.1
+	$(PIP) --editable .
 	@touch $@
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c '$(NEW_ENOUGH)'
+	$(PYTHON) -m venv .venv
+	$(PIP) --editable '.[dev]'
+	@mkdir -p .venv/share/man/man1 && ln -sf ../../../../docs/referee.1 .venv/share/man/man1/referee.1
+	@touch $(CORE) $@
 
 clean:
 	rm -rf .venv harness/web/static viewer/node_modules starter_kits/c/build starter_kits/cpp/build starter_kits/go/build starter_kits/java/target starter_kits/rust/target starter_kits/javascript/build starter_kits/javascript/dist \

@@ -10,11 +10,11 @@ KITS = Path("starter_kits")
 
 
 def bot(kit: str) -> str:
-    """The kit's ReAntics bot, or the Python kit's with a word on why."""
+    """Returns the kit's ReAntics bot; the Python kit's if it cannot be built here, after saying so."""
     lacking = missing(kit)
     if lacking:
         name = TOOLCHAINS[kit].name
-        print(f"no {name} bot: this machine lacks {', '.join(lacking)}; a Python bot plays in its place")
+        print(f"The {name} bot cannot be built without {', '.join(lacking)}. A Python bot takes its place.")
         return f"python-for-{kit}={KITS / 'python' / 'examples' / 'reantics'}"
     return f"{kit}={KITS / kit / 'examples' / 'reantics'}"
 

@@ -1,132 +1,88 @@
-"""Which starter kits this machine can build, and the step that installs what is missing.
+"""Lists the compilers and libraries that this machine lacks, and installs them if that is allowed.
 
-`python tools/toolchains.py [KIT …]` (all, with what their tests need, if none is named) needs nothing but Python: it
-runs before there is a virtual environment. It installs the missing packages where it may (as root, with apt-get) and
-says what is missing where it may not: then that kit is left out, by name. With CI set in the environment nothing may be
-left out, and it fails.
+`python tools/toolchains.py [KIT …]` needs only Python: it runs before there is a virtual environment. Without a kit it
+looks for everything that the tests need. It prints the command that installs the missing packages. It runs that command
+only if the variable YES or CI is set. With CI set, it fails if something is still missing.
 """
 
 import os
-import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
-from functools import cache
+from pathlib import Path
 
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-@dataclass(frozen=True)
-class Toolchain:
-    """The needs of a kit: each program or header, with the Debian package that provides it."""
+from referee.harness.programs import packages, toolchains
+from referee.harness.programs.packages import ITEMS, Item, Toolchain
 
-    name: str
-    programs: dict[str, str]
-    headers: dict[str, str] = field(default_factory=dict)
-    test_programs: dict[str, str] = field(default_factory=dict)
-    """What only the kit's own tests need, as the next."""
-    test_headers: dict[str, str] = field(default_factory=dict)
-
-
-NODE = {"node": "nodejs", "npm": "npm"}
-TOOLCHAINS: dict[str, Toolchain] = {
-    "c": Toolchain(
-        "C",
-        {"gcc": "gcc", "make": "make"},
-        {"stdlib.h": "libc6-dev", "json-c/json.h": "libjson-c-dev", "msgpack.h": "libmsgpack-dev"},
-        {"valgrind": "valgrind"},
-        {"cmocka.h": "libcmocka-dev"},
-    ),
-    "cpp": Toolchain(
-        "C++",
-        {"g++": "g++", "cmake": "cmake", "make": "make"},
-        {"nlohmann/json.hpp": "nlohmann-json3-dev"},
-        test_headers={"gtest/gtest.h": "libgtest-dev"},
-    ),
-    "go": Toolchain("Go", {"go": "golang-go"}),
-    "java": Toolchain("Java", {"java": "default-jre-headless", "javac": "default-jdk-headless", "mvn": "maven"}),
-    "rust": Toolchain("Rust", {"cargo": "cargo", "rustc": "rustc"}),
-    "javascript": Toolchain("JavaScript", NODE),
-    "tmux": Toolchain("Captured terminals of the tests, no", {"tmux": "tmux"}),
-    "bwrap": Toolchain("Isolation by bubblewrap in the tests, no", {"bwrap": "bubblewrap"}),
-    "ruby": Toolchain("Ruby bots of the tests, no", {"ruby": "ruby"}),
-    "viewer": Toolchain("viewer", NODE, test_programs={"chromium": "chromium"}),
+TOOLCHAINS: dict[str, Toolchain] = packages.KITS | {
+    "tmux": Toolchain("terminal tests", ("tmux",)),
+    "bwrap": Toolchain("bubblewrap tests", ("bwrap",)),
+    "ruby": Toolchain("Ruby tests", ("ruby",)),
+    "viewer": Toolchain("viewer", ("node", "npm"), ("chromium",)),
 }
 
 
-VERSION = ("--version", "version", "-V")
-"""What programs are asked for it: Go's takes the second, tmux the third."""
-
-
-def find(program: str) -> str | None:
-    """The first program of that name on PATH that prints its version: rustup's `cargo` is there without any toolchain.
-
-    Bots are built with it too (`referee.harness.programs.toolchains`, which this file must do without).
-    """
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    paths = dict.fromkeys(filter(None, (shutil.which(program, path=folder) for folder in folders)))
-    return next((path for path in paths if any(_prints(path, option) for option in VERSION)), None)
-
-
-@cache
 def works(program: str) -> bool:
-    """Whether there is such a program."""
-    return find(program) is not None
-
-
-def _prints(path: str, option: str) -> bool:
-    try:
-        done = subprocess.run([path, option], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0 and bool(done.stdout.strip())
+    """Whether this machine has a program of that name that prints its version."""
+    path = toolchains.find(program)
+    return path is not None and toolchains.version(path) is not None
 
 
 def missing(kit: str, tests: bool = False) -> dict[str, str]:
-    """The programs and headers that a kit needs, with its `tests` or without, and this machine lacks; their packages.
+    """Returns the items that a kit needs and this machine lacks, each with the reason. Empty: the kit can be built.
 
-    Empty: it can be built.
+    `tests`: include what only the kit's own tests need.
     """
-    toolchain = TOOLCHAINS[kit]
-    needed = toolchain.programs | (toolchain.test_programs if tests else {})
-    headers = toolchain.headers | (toolchain.test_headers if tests else {})
-    programs = {program: package for program, package in needed.items() if not works(program)}
-    compiler = next(iter(toolchain.programs))
-    if compiler in programs:
-        return programs | headers
-    return programs | {header: package for header, package in headers.items() if not _has_header(compiler, header)}
+    return toolchains.missing(TOOLCHAINS[kit], tests)
 
 
-def _has_header(compiler: str, header: str) -> bool:
-    language = "c++" if compiler == "g++" else "c"
-    command = [find(compiler) or compiler, "-E", "-x", language, "-include", header, "-o", os.devnull, os.devnull]
-    return subprocess.run(command, stderr=subprocess.DEVNULL).returncode == 0
-
-
-def install(packages: list[str]) -> None:
-    """Installs Debian packages, if we may; what goes wrong is printed and shows in `missing` afterwards."""
-    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+def install(items: list[Item]) -> None:
+    """Installs packages. Prints the command first, and its output if it fails."""
+    system = packages.this_system()
+    if system is None:
         return
-    print("installing " + " ".join(packages), flush=True)
+    options = {"apt-get": ("--yes", "--no-install-recommends"), "dnf": ("--assumeyes",)}.get(system.manager, ())
+    line = system.install_line(items, *options)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "--yes", "--no-install-recommends", *packages]):
+    update = line.partition(" install ")[0] + " update"
+    for each in (update, line) if system.manager == "apt-get" else (line,):
+        print(f"running {each}", flush=True)
         done = subprocess.run(
-            ["apt-get", "-qq", *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            ["/bin/sh", "-c", each], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         if done.returncode != 0:
             print(done.stdout.decode(errors="replace"))
-    works.cache_clear()
+    toolchains.forget()
 
 
 def main(kits: list[str]) -> int:
-    """Installs what these kits lack, as far as that may be; returns the exit code."""
+    """Lists what these kits lack, and installs it if allowed. Returns the exit code."""
     tests = not kits
     kits = kits or list(TOOLCHAINS)
-    packages = {package: None for kit in kits for package in missing(kit, tests).values()}
-    if packages:
-        install(list(packages))
-    lacking = {TOOLCHAINS[kit].name: what for kit in kits if (what := missing(kit, tests))}
-    for name, what in lacking.items():
-        print(f"{name} kit: left out, this machine lacks {', '.join(what)}")
+    lacking = {kit: reasons for kit in kits if (reasons := missing(kit, tests))}
+    if not lacking:
+        return 0
+    items = [ITEMS[name] for name in dict.fromkeys(name for reasons in lacking.values() for name in reasons)]
+    _print(lacking)
+    allowed = bool(os.environ.get("YES") or os.environ.get("CI"))
+    if not allowed:
+        print("To install it:", *packages.install_lines(items), sep="\n  ")
+        print("With YES=1 before make, this command installs it.")
+        return 0
+    install(items)
+    lacking = {kit: reasons for kit in kits if (reasons := missing(kit, tests))}
+    if lacking:
+        _print(lacking)
     return 1 if lacking and os.environ.get("CI") else 0
+
+
+def _print(lacking: dict[str, dict[str, str]]) -> None:
+    print("Missing on this machine:")
+    for kit, reasons in lacking.items():
+        words = (f"{name} {reason}" for name, reason in reasons.items())
+        print(f"  {TOOLCHAINS[kit].name}: {', '.join(words)}")
 
 
 if __name__ == "__main__":

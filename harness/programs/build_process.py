@@ -15,7 +15,7 @@ from referee.harness.isolation import job, plan
 from referee.harness.isolation.layers.cgroups import Group
 from referee.harness.process.limits import Limits, exit_words, mebibytes
 from referee.harness.process.usage import Meter
-from referee.harness.programs import toolchains
+from referee.harness.programs import packages, toolchains
 from referee.protocol.text import printable
 
 VARIABLES = frozenset(
@@ -125,12 +125,16 @@ def _failure(command: Command, code: int, output: bytes) -> RunError:
         printed = printed.replace(path, replacement)
     missing = MISSING_PROGRAM.search(printed) if code == NOT_FOUND else None
     if missing is not None and shutil.which(missing[1]) is None:
-        return RunError(f"{command.spec}: the build needs {missing[1]}, which is not on this machine")
+        advice = packages.how_to_install([missing[1]])
+        return RunError(f"{command.spec}: the build needs {missing[1]}, which is not on this machine{advice}")
     for place in (tempfile.gettempdir(), str(command.cwd)) if DISK_FULL in output else ():
         if shutil.disk_usage(place).free < LOW_SPACE_BYTES:
             return RunError(
                 f"{command.spec}: the build failed because the disk of {place} is full; make room\n{printed}"
             )
+    if lacking := packages.missing_in(output.decode("utf-8", "replace")):
+        names = ", ".join(item.name for item in lacking)
+        printed += f"\nnot found: {names}{packages.how_to_install(item.name for item in lacking)}"
     kind = BuildFailed if 0 < code < SIGNALLED else BuildError
     return kind(command.spec, f"the build failed with {exit_words(code)}", printed)
 

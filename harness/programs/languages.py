@@ -9,7 +9,7 @@ from pathlib import Path
 
 from referee.harness.errors import RunError
 from referee.harness.paths import KITS
-from referee.harness.programs import archive, toolchains
+from referee.harness.programs import archive, packages, toolchains
 from referee.harness.programs.build import build_folder, build_source
 from referee.harness.programs.build_process import BuildContext
 
@@ -180,7 +180,8 @@ def _need(program: str, path: Path, must_work: bool = True) -> str:
     """Returns the first program of that name on PATH that works. RunError if there is none."""
     executable = toolchains.find(program)
     if executable is None:
-        raise RunError(f"{path.name} needs {program}, which is not on this machine")
+        advice = packages.how_to_install([program])
+        raise RunError(f"{path.name} needs {program}, which is not on this machine{advice}")
     if must_work and toolchains.version(executable) is None:
         raise RunError(f"{path.name} needs {program}, but {executable} does not work: it does not print its version")
     return executable

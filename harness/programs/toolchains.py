@@ -1,12 +1,19 @@
-"""The programs that build and run bots: which ones are installed, whether they work, and their identities."""
+"""The programs and libraries that build and run bots: which are installed, whether they work, and their versions.
+
+Standard library only: `tools/toolchains.py` uses this before anything is installed.
+"""
 
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from referee.harness.programs.packages import ITEMS, Item, Toolchain
 
 LANGUAGES: dict[str, tuple[str, tuple[str, ...]]] = {
     ".c": ("C", ("gcc", "cc", "make")),
@@ -31,17 +38,18 @@ VERSION_TIMEOUT_S = 60
 
 @cache
 def version(path: str) -> str | None:
-    """Returns a program's version; None if the program does not work, such as rustup's `cargo` without a toolchain."""
-    for option in ("--version", "version"):  # Go knows only the second
-        try:
-            done = subprocess.run(
-                [path, option], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        if done.returncode == 0 and done.stdout.strip():
-            return done.stdout.decode("utf-8", "replace").strip()
-    return None
+    """Returns what a program prints as its version.
+
+    None if the program does not work, such as rustup's `cargo` without a toolchain.
+    """
+    item = ITEMS.get(Path(path).name)
+    command = [path, item.ask if item else "--version"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    printed = done.stdout.strip() or done.stderr.strip()  # java prints it on stderr
+    return printed.decode("utf-8", "replace") if done.returncode == 0 and printed else None
 
 
 def find(program: str) -> str | None:
@@ -62,6 +70,74 @@ def _find(program: str, path: str) -> str | None:
     if len(candidates) < 2:
         return first
     return next((candidate for candidate in candidates.values() if version(candidate) is not None), first)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What this machine has of an item."""
+
+    version: str
+    """Such as `12.2.0`; empty if unknown or missing."""
+    lack: str = ""
+    """Why the item cannot be used, such as `is not installed`; empty if it can."""
+
+
+def look_up(item: Item, compiler: str) -> Found:
+    """Returns the version of a program or header, and whether it can be used. `compiler`: looks for the header."""
+    return _look_up(item, compiler, os.environ.get("PATH", os.defpath))
+
+
+def missing(toolchain: Toolchain, tests: bool = False) -> dict[str, str]:
+    """Returns the items that cannot be used, each with the reason. `tests`: include those that only tests need."""
+    items = toolchain.items + (toolchain.test_items if tests else ())
+    found = {name: look_up(ITEMS[name], toolchain.items[0]) for name in items}
+    return {name: each.lack for name, each in found.items() if each.lack}
+
+
+def forget() -> None:
+    """Forgets what was found, after something has been installed."""
+    for function in (version, _find, _look_up):
+        function.cache_clear()
+
+
+@cache
+def _look_up(item: Item, compiler: str, path_variable: str) -> Found:
+    if item.is_header:
+        version_here = _header_version(item, compiler)
+        if version_here is None:
+            return Found("", "is not installed")
+    else:
+        path = find(item.name)
+        if path is None:
+            return Found("", "is not installed")
+        printed = version(path)
+        if printed is None:
+            return Found("", f"does not work: {path} does not print its version")
+        version_here = _numbers(printed)
+    if version_here and tuple(map(int, version_here.split("."))) < item.minimum:
+        newer = f", from {item.download}" if item.download else ""
+        return Found(version_here, f"is {version_here}; expected {'.'.join(map(str, item.minimum))} or newer{newer}")
+    return Found(version_here)
+
+
+def _numbers(text: str) -> str:
+    """Returns the first version number of a text; empty if there is none."""
+    found = re.search(r"\d+(?:\.\d+)*", re.sub(r"\x1b\[[0-9;]*m", "", text))
+    return found[0] if found else ""
+
+
+def _header_version(item: Item, compiler: str) -> str | None:
+    """Returns a library's version according to its header; None if the compiler does not find the header."""
+    language = "c++" if compiler == "g++" else "c"
+    command = [find(compiler) or compiler, "-E", "-P", "-x", language, "-include", item.name, "-"]
+    try:
+        done = subprocess.run(command, input=item.ask.encode(), capture_output=True, timeout=VERSION_TIMEOUT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    last = done.stdout.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    return _numbers(last.replace(" ", "")) if item.ask else ""
 
 
 def search_path(programs: Iterable[str]) -> str:

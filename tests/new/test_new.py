@@ -23,7 +23,8 @@ from referee.harness.cli.main import main
 from referee.harness.installed import installed
 from referee.harness.new import write as new
 from referee.harness.paths import KITS
-from referee.tools.toolchains import TOOLCHAINS
+from referee.harness.programs import packages
+from referee.harness.programs.packages import ITEMS
 
 pytestmark = pytest.mark.slow
 
@@ -226,11 +227,11 @@ def test_a_typescript_bot_depends_on_the_libraries_of_the_kit() -> None:
     assert "http" not in (bot / "package-lock.json").read_text()
 
 
-@pytest.mark.parametrize("lang", sorted({*new.kits()} & {*TOOLCHAINS}))
+@pytest.mark.parametrize("lang", sorted({*new.kits()} & {*packages.KITS}))
 def test_a_workflow_installs_only_packages_of_the_toolchain(lang: str) -> None:
-    toolchain = TOOLCHAINS[lang]
-    needed = toolchain.programs | toolchain.headers | toolchain.test_programs | toolchain.test_headers
-    assert set(new.kits()[lang].packages) <= set(needed.values())
+    toolchain = packages.KITS[lang]
+    needed = {ITEMS[name].debian for name in toolchain.items + toolchain.test_items}
+    assert set(new.kits()[lang].packages) <= needed
 
 
 # The workflow.

@@ -273,7 +273,7 @@ def test_a_compile_error_fails_the_run_with_the_compilers_message(tmp_path: Path
 def test_a_source_whose_tool_is_missing_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bot.js").write_text("")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RunError, match=r"^bot\.js needs node, which is not on this machine$"):
+    with pytest.raises(RunError, match=r"^bot\.js needs node, which is not on this machine; to install it: "):
         entrant(str(tmp_path / "bot.js"))
 
 

@@ -22,10 +22,9 @@ from referee.harness.isolation.plan import Isolation
 from referee.harness.isolation.probe import probe
 from referee.harness.paths import KITS
 from referee.harness.process.limits import Limits
-from referee.harness.programs import archive, build_cache, languages, toolchains
+from referee.harness.programs import archive, build_cache, languages, packages, toolchains
 from referee.harness.programs.build_process import BuildContext, Command, run_build
 from referee.harness.programs.spec import Entrant, entrant
-from referee.tools import toolchains as packages
 
 pytestmark = pytest.mark.slow
 
@@ -516,17 +515,13 @@ def test_the_tools_of_a_kit_must_print_their_version(tmp_path: Path, monkeypatch
     for name in ("cargo", "rustc"):
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    packages.works.cache_clear()
-    try:
-        assert list(packages.missing("rust")) == ["cargo"]
-    finally:
-        packages.works.cache_clear()
+    assert list(toolchains.missing(packages.KITS["rust"])) == ["cargo"]
 
 
 @pytest.fixture
 def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of programs that work. On PATH, a folder of broken programs with the same names comes first."""
-    for folder, text in (("broken", "exit 1"), ("good", 'test "$1" = --version && echo 1.0 || echo made > built')):
+    for folder, text in (("broken", "exit 1"), ("good", 'test "$1" = --version && echo 99.0 || echo made > built')):
         for name in ("cargo", "rustc", "node"):
             (tmp_path / folder).mkdir(exist_ok=True)
             (tmp_path / folder / name).write_text(f"#!/bin/sh\n{text}\n")
@@ -534,9 +529,7 @@ def broken_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     (tmp_path / "broken" / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "broken" / "tool").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/broken:{tmp_path}/good:/usr/bin:/bin")
-    packages.works.cache_clear()
     yield tmp_path / "good"
-    packages.works.cache_clear()
 
 
 def test_a_build_uses_the_first_compiler_on_path_that_works(tmp_path: Path, broken_first: Path) -> None:
@@ -555,10 +548,21 @@ def test_a_bot_is_run_by_the_first_program_on_path_that_works(tmp_path: Path, br
     assert entrant(str(tmp_path / "bot.js")).argv[0] == str(broken_first / "node")
 
 
-def test_the_tests_look_for_the_same_tools_as_builds(broken_first: Path) -> None:
-    assert packages.missing("rust") == {}
+def test_a_compiler_older_than_the_kit_supports_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, printed in (("cargo", "cargo 1.99.0"), ("rustc", "rustc 1.48.0")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {printed}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    reasons = toolchains.missing(packages.KITS["rust"])
+    assert reasons == {"rustc": "is 1.48.0; expected 1.63 or newer, from https://rustup.rs"}
+
+
+def test_a_toolchain_is_the_one_that_builds_use(broken_first: Path) -> None:
+    assert toolchains.missing(packages.KITS["rust"]) == {}
     for name in ("cargo", "rustc", "node"):
-        assert packages.find(name) == toolchains.find(name) == str(broken_first / name)
+        assert toolchains.find(name) == str(broken_first / name)
 
 
 def test_a_kits_examples_share_one_build_with_its_library() -> None:
