@@ -1,10 +1,11 @@
-"""`referee doctor`: the isolation layers and the Python of this machine, and how to get what is missing."""
+"""`referee doctor`: the isolation layers, compilers and Python of this machine, and how to get what is missing."""
 
 import os
 import platform
 import resource
 import sysconfig
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -27,6 +28,7 @@ from referee.harness.isolation.plan import GUARANTEES, NONE
 from referee.harness.isolation.probe import Machine, probe
 from referee.harness.isolation.process_tree import READ_BY as TREE_READ_BY
 from referee.harness.process.limits import Limits
+from referee.harness.programs import packages, toolchains
 
 CGROUPS = "run as root, or in a service or scope with Delegate=yes: systemd-run --user --scope -p Delegate=yes …"
 USER_NAMESPACES = (
@@ -61,6 +63,21 @@ class Line(Struct, frozen=True):
     """How to get it."""
 
 
+class Tool(Struct, frozen=True):
+    """A program or library that the starter kits need."""
+
+    kits: list[str]
+    """The languages of these kits."""
+    name: str
+    """The program, or the library's header."""
+    version: str
+    """Such as `12.2.0`; empty if unknown."""
+    lack: str
+    """Why it cannot be used; empty if it can."""
+    install: list[str]
+    """The command that installs it. On an unknown system: one for each system that we know."""
+
+
 class Diagnosis(Struct, frozen=True):
     """The output of `--json`."""
 
@@ -70,13 +87,14 @@ class Diagnosis(Struct, frozen=True):
     """By guarantee, the layer that keeps it."""
     unmet: list[str]
     """The requirements of `--isolation` that are not met."""
+    toolchains: list[Tool]
     attacks: list[Attacked] | None = None
 
 
 def doctor(*, isolation: str = "auto", attack: bool = False, json: Json = False) -> int:
     """Shows what this machine has for matches.
 
-    Lists the isolation layers and the Python, and how to get what is missing.
+    Lists the isolation layers, compilers and Python, and how to get what is missing.
 
     Exit codes: 0, 1 if an attack broke a guarantee, 5 if a requirement of --isolation is not met.
 
@@ -88,7 +106,7 @@ def doctor(*, isolation: str = "auto", attack: bool = False, json: Json = False)
     layers = plan.layer_by_guarantee(requested)
     unmet = plan.unmet(requested)
     attacks = run(_attack, requested) if attack and not unmet else None
-    diagnosis = Diagnosis(_machine(), [*_layers(probe())], layers, unmet, attacks)
+    diagnosis = Diagnosis(_machine(), [*_layers(probe())], layers, unmet, _tools(), attacks)
     print_result(diagnosis, _report(diagnosis), json)
     if unmet:
         return NOT_ISOLATED
@@ -196,6 +214,21 @@ def _kernel_tasks() -> list[TaskLimit]:
         return []
 
 
+def _tools() -> list[Tool]:
+    """Asks all programs for their versions at the same time: some take half a second."""
+    users: dict[str, list[packages.Toolchain]] = {}
+    for toolchain in packages.KITS.values():
+        for name in toolchain.items + toolchain.test_items:
+            users.setdefault(name, []).append(toolchain)
+    compilers = {name: kits[0].items[0] for name, kits in users.items()}
+    with ThreadPoolExecutor() as threads:
+        found = threads.map(lambda name: toolchains.look_up(packages.ITEMS[name], compilers[name]), users)
+    return [
+        Tool([kit.name for kit in kits], name, here.version, here.lack, packages.install_lines([packages.ITEMS[name]]))
+        for (name, kits), here in zip(users.items(), found, strict=True)
+    ]
+
+
 def _report(diagnosis: Diagnosis) -> Group:
     layers = Sheet(("layer", "here"), (), ("what",))
     for line in diagnosis.layers:
@@ -209,5 +242,11 @@ def _report(diagnosis: Diagnosis) -> Group:
     for each in diagnosis.attacks or ():
         result = Text("succeeded", style="bold red") if each.reached else Text("failed", style="green")
         attacks.add(each.name, each.guarantee, result, each.what, printable(each.detail))
+    tools = Sheet(("program or library", "kits", "version"), (), ("to install it",))
+    for tool in diagnosis.toolchains:
+        version = Text(
+            f"no: {tool.lack}" if tool.lack else tool.version or "yes", style="yellow" if tool.lack else "green"
+        )
+        tools.add(tool.name, ", ".join(tool.kits), version, ", or ".join(tool.install))
     unmet = [Text(f"required: {line}", style="bold red") for line in diagnosis.unmet]
-    return Group(Text(diagnosis.machine), layers, guarantees, *([attacks] if attacks.rows else []), *unmet)
+    return Group(Text(diagnosis.machine), layers, guarantees, tools, *([attacks] if attacks.rows else []), *unmet)

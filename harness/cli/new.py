@@ -9,6 +9,7 @@ from referee.harness.cli.reports import games as report
 from referee.harness.cli.screen import out
 from referee.harness.errors import UsageError
 from referee.harness.new import write as new
+from referee.harness.programs import packages, toolchains
 
 ALIASES = {"typescript": "javascript", "ts": "javascript", "js": "javascript", "c++": "cpp", "py": "python"} | {
     "golang": "go",
@@ -40,5 +41,6 @@ def new_bot(
     if not new.write(played, lang, folder, referee):
         why = "no workflow for GitHub: other machines cannot install this referee, because its source is unknown"
         out.print(f"{why}; --referee names one", style="dim")
-    out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder)))))
+    missing = toolchains.missing(packages.KITS[lang]) if lang in packages.KITS else {}
+    out.print(report.created(folder, new.first_match(played, shlex.quote(str(folder))), missing))
     return PLAYED

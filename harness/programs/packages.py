@@ -146,7 +146,7 @@ def install_lines(items: Iterable[Item]) -> list[str]:
 
 
 def how_to_install(names: Iterable[str]) -> str:
-    """Returns the end of an error message about missing programs or headers; empty if the table has none of them."""
+    """Returns the end of an error message about missing programs or headers; empty if none is in the table."""
     known = [item for name in names if (item := find(name)) is not None]
     return f"; to install it: {', or '.join(install_lines(known))}" if known else ""
 

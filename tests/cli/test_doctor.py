@@ -1,4 +1,4 @@
-"""`referee doctor` says whether the interpreter's build is slow. Isolation has tests of its own."""
+"""`referee doctor` on the interpreter's build, compilers and libraries. Isolation has tests of its own."""
 
 import json
 import subprocess
@@ -57,3 +57,19 @@ def test_the_doctor_says_how_fast_this_python_is(tmp_path: Path) -> None:
     assert python["here"] is (slow_build(sysconfig.get_config_vars()) is None)
     assert ("with profile-guided optimisation" in python["what"]) is python["here"]
     assert python["what"].endswith(" ns for a step of a small loop") and "--enable-optimizations" in python["remedy"]
+
+
+def test_the_doctor_lists_compilers_and_libraries_with_versions(tmp_path: Path) -> None:
+    """On PATH are an old go and a rustc that works; nothing else."""
+    for name, printed in (("go", "go version go1.18 linux/amd64"), ("rustc", "rustc 1.80.1 (3f5fd8dd4 2024-08-06)")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho '{printed}'\n")
+        (tmp_path / name).chmod(0o755)
+    command = [sys.executable, "-m", "referee.harness.cli.main", "doctor", "--json"]
+    env = {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=env, timeout=60, check=True)
+    tools = {tool["name"]: tool for tool in json.loads(done.stdout)["toolchains"]}
+    assert (tools["rustc"]["version"], tools["rustc"]["lack"]) == ("1.80.1", "")
+    assert tools["go"]["version"] == "1.18" and tools["go"]["lack"].startswith("is 1.18; expected ")
+    assert tools["make"]["kits"] == ["C", "C++"] and tools["make"]["lack"] == "is not installed"
+    assert "Debian, Ubuntu: " in tools["nlohmann/json.hpp"]["install"][0]
+    assert "nlohmann-json3-dev" in tools["nlohmann/json.hpp"]["install"][0]

@@ -127,6 +127,23 @@ def test_the_default_folder_has_the_names_of_game_and_language(run: Run, tmp_pat
         assert (tmp_path / made / "bot.py").is_file()
 
 
+def test_a_missing_compiler_is_named_before_the_first_match(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, _ = run("new", "tictactoe", "--lang", "go")
+    lines = out.splitlines()
+    assert code == 0 and (tmp_path / "my_tictactoe_go" / "bot.toml").is_file()
+    created = lines.index("Created my_tictactoe_go. It cannot be built on this machine yet:")
+    assert lines[created + 1 : created + 3] == ["  go is not installed", "To install it:"]
+    assert [line.split(": ")[0] for line in lines[created + 3 : created + 6]] == [
+        "  Debian, Ubuntu",
+        "  Fedora",
+        "  macOS",
+    ]
+    assert lines[-1] == "referee --game tictactoe my_tictactoe_go @random"
+
+
 def test_a_new_bot_can_be_handed_in_as_a_zip_file(run: Run, tmp_path: Path) -> None:
     run("new", "tictactoe", "--lang", "python", "bot")
     with zipfile.ZipFile("bot.zip", "w") as archive:

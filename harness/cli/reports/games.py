@@ -12,6 +12,7 @@ from referee.games.game import Game
 from referee.games.schemas import Schema, game_schema, in_words, referred, time_in_words
 from referee.harness.match import maps
 from referee.harness.match.rule_options import option_descriptions
+from referee.harness.programs import packages
 
 
 def games(all_games: Sequence[Game]) -> RenderableType:
@@ -92,8 +93,13 @@ def kits(games_by_kit: Mapping[str, Sequence[str]]) -> RenderableType:
     return Group(table, Text("referee new GAME --lang LANG [FOLDER]", style="dim"))
 
 
-def created(folder: Path, first_match: str) -> Text:
-    """Returns what to do next with a new bot."""
-    return Text(f"Created {folder}. Next: see {folder / 'README.md'}, or play a match:\n").append(
-        first_match, style="bold"
-    )
+def created(folder: Path, first_match: str, missing: Mapping[str, str]) -> Text:
+    """Returns what to do next with a new bot. `missing`: what it needs and this machine lacks, each with the reason."""
+    text = Text(f"Created {folder}. ")
+    if missing:
+        text.append("It cannot be built on this machine yet:\n", style="yellow")
+        text.append("".join(f"  {name} {reason}\n" for name, reason in missing.items()))
+        lines = packages.install_lines(packages.ITEMS[name] for name in missing)
+        text.append("To install it:\n" + "".join(f"  {line}\n" for line in lines))
+    text.append(f"Next: see {folder / 'README.md'}, or play a match:\n")
+    return text.append(first_match, style="bold")
