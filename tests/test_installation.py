@@ -4,20 +4,24 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import venv
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from referee.games import registry
+from referee.harness import installed
 from referee.harness.new import write as new
 from referee.tools.toolchains import missing
 
@@ -218,6 +222,63 @@ def test_an_installation_writes_the_same_new_bots(referee: Run, tmp_path: Path, 
     assert done.returncode == 0, done.stderr
     new.write(registry.game("tictactoe"), lang, tmp_path / "ours")
     assert files(tmp_path / "theirs_too").keys() == files(tmp_path / "ours").keys()
+
+
+# The name and address of the distribution.
+
+
+def test_pyproject_has_the_name_and_the_address_of_the_distribution() -> None:
+    """Every file that names the repository's address has the one of pyproject.toml."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == installed.NAME
+    address = project["urls"]["Repository"]
+    assert all(url.startswith(address) for url in project["urls"].values())
+    place = address.removeprefix("https://github.com/")
+    named = re.compile(r"(?:github\.com/|uses: )([\w.-]+/referee)\b(?!\.)")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    texts = [
+        path for path in listed if path.endswith((".md", ".toml", ".yml", ".yaml", ".cff", ".mod", ".json", ".xml"))
+    ]
+    assert "pyproject.toml" in texts
+    others = {
+        path: found
+        for path in texts
+        if (ROOT / path).is_file() and (found := set(named.findall((ROOT / path).read_text("utf-8"))) - {place})
+    }
+    assert others == {}
+
+
+def record(folder: Path, origin: dict[str, object] | None) -> metadata.Distribution:
+    """Returns the metadata of an installation from that origin."""
+    folder = folder / "referee-1.2.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: referee\nVersion: 1.2\n")
+    if origin is not None:
+        (folder / "direct_url.json").write_text(json.dumps(origin))
+    return metadata.Distribution.at(folder)
+
+
+@pytest.mark.parametrize(
+    ("origin", "command"),
+    [
+        (None, "'referee[web]==1.2'"),
+        ({"url": "file:///at/referee", "dir_info": {"editable": True}}, "--editable '/at/referee[web]'"),
+        (
+            {"url": "file:///at/referee-1.2-py3-none-any.whl", "archive_info": {}},
+            "'referee[web] @ file:///at/referee-1.2-py3-none-any.whl'",
+        ),
+        (
+            {"url": "https://example.org/r", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "'referee[web] @ git+https://example.org/r@abc'",
+        ),
+    ],
+)
+def test_an_extra_comes_from_where_the_referee_was_installed(
+    origin: dict[str, object] | None, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = record(tmp_path, origin)
+    monkeypatch.setattr(installed, "installed", lambda: found)
+    assert installed.extra_command("web") == f"{sys.executable} -m pip install {command}"
 
 
 # Next to other packages with the names of our folders.

@@ -1,6 +1,6 @@
 """`replay show` on the full terminal: steps through a replay with the keys of the browser's viewer.
 
-Needs Textual, the extra `referee[tui]`; without it `replay show` prints.
+Needs Textual, the extra `tui`; without it `replay show` prints.
 """
 
 from asyncio import AbstractEventLoop, get_running_loop

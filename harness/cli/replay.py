@@ -57,7 +57,7 @@ def replay_show(file: Path, *, part: Window = Window(), plain: bool = False) -> 
 
     Turns are in the game's own notation; ? lists the keys.
 
-    With any option, into a pipe, or without Textual (the extra `referee[tui]`), it prints the match, on a terminal
+    With any option, into a pipe, or without Textual (the extra `tui`), it prints the match, on a terminal
     through $PAGER. It always prints AI Arena 21's own `replay.txt`, which holds no calls.
 
     Args:

@@ -15,6 +15,7 @@ from referee.harness.cli.exit_codes import PLAYED
 from referee.harness.cli.screen import out
 from referee.harness.cli.signals import Ended, run
 from referee.harness.errors import UsageError
+from referee.harness.installed import extra_command
 from referee.harness.paths import REPLAYS
 from referee.harness.web import page
 
@@ -50,7 +51,7 @@ def web_extra(what: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise UsageError(f"{what} needs the extra `web`: pip install 'referee[web]' ({error})") from error
+        raise UsageError(f"{what} needs the extra `web` ({error}); to install it: {extra_command('web')}") from error
 
 
 def need_web(what: str) -> None:

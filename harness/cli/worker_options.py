@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from referee.harness.cli.options import MORE, MORE_TITLE, POSITIVE
 from referee.harness.errors import UsageError
+from referee.harness.installed import extra_command
 from referee.harness.tournament.execution.local import open_local
 from referee.harness.tournament.execution.worker_messages import Contest
 from referee.harness.tournament.execution.worker_pool import WorkerPool
@@ -42,7 +43,7 @@ class ClusterOptions:
     """Workers on other machines."""
 
     cluster: str | None = None
-    """Play on the workers of a Dask cluster, such as tls://HOST:8786; needs the extra referee[cluster]."""
+    """Play on the workers of a Dask cluster, such as tls://HOST:8786; needs the extra `cluster`."""
     tls_ca: Path | None = None
     """The certificate of the authority that signed those of the cluster."""
     tls_cert: Path | None = None
@@ -73,7 +74,9 @@ class ClusterOptions:
         try:
             from referee.harness.tournament.execution.dask import check_address
         except ImportError as error:
-            raise UsageError(f"--cluster needs what pip install 'referee[cluster]' adds: {error}") from error
+            raise UsageError(
+                f"--cluster needs the extra `cluster` ({error}); to install it: {extra_command('cluster')}"
+            ) from error
         check_address(self.cluster, self._tls())
 
     def opened(

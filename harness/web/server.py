@@ -1,6 +1,6 @@
 """Serves an ASGI application with Hypercorn in the current event loop, and limits what clients may send.
 
-Needs the extra `referee[web]`.
+Needs the extra `web`.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Workers on other machines, by Dask: `pip install referee[cluster]`. Only this module and `dask_worker` import it.
+"""Workers on other machines, by Dask, the extra `cluster`. Only this module and `dask_worker` import it.
 
 Nothing on a Dask worker is irreplaceable: whatever dies there, the games that did not come back are played by others.
 """
