@@ -380,11 +380,13 @@ def presentation(
     verbs: Mapping[str, str],
     signs: tuple[str, str],
     legend: Mapping[str, str],
+    endings: Mapping[str, str],
     member: str = "position",
 ) -> Presentation:
     """Returns the presentation of an Arena game.
 
     `verbs`: by action, the word between the side and the place; `member`: the part of an answer that has the place.
+    `endings`: words for the reasons of results, without that of a flipped table.
     """
 
     def words(side: str, action: Any, position: Any) -> str | None:
@@ -405,7 +407,8 @@ def presentation(
             return "a draw" if params["winner"] == "draw" else f"{params['winner']} wins"
         return ""  # the frame says which side each seat is
 
-    return Presentation(frame=frame, answer=answer, event=event, signs=signs, legend=legend)
+    endings = {**endings, "FLIPPED": "the table was flipped after {loser}'s fault: {detail}"}
+    return Presentation(frame=frame, answer=answer, event=event, signs=signs, legend=legend, endings=endings)
 
 
 def _reason(fault: Fault) -> str:

@@ -199,6 +199,7 @@ GAME = ConnectFour.registration(
         {"putToken": "to"},
         ("R", "Y"),
         {"R": "🔴, seat 0", "Y": "🟡, seat 1", ".": "an empty cell"},
+        {**dict.fromkeys(ConnectFour.WINS, "{winner} has four in a line"), "DRAW": "the board is full"},
         "column",
     ),
     doc=__doc__ or "",

@@ -51,6 +51,10 @@ class Presentation(Struct, frozen=True):
     """A regular expression for each seat that finds the signs of its pieces in a line of the drawn board."""
     legend: Mapping[str, str] = {}
     """The meaning of each sign of a drawn position (`str(state)`), in the order to print."""
+    endings: Mapping[str, str] = {}
+    """Words for each reason of a result, such as `{loser}'s queen was killed`. `referee.games.ending` fills in
+    `{winner}`, `{loser}`, `{scores}` (the best first) and `{detail}` (what follows a colon in the reason). It has words
+    for faults itself."""
     card_names: Mapping[str, str] = {}
     """The names of pieces or cards that views show by number, by that number."""
     card_texts: Mapping[str, str] = {}

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from referee.games.arena import UNKNOWN_ACTION, ArenaOptions, Battle, Play, as_printed, presentation
 from referee.games.contract import Method, Player, Result, Setup, Standing, draw, win
+from referee.games.ending import headline
 from referee.games.game import TimeControl, named
 
 BOARD_LENGTH = 9
@@ -246,7 +247,8 @@ class Quoridor(Battle):
         for row in range(8, -1, -1):
             lines += [self._drawn_edges(row), self._drawn_row(row)]
         lines += ["  +---+---+---+---+---+---+---+---+---+", "    a   b   c   d   e   f   g   h   i"]
-        state = self.result.reason if self.result else f"{self._view(0).to_move} to answer"
+        over = self.result and headline(GAME.presentation.endings, self.result, self.setup.names)
+        state = over or f"{self._view(0).to_move} to answer"
         lines.append(f"walls left {self.walls_left[0]}, {self.walls_left[1]}; ply {self.plies}; {state}")
         return "\n".join([*lines, *self.drawn_flip(SIDES)])
 
@@ -399,6 +401,10 @@ GAME = Quoridor.registration(
             "=": "a wall between rows",
             "#": "a wall between columns",
             "+-|": "the grid",
+        },
+        {
+            **dict.fromkeys(Quoridor.WINS, "{winner} has reached the other side"),
+            "DRAW": "the turn limit was reached",
         },
     ),
     doc=__doc__ or "",

@@ -147,6 +147,7 @@ GAME = TicTacToe.registration(
         {"putSymbol": "to"},
         ("O", "X"),
         {"O": "seat 0", "X": "seat 1", ".": "an empty cell"},
+        {**dict.fromkeys(TicTacToe.WINS, "{winner} has three in a line"), "DRAW": "the board is full"},
     ),
     doc=__doc__ or "",
     constants=named(globals(), "CELLS"),

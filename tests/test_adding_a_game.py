@@ -82,7 +82,7 @@ def test_the_game_is_listed_and_played_and_its_replay_verifies(reader: Reader) -
     (listing,) = commands("referee games")
     assert "Misere Nim" in reader.run(listing)
     (match,) = commands("referee --game misere_nim @random @random")
-    assert "beats" in reader.run(f"{match} --replay match.jsonl")
+    assert " wins: " in reader.run(f"{match} --replay match.jsonl")
     assert re.search("identical|verified", reader.run("referee replay verify match.jsonl"))
     lines = (reader.folder / "match.jsonl").read_text("utf-8").splitlines()
     assert json.loads(lines[-1])["result"]["reason"] == "last_object"

@@ -7,8 +7,10 @@ import msgspec
 
 from referee.games.aiarena21 import types
 from referee.games.aiarena21.board import Batch, Cell, drawn, ground_of, names_of
+from referee.games.aiarena21.presentation import ENDINGS
 from referee.games.contract import Event, FaultKind, Method, Notice, Player, Setup, State
 from referee.games.dice import Dice
+from referee.games.ending import headline
 
 _encode = msgspec.json.Encoder().encode
 
@@ -107,7 +109,8 @@ class Position(State):
             gun = ", portal gun" if self.portal_gun_turns[player] else ""
             lines.append(f"{player} {name}: {self.score[player]} points at ({row},{col}){bike}{gun}")
         calls = " and ".join(f"{method.name} of {player}" for player, method in self.awaited.items())
-        lines.append(f"turn {self.turn} of {self.turns}, " + (calls or f"over: {self.result and self.result.reason}"))
+        over = self.result and headline(ENDINGS, self.result, self.setup.names)
+        lines.append(f"turn {self.turn} of {self.turns}, {calls or over}")
         return "\n".join(lines)
 
     def _drawn_spawns(self) -> tuple[Cell, Cell]:

@@ -47,6 +47,12 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
     return f"{name} collects {fruit} at ({row},{col}): {params['score']} points"
 
 
+ENDINGS = {
+    "points": "{scores} points",
+    "equal_points": "{scores} points",
+    "nobody_left": "both players crashed, {scores} points",
+}
+
 PRESENTATION = Presentation(
     frame="(row,col) from the top left, for both players",
     answer=_answer,
@@ -63,4 +69,5 @@ PRESENTATION = Presentation(
         "#": "blocked",
         ".": "free",
     },
+    endings=ENDINGS,
 )

@@ -8,8 +8,10 @@ import msgspec
 
 from referee.games.aibg5 import board, types
 from referee.games.aibg5.board import ASTEROID, BOARD, CELLS, EMPTY, KINDS, Cell, Ship, place
+from referee.games.aibg5.presentation import ENDINGS
 from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
+from referee.games.ending import headline
 
 _encode = msgspec.json.Encoder().encode
 
@@ -120,7 +122,8 @@ class Position(State):
                 f"level {ship.level}, {ship.xp} XP, {ship.kills} kills, {ship.deaths} deaths, {standing}"
             )
         calls = ", ".join(f"{method.name} of {player}" for player, method in self.awaited.items())
-        lines.append(f"{self.rounds} rounds over, " + (calls or f"the end: {self.result and self.result.reason}"))
+        over = self.result and headline(ENDINGS, self.result, self.setup.names)
+        lines.append(f"{self.rounds} rounds over, {calls or over}")
         return "\n".join(lines)
 
     # What the rules ask.

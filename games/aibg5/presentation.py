@@ -41,6 +41,12 @@ def _event(method: str, params: Mapping[str, Any], names: Sequence[str]) -> str 
 
 _BLOWS = {"direct": "a direct hit", "struck": "the pattern"}
 
+ENDINGS = {
+    "rounds": "all rounds were played, {scores} points",
+    "last_one_left": "only one player was left, {scores} points",
+    "nobody_left": "all players were disqualified, {scores} points",
+}
+
 PRESENTATION = Presentation(
     frame="(q,r): r is the row, 0 in the middle and negative above it, q the column, which slants to the lower right; "
     "players are drawn as their seats, and playerIdx on the wire is the seat + 1",
@@ -57,4 +63,5 @@ PRESENTATION = Presentation(
         "B": "the boss",
         ".": "empty",
     },
+    endings=ENDINGS,
 )

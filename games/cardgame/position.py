@@ -9,8 +9,10 @@ from msgspec.structs import asdict
 
 from referee.games.cardgame import types
 from referee.games.cardgame.board import DECK, HEROES, IN_HAND, LABELS, OPENING_HAND, Side, minions_shown
+from referee.games.cardgame.presentation import ENDINGS
 from referee.games.contract import Player, Setup, State
 from referee.games.dice import Dice
+from referee.games.ending import headline
 
 _encode = msgspec.json.Encoder().encode
 
@@ -110,8 +112,7 @@ class Position(State):
 
     def _situation(self) -> str:
         if self.result is not None:
-            outcome = {1.0: "seat 0 wins", 0.0: "seat 1 wins"}.get(self.result.scores[0], "a draw")
-            return f"{outcome}, {self.result.reason}"
+            return headline(ENDINGS, self.result, self.setup.names)
         return "both to start" if self.starting else f"seat {self.active} to play"
 
     def _drawn(self, player: Player) -> list[str]:

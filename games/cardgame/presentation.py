@@ -36,10 +36,17 @@ def _target(targets: Sequence[Any], index: int) -> str:
     return "the hero" if isinstance(found, Hero) else f"{LABELS[found.id]} ({index})"
 
 
+ENDINGS = {
+    "hero_dead": "{loser}'s hero was killed",
+    "fatigue": "{loser}'s deck was empty, and fatigue killed the hero",
+    "both_heroes_dead": "both heroes were killed",
+}
+
 PRESENTATION = Presentation(
     frame="minions are counted from the left, from 1, on either side",
     answer=_answer,
     card_names={str(number): label for number, label in enumerate(LABELS)},
     card_texts={str(number): card.words for number, card in enumerate(PRINTS)},
     legend={"/": "between attack and health, between mana and crystals", "*": "may attack now", "-": "nothing there"},
+    endings=ENDINGS,
 )

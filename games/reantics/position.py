@@ -9,8 +9,10 @@ from msgspec import UNSET
 
 from referee.games.contract import Method, Player, Setup, State
 from referee.games.dice import Dice
+from referee.games.ending import headline
 from referee.games.reantics import board, types
 from referee.games.reantics.board import COORDS, NOWHERE, UNITS, Ground, PlacedAnt
+from referee.games.reantics.presentation import ENDINGS
 
 _encode = msgspec.json.Encoder().encode
 
@@ -236,8 +238,7 @@ def _situation(state: Position) -> str:
     turns = f"after {state.ends} END moves"
     name = ("one", "two")[state.mover]
     if state.result is not None:
-        outcome = {1.0: "player one wins", 0.0: "player two wins"}.get(state.result.scores[0], "a draw")
-        return f"{outcome}, {state.result.reason}, {turns}"
+        return f"{headline(ENDINGS, state.result, state.setup.names)}, {turns}"
     if state.phase < types.PLAY_PHASE:
         return f"setup phase {state.phase}: player {name} to place {state.due()}"
     if state.attacker is not None:

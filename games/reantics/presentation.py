@@ -7,7 +7,7 @@ from typing import Any
 from referee.games.contract import Call
 from referee.games.game import Presentation
 from referee.games.reantics.board import COORDS, FOOD_TILES, PIECES, UNITS, tile_at
-from referee.games.reantics.types import BUILD, END, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
+from referee.games.reantics.types import BUILD, END, FOOD_GOAL, GET_ATTACK, GET_PLACEMENT, MOVE_ANT, SETUP_PHASE_1, Move
 
 
 def _answer(call: Call, answer: Any) -> str | None:
@@ -62,6 +62,17 @@ def _read(call: Call, text: str) -> Any:
     return [list(COORDS[call.player][10 * int(x) + int(y)]) for x, y in found]
 
 
+ENDINGS = {
+    "queen_killed": "{loser}'s queen was killed",
+    "anthill_captured": "{loser}'s anthill was captured",
+    "food_goal": f"{{winner}} has collected {FOOD_GOAL} food",
+    "starved": "{loser} had no food and no ant but the queen",
+    "draw_limit": "the turn limit was reached",
+    "illegal_placement": "{loser}'s placement was illegal",
+    "illegal_move": "{loser}'s move was illegal",
+    "illegal_attack": "{loser}'s attack was illegal",
+}
+
 PRESENTATION = Presentation(
     frame="(x,y), column and row from the top left as player one (seat 0) sees the board; "
     "player two is shown it turned, (9-x,9-y)",
@@ -81,4 +92,5 @@ PRESENTATION = Presentation(
         "%": "food",
         ".": "no ant, no construction",
     },
+    endings=ENDINGS,
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from rich.text import Text
 
+from referee.games.ending import headline
 from referee.harness.cli.exit_codes import AT_FAULT, PLAYED
 from referee.harness.cli.reports.text import as_json, counted, printable
 from referee.harness.cli.reports.turns import Window, coloured, steps, title
@@ -39,7 +40,8 @@ def replay_verify(file: Path) -> int:
         return _differs(file, difference)
     lines = f"{len(replay.lines)} lines"
     if result is not None:
-        out.print(f"{file}: verified, {lines}, {printable(result.reason)}{forked}")
+        ending = headline(replay.game.presentation.endings, result, replay.header.setup.names)
+        out.print(f"{file}: verified, {lines}, {printable(ending)}{forked}")
         return PLAYED
     assert replay.ending is not None
     aborted = f"aborted after {counted(_turns(replay), 'turn')} ({printable(str(replay.ending.aborted))})"

@@ -211,9 +211,9 @@ class Screen:
         for player, index in enumerate(order):
             self.points[index] += match.result.scores[player]
         if not self.quiet:
-            title = self.series.match.game.title
+            game = self.series.match.game
             several = self.series.games > 1 and not match.faults
-            out.print(headline(match, title, seated=True) if several else verdict(match, title))
+            out.print(headline(match, game, seated=True) if several else verdict(match, game))
 
     def _line(self) -> str:
         series = self.series

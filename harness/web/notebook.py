@@ -4,6 +4,7 @@ import html
 from pathlib import Path
 
 from referee.games import registry
+from referee.games.ending import reason_in_words, winners
 from referee.harness.errors import RunError, UsageError
 from referee.harness.match.verdict import Verdict
 from referee.harness.replay.lines import more_faults
@@ -38,13 +39,10 @@ def _last_position(replay: Replay) -> str:
 
 def verdict_html(verdict: Verdict) -> str:
     """Returns the winner, the reason, usage, faults, and the replay if there is one."""
-    best = [seat.name for seat in verdict.seats if seat.rank == 1]
-    rest = [seat.name for seat in verdict.seats if seat.rank > 1]
-    outcome = (
-        f"{_and(best)} beat{'s' if len(best) == 1 else ''} {_and(rest)}" if rest else f"a draw between {_and(best)}"
-    )
-    title = registry.game(verdict.game).title
-    parts = [f"<p><b>{_text(f'{title}: {outcome}')}</b>: {_text(verdict.result.reason)}, seed {verdict.seed}</p>"]
+    game, result, names = registry.game(verdict.game), verdict.result, [seat.name for seat in verdict.seats]
+    why = reason_in_words(game.presentation.endings, result, names)
+    who = f"<b>{_text(winners(result, names))}</b>: {_text(why)}"
+    parts = [f"<p>{who} ({_text(game.title)}, seed {verdict.seed})</p>"]
     parts.append(f"<table><tr>{''.join(f'<th>{name}</th>' for name in HEADINGS)}</tr>")
     for player, seat in enumerate(verdict.seats):
         memory = f"{seat.peak_memory_bytes / (1 << 20):.1f} MiB"
@@ -73,10 +71,6 @@ def verdict_html(verdict: Verdict) -> str:
 def error_lines(error: Exception) -> list[str]:
     """Returns what is shown below a cell for an error of ours: its message without a traceback."""
     return [f"{type(error).__name__}: {printable(str(error))}"]
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join(names)
 
 
 def _text(words: str) -> str:

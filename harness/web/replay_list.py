@@ -9,6 +9,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from referee.games import registry
+from referee.games.contract import Result
+from referee.games.ending import reason_in_words
 from referee.harness.errors import UsageError
 from referee.harness.replay.formats.originals import Format, format_of, read_record
 from referee.harness.replay.lines import Ending, Header, more_faults
@@ -44,7 +47,7 @@ class Entry(Struct, frozen=True, omit_defaults=True):
     turns: int = 0
     ranks: tuple[int, ...] = ()
     reason: str = ""
-    """Why the match ended; empty if the replay has no end."""
+    """Why the match ended, in words; empty if the replay has no end."""
     faults: tuple[Fault, ...] = ()
     """Those with a report in the last line."""
     more_faults: int = 0
@@ -208,7 +211,9 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
             break
     live = ending is None and is_being_written(path)
     ending = ending or Ending(None)
-    result = ending.result
+    result, reason = ending.result, "aborted" if ending.aborted else ""
+    if result is not None:
+        reason = reason_of(header.game, result, header.setup.names)
     return Entry(
         number=number,
         title=path.name,
@@ -219,11 +224,20 @@ def read_entry(path: Path, number: int, at: float) -> Entry:
         seed=header.setup.seed,
         turns=turns,
         ranks=() if result is None else result.ranks,
-        reason=result.reason if result is not None else ("aborted" if ending.aborted else ""),
+        reason=reason,
         faults=tuple(Fault(fault.player, fault.kind) for fault in ending.faults),
         more_faults=sum(more_faults(ending.seats, ending.faults)),
         people=header.people,
     )
+
+
+def reason_of(game: str, result: Result, names: Sequence[str]) -> str:
+    """Returns why a match ended, in words. The game need not be installed."""
+    try:
+        endings = registry.game(game).presentation.endings
+    except KeyError:
+        endings = {}
+    return reason_in_words(endings, result, names)
 
 
 def _original_entry(path: Path, number: int, at: float, form: Format, first: bytes, tail: Sequence[bytes]) -> Entry:

@@ -55,7 +55,7 @@ def test_a_match_ends_with_a_readable_verdict(run: Run) -> None:
     code, out, err = run(*MATCH, "--seed", "5")
     assert (code, err) == (0, "")
     first, *rest = out.splitlines()
-    assert first == "Tic-tac-toe: winner beats loser: O_WIN   (seed 5)"
+    assert first == "winner wins: winner has three in a line   (Tic-tac-toe, seed 5)"
     assert any(line.startswith("replay  replays/tictactoe.jsonl  (5 turns in ") for line in rest)
 
 
@@ -93,8 +93,8 @@ def test_verbose_prints_every_turn(run: Run) -> None:
 
 def test_several_games_end_with_a_table(run: Run) -> None:
     _, out, _ = run(*MATCH, "--games", "3", "--seed", "8")
-    assert out.count("winner beats loser") == 3
-    assert out.count("(seats winner, loser; seed ") == 3
+    assert out.count("winner wins: ") == 3
+    assert out.count("(Tic-tac-toe, seats winner, loser; seed ") == 3
     table = [line.split() for line in out[out.index("Tic-tac-toe: 3 games, seed 8") :].splitlines()]
     assert table[2:4] == [["winner", "3", "3", "0", "0", "3", "0"], ["loser", "3", "0", "0", "3", "0", "0"]]
 
@@ -428,7 +428,11 @@ def test_games_with_a_name_lists_one_game(run: Run) -> None:
 
 def test_a_good_replay_is_identical(run: Run) -> None:
     run(*MATCH, "--replay", "match.jsonl")
-    assert run("replay", "verify", "match.jsonl") == (0, "match.jsonl: verified, 8 lines, O_WIN\n", "")
+    assert run("replay", "verify", "match.jsonl") == (
+        0,
+        "match.jsonl: verified, 8 lines, winner wins: winner has three in a line\n",
+        "",
+    )
 
 
 def test_a_changed_replay_is_exit_code_1_and_names_the_line(run: Run) -> None:
@@ -524,7 +528,7 @@ def test_a_bot_that_names_its_game_needs_no_option(run: Run, tmp_path: Path) -> 
     (tmp_path / "den" / "bot.toml").write_text('game = "tictactoe"\nrun = ["python3", "bot.py"]')
     shutil.copy("winner.py", "den/bot.py")
     code, out, _ = run("den", "loser.py", "--replay", "none")
-    assert (code, out.partition("\n")[0].partition("   ")[0]) == (0, "Tic-tac-toe: den beats loser: O_WIN")
+    assert (code, out.partition("\n")[0].partition("   ")[0]) == (0, "den wins: den has three in a line")
     assert run("mine=den", "loser.py", "--replay", "none")[0] == 0
 
 
@@ -803,7 +807,7 @@ def test_a_signal_that_is_ignored_stays_ignored(arena: Arena) -> None:
     while not list(arena.folder.glob("replays/*.jsonl")):
         time.sleep(0.01)
     referee.send_signal(signal.SIGHUP)
-    assert "w beats loser" in referee.communicate(timeout=120)[0]
+    assert "w wins: " in referee.communicate(timeout=120)[0]
     assert referee.returncode == 0
 
 

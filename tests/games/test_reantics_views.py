@@ -340,7 +340,7 @@ def test_the_drawing_tells_food_ants_and_whose_turn_it_is() -> None:
     walk(state, (0, 1))
     assert str(state).endswith("player one to attack with soldier 2 at (0,1), health 8, moved, after 0 END moves")
     play(state, None)
-    assert str(state).endswith("player two wins, illegal_attack, after 0 END moves")
+    assert str(state).endswith("one's attack was illegal, after 0 END moves")
     assert str(begun()).endswith("setup phase 1: player one to place 11")
 
 

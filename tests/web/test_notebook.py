@@ -63,7 +63,7 @@ def test_a_notebook_continues_after_a_failed_cell(tmp_path: Path) -> None:
     words = "".join(str(each) for each in interrupted.outputs)
     assert "KeyboardInterrupt" in words and "Group" not in words
     assert "iframe" in shown(record) or "<pre>" in shown(record)
-    assert "<b>Tic-tac-toe" in shown(after)
+    assert "(Tic-tac-toe, seed " in shown(after)
 
 
 @pytest.mark.slow
@@ -71,8 +71,8 @@ def test_a_notebook_shows_a_verdict_and_a_replay(tmp_path: Path) -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS])
     nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     verdict, record, plain = map(shown, book.cells)
-    assert "<b>Tic-tac-toe: @random" in verdict and "seed 5" in verdict and " MiB</td>" in verdict
-    assert "<b>Quoridor: a draw between @random and @random 2</b>" in plain and "iframe" not in plain
+    assert " wins</b>: " in verdict and "(Tic-tac-toe" in verdict and "seed 5" in verdict and " MiB</td>" in verdict
+    assert "<b>a draw</b>: the turn limit was reached (Quoridor, seed" in plain and "iframe" not in plain
     for shows_record in (verdict, record):
         if page.is_there():
             assert '<iframe sandbox="allow-scripts" srcdoc="' in shows_record

@@ -16,6 +16,7 @@ from referee.games import registry
 from referee.harness.programs.spec import entrant
 from referee.harness.replay.reader import Replay
 from referee.harness.replay.simulate import positions
+from referee.harness.web.replay_list import reason_of
 from referee.harness.web.viewer_frames import difference, shown
 
 VECTORS = json.loads((Path(__file__).parents[2] / "protocol" / "vectors" / "frames.json").read_text("utf-8"))
@@ -68,7 +69,10 @@ async def test_the_frames_of_a_match_give_every_position_of_it(arena: Arena, gam
     await arena.play(match, granted_s=60)
     assert match.replay is not None
     replay = Replay(match.replay)
+    assert replay.ending is not None and replay.ending.result is not None
     made = [msgspec.json.decode(line) for line in frames(replay)]
+    headline = made[-1][1].pop("headline")
+    assert headline.endswith(reason_of(game, replay.ending.result, replay.header.setup.names))
     assert [msgspec.json.decode(line) for line in replay.lines] == [line for _, line in made]
     sent: Any = None
     for number, state, _ in positions(replay):

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from referee.games.contract import Call, Fault, State
+from referee.games.ending import headline
 from referee.games.game import Game
 from referee.harness.cli.reports.text import as_json, cut, printable
 from referee.harness.errors import UsageError
@@ -161,7 +162,7 @@ def steps(replay: Replay, window: Window = Window()) -> Iterator[Text]:
     except Difference as difference:
         yield differing(difference)
     if state is not None and state.result is not None:
-        yield Text(f"result: {printable(state.result.reason)}, ranks {state.result.ranks}", style="bold")
+        yield Text(printable(headline(game.presentation.endings, state.result, setup.names)), style="bold")
 
 
 def differing(difference: Difference) -> Text:

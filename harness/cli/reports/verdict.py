@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from referee.games.ending import reason_in_words, winners
+from referee.games.game import Game
 from referee.harness.cli.reports.rows import Sheet
 from referee.harness.cli.reports.text import LINE_CHARACTERS, counted, cut, printable
 from referee.harness.match.series import Outcome
@@ -14,9 +16,9 @@ from referee.harness.process.limits import mebibytes
 from referee.harness.replay.lines import FaultReport, SeatSummary, more_faults
 
 
-def verdict(match: Verdict, title: str) -> RenderableType:
+def verdict(match: Verdict, game: Game) -> RenderableType:
     """Returns who won and why, what each bot used, the faults, and the paths of replay and standard error."""
-    parts: list[RenderableType] = [headline(match, title), _seats(match.seats)]
+    parts: list[RenderableType] = [headline(match, game), _seats(match.seats)]
     for fault in match.faults:
         parts += [_fault(fault), *_leads(fault, match)]
     for player, more in enumerate(more_faults(match.seats, match.faults)):
@@ -47,21 +49,14 @@ def noise(matches: Sequence[Verdict]) -> list[Text]:
     return lines
 
 
-def headline(match: Verdict, title: str, seated: bool = False) -> Text:
-    """Returns who beat whom and why, in a line. `seated` adds the bots in the order of their seats."""
-    plain = [printable(seat.name) for seat in match.seats]
-    names = [f"{name} (seat {seat})" if plain.count(name) > 1 else name for seat, name in enumerate(plain)]
-    best = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank == 1]
-    rest = [name for name, seat in zip(names, match.seats, strict=True) if seat.rank > 1]
-    line = Text(f"{title}: ")
-    if rest:
-        line.append(" and ".join(best), style="bold green")
-        line.append(f" beat{'s' if len(best) == 1 else ''} {', '.join(rest)}")
-    else:
-        line.append("a draw", style="bold yellow").append(f" between {' and '.join(best)}")
-    line.append(f": {printable(match.result.reason)}")
-    seats = f"seats {', '.join(plain)}; " if seated else ""
-    return line.append(f"   ({seats}seed {match.seed})", style="dim")
+def headline(match: Verdict, game: Game, seated: bool = False) -> Text:
+    """Returns who won and why, in a line. `seated` adds the bots in the order of their seats."""
+    names, result = [seat.name for seat in match.seats], match.result
+    style = "bold yellow" if set(result.ranks) == {1} else "bold green"
+    line = Text(printable(winners(result, names)), style=style)
+    line.append(f": {printable(reason_in_words(game.presentation.endings, result, names))}", style="none")
+    seats = f"seats {printable(', '.join(names))}; " if seated else ""
+    return line.append(f"   ({game.title}, {seats}seed {match.seed})", style="dim")
 
 
 def _seats(seats: Sequence[SeatSummary]) -> Sheet:

@@ -16,6 +16,7 @@ import jinja2
 from msgspec import Struct, field
 
 from referee.games import registry
+from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.replay.reader import Replay
 from referee.harness.tournament.formats.games import shares
@@ -27,6 +28,7 @@ from referee.harness.tournament.reports.standings_text import cells, headers, su
 from referee.harness.tournament.store.ledger import Fault, Line
 from referee.harness.tournament.store.reader import Book, counted_lines, read, replay
 from referee.harness.web import page as viewer
+from referee.harness.web.replay_list import reason_of
 
 GAMES = 200
 """How many of each bot's last games are listed."""
@@ -113,6 +115,9 @@ class _Site:
         )
         self._pages.filters |= {"file": _file, "bar": _bar, "rating": rating, "percent": "{:.0%}".format}
         names = {entry.ident: entry.name for entry in plan.bots}
+        self._pages.filters["ending"] = lambda line: reason_of(
+            plan.game, Result(line.r, line.p, line.why), [names.get(ident, ident) for ident in line.b]
+        )
         self._pages.globals |= {"plan": plan, "standings": result, "names": names}
         self.title = f"{registry.game(plan.game).title}, {plan.format}"
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import msgspec
 
+from referee.games.contract import Result
 from referee.harness.errors import RunError
 from referee.harness.tournament.store import ledger, reader
-from referee.harness.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource
+from referee.harness.web.replay_list import MOST, Entry, Fault, ReplayList, ReplaySource, reason_of
 
 
 class PackedSource(ReplaySource):
@@ -94,16 +95,17 @@ class LedgerShelf(ReplayList):
             return  # `tournament show` reports the damaged line
         if line.z is None or line.void:
             return
+        names = tuple([self._names.get(ident, ident) for ident in line.b])
         entry = Entry(
             number=len(self._line_starts),
             title=line.k,
             game=self._game,
-            names=tuple(self._names.get(ident, ident) for ident in line.b),
+            names=names,
             at=line.at,
             seed=line.s,
             turns=line.t,
             ranks=line.r,
-            reason=line.why,
+            reason=reason_of(self._game, Result(line.r, line.p, line.why), names),
             faults=tuple(Fault(fault.seat, fault.kind) for fault in line.f),
             more_faults=sum(line.m),
         )
