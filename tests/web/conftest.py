@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import trio
-from pages import Opened, Played, Viewing, Visited
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pages import Framed, Opened, Played, Viewing, Visited
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, sync_playwright
 
 from referee.games import registry
 from referee.harness.isolation.plan import OFF
@@ -78,6 +78,25 @@ def opened(window: BrowserContext) -> Iterator[Opened]:
     yield open_page
     for page in pages:
         page.close()
+    assert errors == []
+
+
+@pytest.fixture
+def framed(window: BrowserContext, tmp_path: Path) -> Iterator[Framed]:
+    """Puts a cell's output into a page, as a notebook does, and returns its frame. A page error fails the test."""
+    errors: list[str] = []
+    page = window.new_page()
+    page.set_default_timeout(15_000)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def show(output: str) -> FrameLocator:
+        notebook = tmp_path / "notebook.html"
+        notebook.write_text(f'<!doctype html><meta charset="utf-8">{output}')
+        page.goto(notebook.as_uri())
+        return page.frame_locator("iframe")
+
+    yield show
+    page.close()
     assert errors == []
 
 

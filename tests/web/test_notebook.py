@@ -8,6 +8,7 @@ from typing import Any
 import nbclient
 import nbformat
 import pytest
+from pages import Framed
 
 import referee
 from referee.harness.web import notebook, page
@@ -78,6 +79,22 @@ def test_a_notebook_shows_a_verdict_and_a_replay(tmp_path: Path) -> None:
             assert '<iframe sandbox="allow-scripts" srcdoc="' in shows_record
         else:
             assert "<pre>" in shows_record and "make viewer" in shows_record
+
+
+def test_the_frame_of_a_notebook_plays_the_match(framed: Framed, tmp_path: Path) -> None:
+    """The frame is sandboxed: it has no address, no storage and no access to the notebook."""
+    verdict = referee.play("tictactoe", ["@random", "@random"], seed=5, replay=tmp_path / "match.jsonl")
+    frame = framed(verdict._repr_html_())  # type: ignore[attr-defined]
+    turn = frame.get_by_label("turn", exact=True).first
+    frame.get_by_label("to the beginning").click()
+    assert turn.input_value() == "0"
+    assert frame.locator("svg.tictactoe .sign").count() == 0
+    frame.get_by_role("button", name="play", exact=True).click()
+    frame.locator("svg.tictactoe .sign").nth(2).wait_for()
+    frame.get_by_role("button", name="to the end").click()
+    last = turn.get_attribute("max")
+    assert turn.input_value() == last and last != "0"
+    assert frame.get_by_role("slider").input_value() == last
 
 
 def test_markup_in_names_cannot_leave_the_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,13 @@ export function place(): URLSearchParams {
   return new URLSearchParams(location.hash.slice(1));
 }
 
+/** Writes the position into the address. A sandboxed frame, as in a notebook, has no address of its own. */
+function keep(named: URLSearchParams): void {
+  const hash = `#${named}`;
+  if (location.origin === "null" && location.protocol === "about:") return;
+  if (hash !== location.hash) history.replaceState(null, "", hash);
+}
+
 /** Moves the token from the address to this tab's storage, which survives reloads. */
 export function token(): string {
   const named = place();
@@ -14,7 +21,7 @@ export function token(): string {
   if (given !== null) {
     sessionStorage.setItem("token", given);
     named.delete("token");
-    history.replaceState(null, "", `#${named}`);
+    keep(named);
   }
   return sessionStorage.getItem("token") ?? "";
 }
@@ -41,7 +48,6 @@ export function follow(player: Player, match?: number): void {
     if (!player.following.value) named.set("turn", String(player.at.value));
     if (player.seat.value !== null) named.set("seat", String(player.seat.value));
     if (player.panel.value !== "call") named.set("panel", player.panel.value);
-    const hash = `#${named}`;
-    if (!player.playing.value && hash !== location.hash) history.replaceState(null, "", hash);
+    if (!player.playing.value) keep(named);
   });
 }

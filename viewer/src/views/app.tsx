@@ -38,7 +38,7 @@ function Heading({ player }: { player: Player }) {
       <h1>{visible(match.about.title)}</h1>
       <span class="seed">{origin(match)}</span>
       <Badge player={player} />
-      {location.protocol !== "file:" && match.about.eyes === null && (
+      {location.protocol.startsWith("http") && match.about.eyes === null && (
         <a class="to-list" href="#" onClick={(event) => void toList(event, player)}>
           all matches
         </a>
