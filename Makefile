@@ -30,13 +30,14 @@ test: $(READY) toolchains
 quick: $(READY)
 	$(BIN)/pytest -m "not slow and not kits" --hypothesis-profile quick $(WORKERS) $(ARGS)
 
-# Checks style, spelling, types and imports.
+# Checks style, spelling, types and imports; of the viewer too, where node is installed.
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if command -v npm > /dev/null; then cd viewer && { [ -d node_modules ] || npm ci --silent --ignore-scripts; } && npm run --silent lint; fi
 
 # Measures the cost of a turn and of a match, and much else.
 bench: $(READY) toolchains

@@ -21,11 +21,7 @@ export const KEYS: [keys: string[], help: string, action: Action][] = [
   [["s"], "switch between everything and each seat's view", (player) => player.nextSeat()],
   [["b"], "all seats' views, side by side", (player) => (player.beside.value = !player.beside.value)],
   [["l"], "live: follow the newest turn", (player) => player.newest()],
-  [
-    ["p"],
-    "pause or resume the running match",
-    (player) => player.steer(player.stands ? "play" : "pause"),
-  ],
+  [["p"], "pause or resume the running match", (player) => player.steer(player.stands ? "play" : "pause")],
   [["."], "one turn of the paused match", (player) => player.steer("step")],
   [["u"], "undo your choice, or your last answer of this turn", (player) => player.undo()],
   [["a"], "go to the answer field", () => document.querySelector<HTMLInputElement>("#answer")?.focus()],

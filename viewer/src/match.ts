@@ -180,7 +180,19 @@ function digits(text: string, seed: number | string | null): string | null {
 /** Builds a match from its lines. Positions share what did not change, so all of them together are small. */
 export class Reader {
   readonly match: Match = {
-    about: { title: "", game: "", names: [], command: "", pieces: {}, prints: {}, rules: {}, people: [], eyes: null, live: false, original: "" },
+    about: {
+      title: "",
+      game: "",
+      names: [],
+      command: "",
+      pieces: {},
+      prints: {},
+      rules: {},
+      people: [],
+      eyes: null,
+      live: false,
+      original: "",
+    },
     header: { time: { per_call_s: null }, setup: { seed: null, options: null } },
     steps: [],
     closing: undefined,
@@ -221,7 +233,10 @@ export function sent(match: Match, at: number, seat: number): string | undefined
   const view = before?.seats?.[seat];
   if (!before || !how || view === undefined) return undefined;
   const same = Object.fromEntries(how.same.map((name) => [name, view]));
-  const params = { ...(how.params === null ? (view as { [name: string]: Json }) : { ...how.params, ...same }), clock: how.clock };
+  const params = {
+    ...(how.params === null ? (view as { [name: string]: Json }) : { ...how.params, ...same }),
+    clock: how.clock,
+  };
   return JSON.stringify({ jsonrpc: "2.0", id: "…", method: before.awaited[seat], params });
 }
 
@@ -233,7 +248,9 @@ export function said(match: Match, at: number, seat: number): string {
   let next = at + 1;
   while (next < match.steps.length && asked(match, next, seat) === undefined) next++;
   const until = next < match.steps.length ? begins(next) : text.length;
-  return new TextDecoder().decode(Uint8Array.from(text.slice(begins(at), until), (character) => character.charCodeAt(0)));
+  return new TextDecoder().decode(
+    Uint8Array.from(text.slice(begins(at), until), (character) => character.charCodeAt(0)),
+  );
 }
 
 /** The faults of a step, which the engine reports as events. */
@@ -246,12 +263,18 @@ export function wrongs(match: Match, at: number): Wrong[] {
   const { line } = match.steps[at]!;
   const reports = match.ending?.reports ?? [];
   const during = rulings(line).map(({ player, fault, penalty }): Wrong => {
-    const report = reports.find((each) => each.method !== "exit" && key(each) === key({ player: player!, turn: line.turn }));
+    const report = reports.find(
+      (each) => each.method !== "exit" && key(each) === key({ player: player!, turn: line.turn }),
+    );
     const when = line.forfeit ? "beginning" : "turn";
     return { player: player!, kind: fault!.kind, detail: fault!.detail, penalty: penalty ?? "", when, report };
   });
   if (at < match.steps.length - 1 || reports.length === 0) return during;
-  const ruled = new Set(match.steps.flatMap((step) => rulings(step.line).map(({ player }) => key({ player: player!, turn: step.line.turn }))));
+  const ruled = new Set(
+    match.steps.flatMap((step) =>
+      rulings(step.line).map(({ player }) => key({ player: player!, turn: step.line.turn })),
+    ),
+  );
   const after = reports.filter((report) => report.method === "exit" || !ruled.has(key(report)));
   return [...during, ...after.map((report): Wrong => ({ ...report, when: "end", report }))];
 }

@@ -34,7 +34,8 @@ export function follow(player: Player, match?: number): void {
     const seat = named.get("seat");
     const panel = named.get("panel");
     if (turn !== null && !Number.isNaN(Number(turn))) player.await(Number(turn));
-    if (seat !== null && /^\d+$/.test(seat) && Number(seat) < player.match.about.names.length) player.seat.value = Number(seat);
+    if (seat !== null && /^\d+$/.test(seat) && Number(seat) < player.match.about.names.length)
+      player.seat.value = Number(seat);
     if (panel === "call" || panel === "events" || panel === "calls") player.panel.value = panel;
   };
   take();

@@ -94,7 +94,8 @@ async function watch(root: Element, number: number): Promise<void> {
     }
     const { closing, about } = reader.match;
     if (closing && about.eyes === null) break;
-    if (closing) reader = new Reader(); // at the end everything may be seen
+    if (closing)
+      reader = new Reader(); // at the end everything may be seen
     else await new Promise((go) => setTimeout(go, AGAIN_MS));
   }
   if (!begun) told(root, reader.match.closing?.verified ?? "");

@@ -11,8 +11,18 @@ test("a value that stands alone is drawn, wherever it stands", () => {
 });
 
 test("how far values reach is said as it is", () => {
-  expect(chart("score", [[0, 0], [0, 0]]).reach).toBe("always 0");
-  expect(chart("score", [[0, 1], [0, 0.5]]).reach).toBe("up to 1");
+  expect(
+    chart("score", [
+      [0, 0],
+      [0, 0],
+    ]).reach,
+  ).toBe("always 0");
+  expect(
+    chart("score", [
+      [0, 1],
+      [0, 0.5],
+    ]).reach,
+  ).toBe("up to 1");
   expect(chart("time", [[0.123, 0.2]]).reach).toBe("up to 0.20");
   expect(chart("time", [[3, 12.6]]).reach).toBe("up to 13");
 });
@@ -22,6 +32,8 @@ test("negative values lie below zero, and zero is on the chart", () => {
   expect(drawn.reach).toBe("-50 to 100");
   const heights = [...drawn.paths[0]!.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y));
   expect(heights).toEqual([39.7, 59, 20.3, 1]);
-  const [zero, lost] = [...chart("score", [[0, -50]]).paths[0]!.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y));
+  const [zero, lost] = [...chart("score", [[0, -50]]).paths[0]!.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) =>
+    Number(y),
+  );
   expect([zero, lost]).toEqual([1, 59]);
 });

@@ -12,13 +12,26 @@ const SIZE = 20;
 const FRUIT: Record<string, string> = { O: "onion", S: "strawberry", D: "dragon-fruit" };
 
 /** Shapes differ too: on a narrow screen the letters are too small. */
-const FORMS: Record<string, string> = { O: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z", S: "M-6.5-5h13l-6.5 12z", D: "M0-7.5l7 7.5-7 7.5-7-7.5z" };
+const FORMS: Record<string, string> = {
+  O: "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0z",
+  S: "M-6.5-5h13l-6.5 12z",
+  D: "M0-7.5l7 7.5-7 7.5-7-7.5z",
+};
 
 export const legend = [
-  ...Object.entries(FRUIT).map(([fruit, name]) => ({ drawing: <g transform="scale(1.6)">{picture(fruit)}</g>, meaning: name.replace("-", " ") })),
+  ...Object.entries(FRUIT).map(([fruit, name]) => ({
+    drawing: <g transform="scale(1.6)">{picture(fruit)}</g>,
+    meaning: name.replace("-", " "),
+  })),
   { drawing: <rect class="block" x={-10} y={-10} width={SIZE} height={SIZE} />, meaning: "blocked" },
-  { drawing: <rect class="heat" x={-10} y={-10} width={SIZE} height={SIZE} opacity={0.6} />, meaning: "fruit will come near" },
-  { drawing: <line class="last" x1={-12} y1={8} x2={12} y2={-8} />, meaning: "from where to where a player went in this turn" },
+  {
+    drawing: <rect class="heat" x={-10} y={-10} width={SIZE} height={SIZE} opacity={0.6} />,
+    meaning: "fruit will come near",
+  },
+  {
+    drawing: <line class="last" x1={-12} y1={8} x2={12} y2={-8} />,
+    meaning: "from where to where a player went in this turn",
+  },
 ];
 
 /** A fruit, or the value of a pile, around the centre. */
@@ -39,7 +52,9 @@ export function scores(view: Json): number[] | undefined {
 
 /** A cell, or a thing to buy. */
 export function targets(answer: Json, _view: Json, method: string): Key[] {
-  return [method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer)];
+  return [
+    method === "play_powerup" ? `!${answer === "" ? "buy nothing" : `buy a ${answer as string}`}` : String(answer),
+  ];
 }
 
 /** Brings both kinds of view into one form. */
@@ -90,14 +105,31 @@ export function Board(props: BoardProps) {
       {view.items.flatMap((line, row) =>
         line.map((pile, col) =>
           (FRUIT[pile[0] ?? ""] ? [...pile] : pile ? [pile] : []).map((fruit, index, all) => (
-            <Fruit key={`${row},${col},${index}`} fruit={fruit} row={row} col={col} index={all.length > 1 ? index : null} />
+            <Fruit
+              key={`${row},${col},${index}`}
+              fruit={fruit}
+              row={row}
+              col={col}
+              index={all.length > 1 ? index : null}
+            />
           )),
         ),
       )}
       {cells.flatMap((line, row) =>
         [...line].map((_, col) => {
           const target = hot(props.pick, `${row},${col}`, `cell ${row},${col}`);
-          return target && <rect key={`!${row},${col}`} {...target} x={col * SIZE + 1} y={row * SIZE + 1} width={SIZE - 2} height={SIZE - 2} />;
+          return (
+            target && (
+              <rect
+                key={`!${row},${col}`}
+                {...target}
+                x={col * SIZE + 1}
+                y={row * SIZE + 1}
+                width={SIZE - 2}
+                height={SIZE - 2}
+              />
+            )
+          );
         }),
       )}
       {view.players.map((player, seat) => {

@@ -116,7 +116,11 @@ function hexagon(tile: Tile) {
   const at = { key: tile.q, transform: `translate(${x.toFixed(2)} ${y.toFixed(2)})` };
   if (type === "EMPTY") return <polygon {...at} class="cell empty" points={CORNERS} />;
   return (
-    <g {...at} role="img" aria-label={`${LABELS[type]} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`}>
+    <g
+      {...at}
+      role="img"
+      aria-label={`${LABELS[type]} on ${tile.q},${tile.r}${health === undefined ? "" : `, health ${health}`}`}
+    >
       {sign(type, type === "WORMHOLE" ? `@${id}` : SIGNS[type])}
     </g>
   );

@@ -5,10 +5,12 @@ import type { Json } from "../patch";
 import type { Key } from "./pick";
 
 /** The place in that member of the answer, or an action without a place. */
-export const puts = (place: string) => (answer: Json): Key[] => {
-  const members = answer as Record<string, string>;
-  return [members[place] ?? `!${members.action}`];
-};
+export const puts =
+  (place: string) =>
+  (answer: Json): Key[] => {
+    const members = answer as Record<string, string>;
+    return [members[place] ?? `!${members.action}`];
+  };
 
 /** The winning cells. */
 export function winners({ marks }: Step): Set<Key> {

@@ -165,7 +165,10 @@ function Half({ seat, side, before, acted, active, match, pick, whose }: HalfPro
       {seat === 1 && hand}
       <div class="row">
         <div {...thing(pick, `${whose} 0`, hero, `hero ${hit}`)}>
-          <span class={`mark seat-${seat}`} aria-hidden="true">{seat}</span> <strong>{side.health}</strong> health
+          <span class={`mark seat-${seat}`} aria-hidden="true">
+            {seat}
+          </span>{" "}
+          <strong>{side.health}</strong> health
           <br />
           {mana}
           <br />

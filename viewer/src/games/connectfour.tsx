@@ -19,7 +19,8 @@ export function Board(props: BoardProps) {
   const [width, height] = [COLUMNS.length * SIZE, ROWS * SIZE];
   const put = last(props.step, targets);
   const won = winners(props.step);
-  const top = (column: number) => [...view.board].findIndex((sign, index) => index % COLUMNS.length === column && sign in SEATS);
+  const top = (column: number) =>
+    [...view.board].findIndex((sign, index) => index % COLUMNS.length === column && sign in SEATS);
   return (
     <svg viewBox={`-4 -4 ${width + 8} ${height + 28}`} class="connectfour">
       {[...view.board].map((sign, index) => {
@@ -28,9 +29,18 @@ export function Board(props: BoardProps) {
         const name = `${COLUMNS[column]}${ROWS - row}`;
         const [x, y] = [column * SIZE, row * SIZE];
         return (
-          <g key={name} role="img" aria-label={`${name} ${seat === undefined ? "empty" : `token of seat ${seat}`}${won.has(name) ? ", in the winning line" : ""}`}>
+          <g
+            key={name}
+            role="img"
+            aria-label={`${name} ${seat === undefined ? "empty" : `token of seat ${seat}`}${won.has(name) ? ", in the winning line" : ""}`}
+          >
             <rect class={won.has(name) ? "cell won" : "cell"} x={x} y={y} width={SIZE} height={SIZE} />
-            <circle class={seat === undefined ? "hole" : `piece seat-${seat}`} cx={x + SIZE / 2} cy={y + SIZE / 2} r={24} />
+            <circle
+              class={seat === undefined ? "hole" : `piece seat-${seat}`}
+              cx={x + SIZE / 2}
+              cy={y + SIZE / 2}
+              r={24}
+            />
             {put.has(COLUMNS[column]!) && top(column) === index && (
               <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={27.5} />
             )}

@@ -8,7 +8,11 @@ import type { Key } from "./pick";
 /** The places in this step's answers; none if one was refused. */
 export function last(step: Step, targets: (answer: Json) => Key[]): Set<Key> {
   if (rulings(step.line).length > 0) return new Set();
-  return new Set(Object.values(step.line.answers ?? {}).flatMap((answer) => (answer && typeof answer === "object" ? targets(answer) : [])));
+  return new Set(
+    Object.values(step.line.answers ?? {}).flatMap((answer) =>
+      answer && typeof answer === "object" ? targets(answer) : [],
+    ),
+  );
 }
 
 /** The view one step earlier. */

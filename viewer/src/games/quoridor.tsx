@@ -44,18 +44,34 @@ export function Board(props: BoardProps) {
           wall[2] === "h"
             ? { x: x + 2, y: y - 3, width: 2 * SIZE - 4, height: 6 }
             : { x: x + SIZE - 3, y: y - SIZE + 2, width: 6, height: 2 * SIZE - 4 };
-        return <rect key={wall} class={put.has(wall) ? "wall newest" : "wall"} role="img" aria-label={`wall ${wall}`} rx={2} {...shape} />;
+        return (
+          <rect
+            key={wall}
+            class={put.has(wall) ? "wall newest" : "wall"}
+            role="img"
+            aria-label={`wall ${wall}`}
+            rx={2}
+            {...shape}
+          />
+        );
       })}
       {squares.map((square) => {
         const [x, y] = corner(square);
         const target = hot(props.pick, square, square);
-        return target && <rect key={`!${square}`} {...target} x={x + 8} y={y + 8} width={SIZE - 16} height={SIZE - 16} rx={3} />;
+        return (
+          target && (
+            <rect key={`!${square}`} {...target} x={x + 8} y={y + 8} width={SIZE - 16} height={SIZE - 16} rx={3} />
+          )
+        );
       })}
       {squares.flatMap((square) =>
         ["h", "v"].map((direction) => {
           const [x, y] = corner(square);
           const target = hot(props.pick, square + direction, `wall ${square}${direction}`);
-          const shape = direction === "h" ? { x: x + 4, y: y - 5, width: SIZE - 8, height: 10 } : { x: x + SIZE - 5, y: y + 4, width: 10, height: SIZE - 8 };
+          const shape =
+            direction === "h"
+              ? { x: x + 4, y: y - 5, width: SIZE - 8, height: 10 }
+              : { x: x + SIZE - 5, y: y + 4, width: 10, height: SIZE - 8 };
           return target && <rect key={square + direction} {...target} {...shape} rx={3} />;
         }),
       )}
@@ -70,7 +86,12 @@ export function Board(props: BoardProps) {
         </text>
       ))}
       {view.walls_left.map((left, seat) => (
-        <g key={seat} role="img" aria-label={`seat ${seat} has ${left} walls left`} transform={`translate(${9 * SIZE + 36} ${seat === 0 ? 9 * SIZE - 48 : 16})`}>
+        <g
+          key={seat}
+          role="img"
+          aria-label={`seat ${seat} has ${left} walls left`}
+          transform={`translate(${9 * SIZE + 36} ${seat === 0 ? 9 * SIZE - 48 : 16})`}
+        >
           <circle class={`piece seat-${seat}`} r={9} />
           <text class="letter small" y={4}>
             {seat}

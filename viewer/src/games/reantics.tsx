@@ -10,7 +10,12 @@ const SIZE = 48;
 const ANTS = ["queen", "worker", "drone", "soldier", "ranged soldier"];
 const LETTERS = "QWDSR";
 const [ANTHILL, TUNNEL, GRASS, FOOD] = [-4, -3, -2, -1];
-const CONSTRUCTIONS: Record<number, string> = { [ANTHILL]: "anthill", [TUNNEL]: "tunnel", [GRASS]: "grass", [FOOD]: "food" };
+const CONSTRUCTIONS: Record<number, string> = {
+  [ANTHILL]: "anthill",
+  [TUNNEL]: "tunnel",
+  [GRASS]: "grass",
+  [FOOD]: "food",
+};
 const [BUILD, END] = [1, 2];
 
 export const scoreName = "food";
@@ -62,7 +67,8 @@ export function places(view: Json): Key[] {
   return side.filter((tile) => !taken.has(tile));
 }
 
-const ants = (type: number) => (view: Json) => sides(view).map((side) => side.ants.filter((ant) => ant.type === type).length);
+const ants = (type: number) => (view: Json) =>
+  sides(view).map((side) => side.ants.filter((ant) => ant.type === type).length);
 
 export const measures: Record<string, (view: Json) => (number | undefined)[]> = {
   food: scores,
@@ -72,16 +78,21 @@ export const measures: Record<string, (view: Json) => (number | undefined)[]> = 
   soldiers: ants(3),
   "ranged soldiers": ants(4),
   "health of the queen": (view) => sides(view).map((side) => side.ants.find((ant) => ant.type === 0)?.health),
-  "health of the anthill": (view) => sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
+  "health of the anthill": (view) =>
+    sides(view).map((side) => side.constrs.find((each) => each.type === ANTHILL)?.captureHealth),
 };
 
 /** The tiles from and to which an ant went in this step, or on which it was built. The answers of seat 1 name those of
  * a board that is turned around, so what is shown is compared. */
 function moves(props: BoardProps, view: View): Set<Key> {
   const before = earlier(props) as unknown as View | undefined;
-  const were = new Map(before?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? []);
+  const were = new Map(
+    before?.inventories?.flatMap(({ ants }) => ants.map((ant) => [ant.id, String(ant.coords)])) ?? [],
+  );
   if (were.size === 0) return new Set();
-  const ants = view.inventories.flatMap((inventory) => inventory.ants).filter((ant) => were.get(ant.id) !== String(ant.coords));
+  const ants = view.inventories
+    .flatMap((inventory) => inventory.ants)
+    .filter((ant) => were.get(ant.id) !== String(ant.coords));
   return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
 }
 
@@ -125,20 +136,44 @@ export function Board(props: BoardProps) {
           </text>
         </>
       ))}
-      {view.inventories.flatMap((inventory) => inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />))}
-      {view.inventories.flatMap((inventory) => inventory.ants.map((ant) => <Walker key={ant.id} {...ant} reach={reach[ant.id]} point={point} focus={focus} />))}
+      {view.inventories.flatMap((inventory) =>
+        inventory.constrs.map((constr) => <Built key={String(constr.coords)} {...constr} />),
+      )}
+      {view.inventories.flatMap((inventory) =>
+        inventory.ants.map((ant) => <Walker key={ant.id} {...ant} reach={reach[ant.id]} point={point} focus={focus} />),
+      )}
       {(reach[pointed ?? focused ?? ""] ?? []).map(([x, y]) => (
         <circle key={`~${x},${y}`} class="reach" data-tile={`${x},${y}`} cx={middle(x)} cy={middle(y)} r={8} />
       ))}
       {tiles.map(
         ([x, y]) =>
           moved.has(`${x},${y}`) && (
-            <rect key={`.${x},${y}`} class="last" x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />
+            <rect
+              key={`.${x},${y}`}
+              class="last"
+              x={x * SIZE + 2}
+              y={y * SIZE + 2}
+              width={SIZE - 5}
+              height={SIZE - 5}
+              rx={4}
+            />
           ),
       )}
       {tiles.map(([x, y]) => {
         const target = hot(props.pick, `${x},${y}`, `tile ${x},${y}`);
-        return target && <rect key={`!${x},${y}`} {...target} x={x * SIZE + 2} y={y * SIZE + 2} width={SIZE - 5} height={SIZE - 5} rx={4} />;
+        return (
+          target && (
+            <rect
+              key={`!${x},${y}`}
+              {...target}
+              x={x * SIZE + 2}
+              y={y * SIZE + 2}
+              width={SIZE - 5}
+              height={SIZE - 5}
+              rx={4}
+            />
+          )
+        );
       })}
     </svg>
   );
@@ -203,13 +238,22 @@ function small(piece: ReturnType<typeof Walker>) {
 }
 
 export const legend: Sign[] = [
-  ...ANTS.map((meaning, type) => ({ drawing: small(<Walker {...ANT} type={type} />), meaning: type === 0 ? `${meaning}, and her health` : meaning })),
+  ...ANTS.map((meaning, type) => ({
+    drawing: small(<Walker {...ANT} type={type} />),
+    meaning: type === 0 ? `${meaning}, and her health` : meaning,
+  })),
   { drawing: small(<Walker {...ANT} carrying />), meaning: "carries food" },
   { drawing: small(<Walker {...ANT} hasMoved />), meaning: "has moved in this turn" },
-  { drawing: small(<Built coords={[0, 0]} type={ANTHILL!} player={0} captureHealth={3} />), meaning: "anthill, and what is left to capture it" },
+  {
+    drawing: small(<Built coords={[0, 0]} type={ANTHILL!} player={0} captureHealth={3} />),
+    meaning: "anthill, and what is left to capture it",
+  },
   { drawing: small(<Built coords={[0, 0]} type={TUNNEL!} player={0} captureHealth={2} />), meaning: "tunnel" },
   { drawing: small(<Built coords={[0, 0]} type={GRASS!} />), meaning: "grass" },
   { drawing: small(<Built coords={[0, 0]} type={FOOD!} />), meaning: "food" },
   { drawing: <circle class="reach" r={5} />, meaning: "where the ant that you point at, or go to with Tab, can go" },
-  { drawing: <rect class="last" x={-11} y={-11} width={22} height={22} rx={4} />, meaning: "from and to where an ant went" },
+  {
+    drawing: <rect class="last" x={-11} y={-11} width={22} height={22} rx={4} />,
+    meaning: "from and to where an ant went",
+  },
 ];

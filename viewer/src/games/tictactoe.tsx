@@ -20,7 +20,11 @@ export function Board(props: BoardProps) {
         const [x, y] = [(index % 3) * 100, Math.floor(index / 3) * 100];
         const sign = view.board[index]!;
         return (
-          <g key={cell} role="img" aria-label={`${cell} ${sign === "." ? "empty" : sign}${won.has(cell) ? ", in the winning line" : ""}`}>
+          <g
+            key={cell}
+            role="img"
+            aria-label={`${cell} ${sign === "." ? "empty" : sign}${won.has(cell) ? ", in the winning line" : ""}`}
+          >
             <rect class={won.has(cell) ? "cell won" : "cell"} x={x} y={y} width={100} height={100} />
             {sign !== "." && put.has(cell) && <rect class="last" x={x + 6} y={y + 6} width={88} height={88} rx={6} />}
             {sign === "O" && <circle class="sign seat-0" cx={x + 50} cy={y + 50} r={30} />}
@@ -30,7 +34,18 @@ export function Board(props: BoardProps) {
       })}
       {CELLS.map((cell, index) => {
         const target = hot(props.pick, cell, cell);
-        return target && <rect key={`!${cell}`} {...target} x={(index % 3) * 100} y={Math.floor(index / 3) * 100} width={100} height={100} />;
+        return (
+          target && (
+            <rect
+              key={`!${cell}`}
+              {...target}
+              x={(index % 3) * 100}
+              y={Math.floor(index / 3) * 100}
+              width={100}
+              height={100}
+            />
+          )
+        );
       })}
       <Pending side={view.pending} x={150} y={155} />
     </svg>

@@ -85,7 +85,12 @@ function origin({ about, header }: Match): string {
 /** Whether the replay still grows, or whether it follows the rules. */
 function Badge({ player }: { player: Player }) {
   const { closing } = player.match;
-  if (player.lost.value) return <span class="badge bad" role="alert">{closing ? LEFT : LOST}</span>;
+  if (player.lost.value)
+    return (
+      <span class="badge bad" role="alert">
+        {closing ? LEFT : LOST}
+      </span>
+    );
   if (!closing) return <span class="badge live">{player.match.about.live ? "live" : "reading"}</span>;
   if (player.match.about.original && closing.verified === "as recorded") return <span class="badge">as recorded</span>;
   if (closing.verified !== "identical") return <span class="badge bad">{closing.verified}</span>;

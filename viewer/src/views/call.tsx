@@ -13,12 +13,7 @@ export function CallPanel({ player }: { player: Player }) {
     <section class="panel" aria-label={original ? "the turn" : "the call"}>
       <nav>
         {(original ? PANELS.slice(1) : PANELS).map((panel) => (
-          <button
-            type="button"
-            key={panel}
-            aria-pressed={shown === panel}
-            onClick={() => (player.panel.value = panel)}
-          >
+          <button type="button" key={panel} aria-pressed={shown === panel} onClick={() => (player.panel.value = panel)}>
             {panel === "calls" ? "all turns" : panel}
           </button>
         ))}
@@ -39,7 +34,8 @@ function Call({ player }: { player: Player }) {
   const during = wrong.filter(({ when }) => when === "turn");
   const guilty = new Set(during.map(({ player }) => player));
   const seats = [...all.filter((seat) => guilty.has(seat)), ...all.filter((seat) => !guilty.has(seat))]; // faults first
-  if (seats.length === 0 && wrong.length === 0) return <p>{line.opening ? "The start: no bot has been asked yet." : compact(line as never)}</p>;
+  if (seats.length === 0 && wrong.length === 0)
+    return <p>{line.opening ? "The start: no bot has been asked yet." : compact(line as never)}</p>;
   return (
     <>
       {wrong
@@ -61,9 +57,11 @@ function Call({ player }: { player: Player }) {
           <dd>
             {seat}, {name(match, seat)}: <code>{asked(match, at, seat)}</code>
           </dd>
-          {during.filter(({ player }) => player === seat).map((each) => (
-            <Ruled key={each.kind} match={match} wrong={each} method={asked(match, at, seat)} />
-          ))}
+          {during
+            .filter(({ player }) => player === seat)
+            .map((each) => (
+              <Ruled key={each.kind} match={match} wrong={each} method={asked(match, at, seat)} />
+            ))}
           <Said match={match} at={at} seat={seat} />
           <Sent player={player} at={at} seat={seat} />
           <dt>answer</dt>
@@ -74,9 +72,11 @@ function Call({ player }: { player: Player }) {
           <dd>
             <Cost limit={limit(match, at, seat)} wall={line.wall_us?.[seat]} cpu={line.cpu_us?.[seat]} />
           </dd>
-          {during.filter(({ player }) => player === seat).map((each) => (
-            <Asked key={each.kind} match={match} wrong={each} />
-          ))}
+          {during
+            .filter(({ player }) => player === seat)
+            .map((each) => (
+              <Asked key={each.kind} match={match} wrong={each} />
+            ))}
         </dl>
       ))}
     </>

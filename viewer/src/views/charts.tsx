@@ -27,10 +27,22 @@ function drawingsOf(player: Player): Drawn[] {
       const { steps } = match;
       const { scores, scoreName } = painter(match.about.game);
       const seats = [...match.about.names.keys()];
-      const charts = match.about.original ? [] : [chart("time a call, ms", seats.map((seat) => times(steps, seat)))];
+      const charts = match.about.original
+        ? []
+        : [
+            chart(
+              "time a call, ms",
+              seats.map((seat) => times(steps, seat)),
+            ),
+          ];
       if (scores && match.about.eyes === null) {
         const all = steps.map((step) => scores(step.view));
-        charts.push(chart(scoreName ?? "score", seats.map((seat) => all.map((each) => each?.[seat]))));
+        charts.push(
+          chart(
+            scoreName ?? "score",
+            seats.map((seat) => all.map((each) => each?.[seat])),
+          ),
+        );
       }
       return charts;
     });
@@ -73,7 +85,8 @@ export function chart(title: string, lines: (number | undefined)[][]): Drawn {
 
 function reach(low: number, top: number): string {
   if (low > top) return "no value";
-  const words = (value: number) => (Math.abs(value) >= 10 || Number.isInteger(value) ? Math.round(value) : value.toFixed(2));
+  const words = (value: number) =>
+    Math.abs(value) >= 10 || Number.isInteger(value) ? Math.round(value) : value.toFixed(2);
   if (low === top) return `always ${words(top)}`;
   return low < 0 ? `${words(low)} to ${words(top)}` : `up to ${words(top)}`;
 }
@@ -110,7 +123,8 @@ function path(line: (number | undefined)[], last: number, height: (value: number
     else put(at, value);
   });
   flush(line.length - 1);
-  if (count === 1) return drawn.replace(/^M(\S+)/, (_, x: string) => `M${Math.min(WIDTH - LONE, Number(x))}`) + `h${LONE}`; // a point draws nothing
+  if (count === 1)
+    return drawn.replace(/^M(\S+)/, (_, x: string) => `M${Math.min(WIDTH - LONE, Number(x))}`) + `h${LONE}`; // a point draws nothing
   return drawn;
 }
 

@@ -43,7 +43,10 @@ export function Conditions({ player }: { player: Player }) {
         {player.conditions.value.map((condition, index) => (
           <li key={index}>
             {name(player.match, condition.seat)}: {condition.measure} {condition.sign} {condition.value}{" "}
-            <button type="button" onClick={() => player.pauseAt(player.conditions.value.filter((each) => each !== condition))}>
+            <button
+              type="button"
+              onClick={() => player.pauseAt(player.conditions.value.filter((each) => each !== condition))}
+            >
               remove
             </button>
           </li>

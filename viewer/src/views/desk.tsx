@@ -99,7 +99,11 @@ export function Desk({ player }: { player: Player }) {
         {choice.drafted > 0 && `, after ${choice.drafted} that you can undo`}
       </p>
       <Told player={player} />
-      {choice.wrong && <p class="bad" role="alert">{visible(choice.wrong)}</p>}
+      {choice.wrong && (
+        <p class="bad" role="alert">
+          {visible(choice.wrong)}
+        </p>
+      )}
       {player.at.value !== player.last && (
         <button type="button" onClick={() => player.newest()}>
           go to the current position

@@ -57,11 +57,7 @@ export function List({ first }: { first: Entry[] }) {
         <h1>Matches</h1>
         <label>
           bot{" "}
-          <input
-            type="search"
-            value={wanted.value}
-            onInput={(event) => (wanted.value = event.currentTarget.value)}
-          />
+          <input type="search" value={wanted.value} onInput={(event) => (wanted.value = event.currentTarget.value)} />
         </label>
         <label>
           game{" "}
@@ -84,7 +80,11 @@ export function List({ first }: { first: Entry[] }) {
         <span class="seed" role="status">
           {found.length} of {all.length}
         </span>
-        {gone.value && <span class="badge bad" role="alert">the server does not answer; trying again</span>}
+        {gone.value && (
+          <span class="badge bad" role="alert">
+            the server does not answer; trying again
+          </span>
+        )}
       </header>
       <table>
         <thead>

@@ -90,7 +90,11 @@ function MatchControls({ player }: { player: Player }) {
   const label = player.stands ? "Resume" : "Pause";
   return (
     <span class="steering" role="group" aria-label="the running match">
-      <button type="button" aria-label={`${label} the match`} onClick={() => player.steer(player.stands ? "play" : "pause")}>
+      <button
+        type="button"
+        aria-label={`${label} the match`}
+        onClick={() => player.steer(player.stands ? "play" : "pause")}
+      >
         {label}
       </button>
       <button type="button" aria-label="Step the match" disabled={!player.stands} onClick={() => player.steer("step")}>

@@ -45,7 +45,8 @@ export function sentence(match: Match, at: number): string {
     return `${[`${who.join(", ")} cannot play`, ...ruled].join("; ")}.`;
   }
   const answers = Object.entries(line.answers ?? {}).map(
-    ([seat, answer]) => `${name(match, Number(seat))} answers ${asked(match, at, Number(seat)) ?? ""} ${compact(answer, 60)}`,
+    ([seat, answer]) =>
+      `${name(match, Number(seat))} answers ${asked(match, at, Number(seat)) ?? ""} ${compact(answer, 60)}`,
   );
   const said = [...answers, ...ruled].join("; ");
   return `Turn ${line.turn}${said && `: ${said}`}.`;
