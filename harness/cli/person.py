@@ -1,5 +1,6 @@
 """A person at the terminal: shows the board and the legal answers, and reads an answer."""
 
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +24,11 @@ LISTED = 40
 """How many answers are listed at most."""
 DRAWN = 3
 """How many random answers are shown as examples if there are too many to list."""
-HELP = "Type words of an answer, or its number as in #3. `? e4` lists answers with e4, `*` plays any answer."
+HELP = (
+    "Type words of an answer, or its number, as in 3 or #3. `? e4` lists answers with e4, `*` plays any answer, "
+    "`help` shows this line, `quit` leaves the match and loses it."
+)
+_NUMBER = re.compile(r"\d+")
 CLEAN = "\x1b[2J\x1b[3J\x1b[H"
 
 
@@ -50,10 +55,12 @@ class Hands:
         await self._show(state, player, answers)
         while True:
             line = await self._line(f"{printable(state.setup.names[player])}> ", answers)
-            if line is None:
+            text = "quit" if line is None else line.strip()
+            if text.lower() == "quit":
                 return Fault(FaultKind.CRASH, "left the table")
-            text = line.strip()
-            if text.startswith("?") and not answers.complete:  # too many to list
+            if text.lower() == "help":
+                err.print(HELP, style="dim")
+            elif text.startswith("?") and not answers.complete:  # too many to list
                 self._draw(state, player, answers, DRAWN)
             elif text.startswith("?"):
                 self._list(answers, text[1:])
@@ -61,7 +68,7 @@ class Hands:
                 return state.sample(player, self._dice)
             elif text:
                 try:
-                    answer = self._numbered(text, answers) if text.startswith("#") else answers.read(text)
+                    answer = self._numbered(text, answers) if self._is_number(text, answers) else answers.read(text)
                 except Unclear as error:
                     err.print(printable(str(error)), style="yellow")
                     continue
@@ -73,8 +80,14 @@ class Hands:
         """Returns whether the other people here must not see what this player sees."""
         return self.several and state.shown_to(player) != str(state)
 
+    def _is_number(self, text: str, answers: Answers) -> bool:
+        """Returns whether a line is the number of a listed answer. A game whose answers are numbers needs the #."""
+        if answers.call.method.result is int and not text.startswith("#"):
+            return False
+        return text.startswith("#") or (answers.complete and _NUMBER.fullmatch(text) is not None)
+
     def _numbered(self, text: str, answers: Answers) -> Any:
-        number = text[1:].strip()
+        number = text.removeprefix("#").strip()
         if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= len(answers.legal):
             raise Unclear(f"{text}: the answers are #1 to #{len(answers.legal)}")
         return answers.legal[int(number) - 1]

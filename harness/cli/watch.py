@@ -43,6 +43,13 @@ class WatchOptions:
             raise UsageError(f"--{option.name.replace('_', '-')} requires --watch")
 
 
+def _role(name: str) -> str:
+    """Returns what a link is for."""
+    if name == "watch":
+        return "shows everything, plays nothing"
+    return "plays for everyone at one screen" if name == "people" else "plays this seat only"
+
+
 @asynccontextmanager
 async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People | None]:
     """Yields what a watched series needs; None for one that is not watched."""
@@ -57,7 +64,7 @@ async def watched(series: Series, pages: WatchOptions) -> AsyncIterator[People |
             if pages.paused:
                 link.pace.pause()
             for name, url in link.links.items():
-                err.print(f"{name:8}{url}")
+                err.print(f"{name:10}{_role(name):40}{url}", soft_wrap=True)
             if not pages.no_browser:
                 stack.enter_context(opened(link.links.get("people", link.links["watch"])))
 

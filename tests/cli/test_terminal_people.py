@@ -64,6 +64,14 @@ def test_a_person_plays_a_whole_match_of_every_game(tmp_path: Path, name: str) -
     assert "human> " in shown
 
 
+def test_a_plain_number_help_and_quit_do_what_they_say(tmp_path: Path) -> None:
+    match, shown = play(tmp_path, ["help", "3", "0", "quit"], "--game", "tictactoe", "human", "@random")
+    assert shown.count("`quit` leaves the match") == 2, "once at the start"
+    assert [answers["0"]["position"] for answers in moves(tmp_path) if "0" in answers] == ["NE"]
+    assert "0: the answers are #1 to #" in shown
+    assert match["result"]["ranks"] == [2, 1]
+
+
 def test_a_person_who_closes_the_input_leaves_the_match(tmp_path: Path) -> None:
     match, _ = play(tmp_path, ["nw"], "--game", "tictactoe", "human", "@random")
     assert match["result"]["ranks"] == [2, 1]
