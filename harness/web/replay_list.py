@@ -177,6 +177,8 @@ def _candidates(folder: Path) -> list[Path]:
     paths = []
     for top, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        if "fault.json" in files:
+            continue  # a fault report, with the match up to the fault
         paths += [Path(top, name) for name in files if name.endswith((".jsonl", ".jsonl.gz"))]
         paths += [path for name in files if name.endswith(".txt") and _is_original(path := Path(top, name))]
     return paths

@@ -62,7 +62,7 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def opened(window: BrowserContext) -> Iterator[Opened]:
-    """Opens a page from disk at an address in it. The test fails if the page had an error."""
+    """Opens a page from disk at an address in it, by default at the beginning. A page error fails the test."""
     errors: list[str] = []
     pages: list[Page] = []
 
@@ -70,7 +70,7 @@ def opened(window: BrowserContext) -> Iterator[Opened]:
         page = window.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-        page.goto(f"{file.as_uri()}{place}")
+        page.goto(f"{file.as_uri()}{place or '#turn=0'}")
         page.wait_for_selector(".timeline")
         pages.append(page)
         return page

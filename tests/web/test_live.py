@@ -60,7 +60,7 @@ def watched(folder: Path, *words: str, links: int = 1) -> Iterator[Run]:
     assert process.stderr is not None
     try:
         lines = [process.stderr.readline() for _ in range(links)]
-        yield Run(process, {line.rsplit(maxsplit=1)[0]: line.split()[-1] for line in lines}, replay)
+        yield Run(process, {line[:10].strip(): line.split()[-1] for line in lines}, replay)
     finally:
         process.kill()
         process.wait()

@@ -35,6 +35,7 @@ async function main(): Promise<void> {
   await take(inflated("data"));
   if (player.count.value === 0) return render(<p class="told">{player.match.closing?.verified}</p>, root);
   listen(player);
+  if (place().get("turn") === null) player.toOutcome();
   follow(player);
   render(<App player={player} />, root);
 }

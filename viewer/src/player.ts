@@ -212,6 +212,32 @@ export class Player {
     this.at.value = Math.max(0, Math.min(this.last, Math.round(at)));
   }
 
+  /** Goes to the first fault, or else to the end: where a finished match is opened. */
+  toOutcome(): void {
+    this.seek(this.faults.value[0] ?? this.last);
+  }
+
+  /** Goes to the next or the previous round, by the game's own count. */
+  nextRound(back = false): void {
+    const now = this.round(this.at.value);
+    if (now === undefined) return;
+    let at = this.at.value;
+    if (!back) {
+      while (at < this.last && this.round(at) === now) at++;
+      return this.seek(at);
+    }
+    const begins = (step: number) => step === 0 || this.round(step - 1) !== this.round(step);
+    do at--;
+    while (at > 0 && !begins(at));
+    this.seek(at);
+  }
+
+  /** The round of a step, from 0; undefined if the game has none, or the view of everything is not shown. */
+  round(at: number): number | undefined {
+    const view = this.match.steps[at]?.view;
+    return view ? painter(this.match.about.game).round?.(view) : undefined;
+  }
+
   /** Goes to a turn that may not have arrived yet. */
   await(at: number): void {
     this.seek(at);

@@ -50,6 +50,11 @@ export function scores(view: Json): number[] | undefined {
   return (view as unknown as View).players?.map((player) => player.score);
 }
 
+/** The turn, in which each player is asked several times. */
+export function round(view: Json): number {
+  return (view as unknown as View & Everything).turn;
+}
+
 /** A cell, or a thing to buy. */
 export function targets(answer: Json, _view: Json, method: string): Key[] {
   return [

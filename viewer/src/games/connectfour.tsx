@@ -12,7 +12,7 @@ const SEATS: Record<string, number> = { R: 0, Y: 1 };
 
 export const targets = puts("column");
 
-/** A cell is named by its column and row; row 1 is at the bottom. The colours are the seats', not the tokens'. */
+/** A cell is named by its column and row; row 1 is at the bottom. */
 export function Board(props: BoardProps) {
   const view = props.view as unknown as View;
   if (typeof view?.board !== "string") return <Plain {...props} />;
@@ -44,6 +44,7 @@ export function Board(props: BoardProps) {
             {put.has(COLUMNS[column]!) && top(column) === index && (
               <circle class="last" cx={x + SIZE / 2} cy={y + SIZE / 2} r={27.5} />
             )}
+            {won.has(name) && <circle class="four" cx={x + SIZE / 2} cy={y + SIZE / 2} r={24} />}
             {seat !== undefined && (
               <text class="letter" x={x + SIZE / 2} y={y + SIZE / 2 + 5}>
                 {sign}

@@ -43,10 +43,16 @@ export interface Painter {
   targets?: (answer: Json, view: Json, method: string) => Key[];
   /** The answer of one click, where there are too many answers to list. */
   tried?: (key: Key) => Json;
+  /** Tells whether the clicks of an answer may come in any order. */
+  unordered?: (method: string) => boolean;
+  /** What the next click sets, in words; undefined if the board says it. */
+  sets?: (view: Json, method: string) => string | undefined;
   /** The places that can be clicked in that case. */
   places?: (view: Json, method: string) => Key[];
   /** In words, what was captured or partly captured between two views of everything. */
   captured?: (view: Json, before: Json) => string[];
+  /** The round of a position, from 0, where a round has several turns. */
+  round?: (view: Json) => number;
   /** Numbers for each seat, for conditions to pause at. */
   measures?: Record<string, (view: Json) => (number | undefined)[]>;
 }

@@ -20,14 +20,21 @@ export interface Way {
   words: string;
 }
 
-/** All ways to answer; the first of those with the same clicks. */
-export function ways(choice: Choice, targets: (answer: Json, view: Json, method: string) => Key[]): Way[] {
+/** All ways to answer; the first of those with the same clicks. With `unordered`, two clicks count in both orders. */
+export function ways(
+  choice: Choice,
+  targets: (answer: Json, view: Json, method: string) => Key[],
+  unordered = false,
+): Way[] {
   const found = new Map<string, Way>();
   (choice.answers ?? []).forEach((answer, index) => {
     const keys = targets(answer, choice.view, choice.method);
     const name = keys.join("\n");
     const words = choice.words?.[index] ?? keys.map((key) => key.replace(/^!/, "")).join(" ");
     if (!found.has(name)) found.set(name, { answer, keys, words });
+    const turned = keys.toReversed();
+    const other = turned.join("\n");
+    if (unordered && keys.length === 2 && !found.has(other)) found.set(other, { answer, keys: turned, words });
   });
   return [...found.values()];
 }

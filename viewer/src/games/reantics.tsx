@@ -29,6 +29,11 @@ export function scores(view: Json): number[] {
   return sides(view).map((inventory) => inventory.foodCount);
 }
 
+/** A round is a turn of each player. */
+export function round(view: Json): number {
+  return Math.floor((view as unknown as View).ends / 2);
+}
+
 /** Buildings that lost capture health or changed owner. */
 export function captured(view: Json, before: Json): string[] {
   const now = new Map(sides(view).flatMap((side) => side.constrs.map((each) => [String(each.coords), each])));
@@ -57,6 +62,25 @@ export function targets(answer: Json): Key[] {
 /** One piece at a time: answers shorter than the document's are legal, and the engine asks for the rest. */
 export function tried(key: Key): Json {
   return [key.split(",").map(Number)];
+}
+
+const GRASS_PIECES = 9;
+
+/** The two pieces of food are a pair without an order. */
+export function unordered(method: string): boolean {
+  return method === "getPlacement";
+}
+
+/** The piece that the next click sets. */
+export function sets(view: Json, method: string): string | undefined {
+  if (method !== "getPlacement") return undefined;
+  const { phase, whoseTurn, inventories } = view as unknown as View;
+  if (phase !== 1) return "Click the two tiles for your food on your rival's side, in any order.";
+  const own = inventories[whoseTurn]!.constrs.map(({ type }) => type);
+  if (!own.includes(ANTHILL!)) return "Click the tile for your anthill, or let Referee place everything.";
+  if (!own.includes(TUNNEL!)) return "Click the tile for your tunnel, or let Referee place the rest.";
+  const grass = inventories[2].constrs.filter(({ type, coords }) => type === GRASS && coords[1] < 4).length;
+  return `Click the tile for grass ${grass + 1} of ${GRASS_PIECES}, or let Referee place the rest.`;
 }
 
 /** The seat's own side for anthill, tunnel and grass; the enemy's side for food. */
@@ -96,6 +120,12 @@ function moves(props: BoardProps, view: View): Set<Key> {
   return new Set(ants.flatMap((ant) => [were.get(ant.id) ?? [], String(ant.coords)].flat()));
 }
 
+/** The colour of a row: in seat 1's view the board is turned, and its own side is at the top. */
+function home(y: number, seat: number | null): string {
+  const side = y < 4 ? 0 : y > 5 ? 1 : null;
+  return side === null ? "" : `home-${seat === 1 ? 1 - side : side}`;
+}
+
 /** The centre of a tile. */
 function middle(at: number): number {
   return (at + 0.5) * SIZE;
@@ -119,7 +149,7 @@ export function Board(props: BoardProps) {
       {tiles.map(([x, y]) => (
         <rect
           key={`${x},${y}`}
-          class={`cell ${y < 4 ? "home-0" : y > 5 ? "home-1" : ""}`}
+          class={`cell ${home(y, props.seat)}`}
           x={x * SIZE}
           y={y * SIZE}
           width={SIZE - 1}

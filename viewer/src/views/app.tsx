@@ -10,7 +10,7 @@ import { Help, VERIFIED } from "./help";
 import { Legend } from "./legend";
 import { Seats } from "./seats";
 import { Timeline } from "./timeline";
-import { sentence, visible } from "./words";
+import { cut, headline, sentence, visible } from "./words";
 
 const LOST = "the server does not answer; trying again";
 const LEFT = "the server has ended; this page has the whole match";
@@ -18,9 +18,10 @@ const LEFT = "the server has ended; this page has the whole match";
 /** The whole page. While the match is being read, only the first position, in its final place. */
 export function App({ player, reading = false }: { player: Player; reading?: boolean }) {
   return (
-    <main class={reading ? "reading" : ""}>
+    <main class={reading ? "reading" : ""} data-game={player.match.about.game}>
       <Heading player={player} />
       <Seats player={player} />
+      {!reading && <p class="headline">{cut(headline(player.match, player.at.value), 240)}</p>}
       <section class="boards" aria-label="board">
         <Boards player={player} />
         <Legend signs={painter(player.match.about.game).legend} game={player.match.about.game} />

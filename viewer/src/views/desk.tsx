@@ -38,8 +38,8 @@ export function onlySeat(player: Player): number | null {
 }
 
 function waysOf(player: Player, choice: Choice): Way[] {
-  const { targets } = painter(player.match.about.game);
-  return ways(choice, targets ?? ((answer) => [`!${compact(answer)}`]));
+  const { targets, unordered } = painter(player.match.about.game);
+  return ways(choice, targets ?? ((answer) => [`!${compact(answer)}`]), unordered?.(choice.method));
 }
 
 /** Where a person may click on the board. */
@@ -182,16 +182,18 @@ function NumberField({ player, choice }: { player: Player; choice: Choice }) {
 /** Buttons for answers that are not on the board, and a field that filters the rest. */
 function Answers({ player, choice }: { player: Player; choice: Choice }) {
   useEffect(() => void (typed.value = ""), [choice.number]);
-  if (choice.answers === null) return <p>Click a place on the board, or let Referee place everything.</p>;
+  const sets = painter(player.match.about.game).sets?.(choice.view, choice.method);
+  if (choice.answers === null) return <p>{sets ?? "Click a place on the board, or let Referee place everything."}</p>;
   const all = waysOf(player, choice);
   const chosen = player.chosen.value;
   const rest = left(all, chosen);
   const buttons = [...next(rest, chosen)].filter((key) => key.startsWith("!"));
   const fits = finder(typed.value);
-  const found = rest.filter(({ words }) => fits(words));
+  const found = [...new Map(rest.map((way) => [way.answer, way])).values()].filter(({ words }) => fits(words));
   const exact = found.find(({ words }) => words.toLowerCase() === typed.value.trim().toLowerCase());
   return (
     <>
+      {sets && <p>{sets}</p>}
       <p class="row">
         {buttons.map((key) => (
           <button type="button" key={key} class="main" onClick={() => click(player, all, key)}>
@@ -216,7 +218,7 @@ function Answers({ player, choice }: { player: Player; choice: Choice }) {
           />
         </label>{" "}
         <small>
-          {found.length} of {all.length}; Enter takes the first
+          {found.length} of {choice.answers.length}; Enter takes the first
         </small>
       </form>
       <ul class="answers">

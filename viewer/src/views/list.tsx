@@ -86,24 +86,26 @@ export function List({ first }: { first: Entry[] }) {
           </span>
         )}
       </header>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">match</th>
-            <th scope="col">game</th>
-            <th scope="col">players</th>
-            <th scope="col">result</th>
-            <th scope="col">turns</th>
-            <th scope="col">faults</th>
-            <th scope="col">when</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.slice(0, SHOWN).map((entry) => (
-            <Row key={entry.number} {...entry} />
-          ))}
-        </tbody>
-      </table>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">match</th>
+              <th scope="col">game</th>
+              <th scope="col">players</th>
+              <th scope="col">result</th>
+              <th scope="col">turns</th>
+              <th scope="col">faults</th>
+              <th scope="col">when</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, SHOWN).map((entry) => (
+              <Row key={entry.number} {...entry} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       {found.length === 0 && <p>{all.length === 0 ? NONE : "No match fits."}</p>}
       {found.length > SHOWN && <p>The newest {SHOWN} are shown. Filter to see others.</p>}
     </main>
@@ -116,10 +118,10 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
       <td>
         <a href={`#match=${number}`}>{visible(title)}</a>
       </td>
-      <td>{game}</td>
+      <td class="whole">{game}</td>
       <td>
         {names.map((name, seat) => (
-          <span key={seat} class={`seat-${seat}`}>
+          <span key={seat} class={`player seat-${seat}`}>
             <span class="mark" aria-hidden="true">
               {seat}
             </span>{" "}
@@ -133,7 +135,7 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
         {(faults ?? []).map((fault) => `${fault.kind} (seat ${fault.player})`).join(", ")}
         {more_faults && ` and ${more_faults} more`}
       </td>
-      <td>{new Date(at * 1000).toLocaleString()}</td>
+      <td class="whole">{new Date(at * 1000).toLocaleString()}</td>
     </tr>
   );
 }
@@ -141,7 +143,7 @@ function Row({ number, title, game, names, at, live, turns, ranks, reason, fault
 function result(ranks: number[] | undefined, names: string[], reason: string | undefined): string {
   if (!ranks || ranks.length === 0) return reason || "no end";
   const first = names.filter((_, seat) => ranks[seat] === 1);
-  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason}`;
+  return `${first.length > 1 ? "draw" : `${visible(first[0] ?? "")} wins`}: ${reason?.replaceAll("_", " ")}`;
 }
 
 async function refresh(): Promise<void> {

@@ -7,6 +7,8 @@ const BACK = "M11 3v10L4 8z";
 const PLAY = "M4 2v12l9-6z";
 const PAUSE = "M4 3h3v10H4zM9 3h3v10H9z";
 const ON = "M5 3v10l7-5z";
+const ROUND_BACK = "M8 3v10L2 8zM14 3v10L8 8z";
+const ROUND_ON = "M2 3v10l6-5zM8 3v10l6-5z";
 const END = "M11 3h2v10h-2zM3 3v10l7-5z";
 const SLOWER = "M3 7h10v2H3z";
 const FASTER = "M3 7h4V3h2v4h4v2H9v4H7V9H3z";
@@ -46,6 +48,12 @@ export function Timeline({ player }: { player: Player }) {
           />{" "}
           of {last}
         </label>
+        {player.round(at) !== undefined && (
+          <span class="rounds">
+            <Button label="a round back" sign={ROUND_BACK} act={() => player.nextRound(true)} /> round{" "}
+            {player.round(at)} <Button label="a round on" sign={ROUND_ON} act={() => player.nextRound()} />
+          </span>
+        )}
         {player.match.about.live && !player.match.closing && (
           <button type="button" aria-pressed={player.following.value} onClick={() => player.newest()}>
             live

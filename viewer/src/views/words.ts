@@ -56,6 +56,20 @@ function fault(match: Match, { player, detail, penalty, when }: Wrong): string {
   return `${name(match, player)} is at fault${when === "end" ? " after the last turn" : ""}: ${visible(detail)}; ${penalty}`;
 }
 
+/** Who won and why, in words; undefined without a result. */
+export function outcome(match: Match): string | undefined {
+  const result = match.ending?.result;
+  if (!result) return undefined;
+  const first = match.about.names.flatMap((_, seat) => (result.ranks[seat] === 1 ? [name(match, seat)] : []));
+  const who = first.length === 1 ? `${first[0]} wins` : "Draw";
+  return `${who}: ${visible(result.reason).replaceAll("_", " ")}`;
+}
+
+/** A line for the shown step: the result at the end, otherwise what happened. */
+export function headline(match: Match, at: number): string {
+  return (at === match.steps.length - 1 && outcome(match)) || sentence(match, at);
+}
+
 export function milliseconds(us: number | undefined): string {
   if (us === undefined) return "–";
   return us < 10_000 ? `${(us / 1000).toFixed(2)} ms` : `${Math.round(us / 1000)} ms`;

@@ -1,0 +1,101 @@
+"""How a page opens a finished match, and how one moves through it by rounds."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from pages import Opened, Played, Viewing, Visited
+from playwright.sync_api import Browser
+
+from referee.harness.cli.main import main
+from referee.harness.programs.spec import Entrant
+from referee.harness.web.replay_list import FolderList
+
+pytestmark = pytest.mark.slow
+
+WRONG = """
+import json, sys
+for line in sys.stdin:
+    call = json.loads(line)
+    if "id" in call:
+        result = {"name": "x", "version": "1"} if call["method"] == "initialize" else {"action": "dance"}
+        print(json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Entrant:
+    """A bot whose every answer is illegal."""
+    script = tmp_path / "wrong.py"
+    script.write_text(WRONG)
+    return Entrant("wrong", (sys.executable, str(script)), tmp_path)
+
+
+def test_a_finished_match_opens_at_the_end_with_its_result_in_words(paged: Played, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(paged("connectfour").as_uri())
+    page.wait_for_selector(".timeline")
+    assert page.input_value("#turn") == page.get_attribute("#turn", "max")
+    assert "wins: " in page.locator(".headline").inner_text()
+    assert page.locator("svg.connectfour .four").count() == 4
+    colours = "seat => getComputedStyle(document.querySelector(`svg.connectfour .piece.seat-${seat}`)).fill"
+    assert [page.evaluate(colours, seat) for seat in (0, 1)] == ["rgb(244, 96, 106)", "rgb(245, 197, 24)"]
+    page.close()
+
+
+def test_a_match_with_a_fault_opens_at_the_first_one(wrong: Entrant, paged: Played, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(paged("tictactoe", wrong, wrong).as_uri())
+    page.wait_for_selector(".timeline")
+    assert page.input_value("#turn") == "1"
+    assert "wrong is at fault" in page.locator(".headline").inner_text()
+    page.close()
+
+
+def test_the_served_page_opens_a_finished_match_at_its_end(played: Played, viewing: Viewing, visited: Visited) -> None:
+    with viewing(played("quoridor")) as url:
+        page = visited(url, ".timeline")
+        page.wait_for_function("document.querySelector('#turn').value == document.querySelector('#turn').max")
+
+
+def test_reantics_moves_by_rounds_and_a_seats_own_side_has_its_colour(paged: Played, opened: Opened) -> None:
+    page = opened(paged("reantics"), "#turn=0")
+    rounds = page.locator(".rounds")
+    assert "round 0" in rounds.inner_text()
+    page.keyboard.press("r")
+    assert "round 1" in rounds.inner_text()
+    first = page.input_value("#turn")
+    page.keyboard.press("r")
+    assert "round 2" in rounds.inner_text()
+    page.keyboard.press("Shift+r")
+    assert page.input_value("#turn") == first
+    top = "document.querySelector('svg.reantics .cell').getAttribute('class').trim()"
+    assert page.evaluate(top) == "cell home-0"
+    page.get_by_role("button", name="seat 1").click()
+    assert page.evaluate(top) == "cell home-1"
+
+
+def test_a_fault_report_is_not_listed_as_a_match(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    replay = tmp_path / "match.jsonl"
+    bot = str(tmp_path / "wrong.py")
+    command = ["--game", "tictactoe", f"cmd:{sys.executable} {bot}", "@random", "--seed", "1", "--replay", str(replay)]
+    main(command)
+    assert list(tmp_path.glob("match.seat0.fault1/match.jsonl")), "there is a report"
+    assert [entry.title for entry in FolderList(tmp_path).entries()] == ["match.jsonl"]
+
+
+def test_the_lists_columns_do_not_break_inside_words(
+    tmp_path: Path, played: Played, viewing: Viewing, visited: Visited
+) -> None:
+    name = "the-last-round-of-an-evening-between-two-old-rivals.jsonl"
+    for copy in (name, "other.jsonl"):
+        shutil.copy(played("connectfour"), tmp_path / copy)
+    with viewing(tmp_path) as url:
+        page = visited(url, "table")
+        page.set_viewport_size({"width": 700, "height": 600})
+        for column in ("game", "players", "turns", "faults"):
+            assert page.get_by_role("columnheader", name=column, exact=True).bounding_box()["height"] < 40  # type: ignore[index]
+        assert page.locator("tbody tr").first.locator("td").nth(1).bounding_box()["height"] < 60  # type: ignore[index]
+        assert page.evaluate("document.documentElement.scrollWidth") <= 700
