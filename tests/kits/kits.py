@@ -42,6 +42,9 @@ SUFFIXES = {
     "rust": ".rs",
 }
 
+SENSIBLE = pytest.mark.parametrize("kit", ["cpp", "python"], indirect=True)
+"""Marks a test of strategies. Only these kits have a sensible bot for every game; the others have one for ReAntics."""
+
 ENUMERATING = ("cpp", "java", "rust")
 """Kits with enumerations for choices: their bots cannot answer with other texts."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import example
+from kits import SENSIBLE, example
 from test_matches import assert_clean, matches, named
 
 from referee.games.aiarena21 import GAME, AIArena21, Ground, Map, Options, Player, load
@@ -49,6 +49,7 @@ def test_picker_buys_bikes_and_they_do_not_ruin_it(tmp_path: Path) -> None:
     assert min(score) > 100
 
 
+@SENSIBLE
 def test_picker_thinks_alike_in_every_language(kit: str, tmp_path: Path) -> None:
     with (
         Bot(example(kit, "aiarena21"), Encoding.MSGPACK, tmp_path / "log") as bot,

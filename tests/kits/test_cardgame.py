@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from driving import NAMES, Bot, Rival, play, rank, seated
-from kits import example
+from kits import SENSIBLE, example
 from test_matches import assert_clean, matches, named
 
 from referee.games.cardgame import (
@@ -84,6 +84,7 @@ BURN = [
 ]
 
 
+@SENSIBLE
 def test_trader_kills_when_it_can_do_enough_damage(kit: str, tmp_path: Path) -> None:
     with Bot(example(kit, "cardgame"), Encoding.MSGPACK, tmp_path / "log") as bot:
         for hand, board, mana, most in BURN:
@@ -114,19 +115,24 @@ DECISIONS = [
 ]
 
 
+@SENSIBLE
 def test_trader_makes_good_trades_and_spends_mana_well(kit: str, tmp_path: Path) -> None:
     with Bot(example(kit, "cardgame"), Encoding.MSGPACK, tmp_path / "log") as bot:
         for hand, board, enemies, mana, expected in DECISIONS:
             assert turn(bot, position(hand, board, enemies, mana))[0] == expected, (hand, board, enemies, mana)
 
 
-def test_trader_and_the_template_use_the_hero_power_once_a_turn_and_in_every_turn(kit: str, tmp_path: Path) -> None:
-    state = position()
-    shown = msgspec.to_builtins(state.params(0))
+@SENSIBLE
+def test_trader_uses_the_hero_power_once_in_every_turn(kit: str, tmp_path: Path) -> None:
+    shown = msgspec.to_builtins(position().params(0))
     with Bot(example(kit, "cardgame"), Encoding.JSON, tmp_path / "log") as bot:
         bot.initialize("cardgame")
         actions = [bot.call("play", shown)[0] for _ in range(6)]
         assert actions == [HERO_POWER, END_TURN] * 3
+
+
+def test_the_template_uses_the_hero_power_at_most_once_a_turn(kit: str, tmp_path: Path) -> None:
+    shown = msgspec.to_builtins(position().params(0))
     with Bot(example(kit, "my_cardgame"), Encoding.JSON, tmp_path / "log") as bot:
         bot.initialize("cardgame")
         actions = [bot.call("play", shown)[0] for _ in range(60)]
@@ -137,6 +143,7 @@ def test_trader_and_the_template_use_the_hero_power_once_a_turn_and_in_every_tur
 # The examples.
 
 
+@SENSIBLE
 def test_trader_wins_30_of_30_matches_against_random_play(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     """`play` asserts that every answer of the bot is legal."""
     with Bot(example(kit, "cardgame"), kit_encoding, tmp_path / "log") as bot:
@@ -160,6 +167,7 @@ def test_trader_beats_aggressive_play_mostly(tmp_path: Path) -> None:
     assert sum(rank(state, seed % 2) == 1 for seed, state in enumerate(states)) >= 60
 
 
+@SENSIBLE
 def test_trader_thinks_alike_in_every_language(kit: str, tmp_path: Path) -> None:
     """Plays games in which `bot` answers for both seats, and `model` must give the same answers."""
     kinds = Counter[int]()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from conformance import dialogue, dialogue_names, is_for, run_dialogue
 from driving import NAMES, NONSENSE, Bot, Cheat, Passive, Repeater, Rival, RuleBreaker, play, rank, reason, seated
-from kits import ENUMERATING, WriteBot, conformance, example
+from kits import ENUMERATING, SENSIBLE, WriteBot, conformance, example
 
 from referee.games import arena, connectfour, quoridor, reantics, tictactoe
 from referee.games.contract import Notice, Setup
@@ -95,6 +95,7 @@ def test_forager_beats_random_play_with_every_option(kit: str, tmp_path: Path) -
 ARENA = pytest.mark.parametrize("game", [tictactoe.GAME, quoridor.GAME, connectfour.GAME], ids=lambda game: game.name)
 
 
+@SENSIBLE
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
 def test_perfect_never_loses_and_flips_after_every_cheat(
     kit: str, rival: Rival, kit_encoding: Encoding, tmp_path: Path
@@ -106,6 +107,7 @@ def test_perfect_never_loses_and_flips_after_every_cheat(
     assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
 
 
+@SENSIBLE
 @ARENA
 def test_the_arenas_examples_flip_the_table_after_any_nonsense(
     kit: str, game: Game, kit_encoding: Encoding, tmp_path: Path
@@ -119,6 +121,7 @@ def test_the_arenas_examples_flip_the_table_after_any_nonsense(
         assert bot.stderr() == ""
 
 
+@SENSIBLE
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
 def test_dropper_beats_random_play_and_flips_after_every_cheat(kit: str, rival: Rival, tmp_path: Path) -> None:
     with Bot(example(kit, "connectfour"), Encoding.MSGPACK, tmp_path / "log") as bot:
@@ -128,6 +131,7 @@ def test_dropper_beats_random_play_and_flips_after_every_cheat(kit: str, rival: 
     assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
 
 
+@SENSIBLE
 def test_dropper_knows_when_a_column_is_full_and_whose_turn_it_is(kit: str, tmp_path: Path) -> None:
     played = "AAAAAABBBBBB"
     with Bot(example(kit, "connectfour"), Encoding.MSGPACK, tmp_path / "log") as bot:
@@ -142,6 +146,7 @@ def test_dropper_knows_when_a_column_is_full_and_whose_turn_it_is(kit: str, tmp_
             assert flips == (column in ("A", "B", "twice")), column
 
 
+@SENSIBLE
 @pytest.mark.parametrize("rival", [Rival(), Cheat()], ids=["rival", "cheat"])
 def test_mason_beats_random_play_and_flips_after_every_cheat(
     kit: str, rival: Rival, kit_encoding: Encoding, tmp_path: Path
@@ -153,6 +158,7 @@ def test_mason_beats_random_play_and_flips_after_every_cheat(
     assert any(reason(state).startswith("FLIPPED: ") for state in states) == isinstance(rival, Cheat)
 
 
+@SENSIBLE
 def test_mason_notices_every_broken_rule(kit: str, tmp_path: Path) -> None:
     """Steps too far, through walls or onto pawns; walls that overlap, cross, or shut a pawn in."""
     with Bot(example(kit, "quoridor"), Encoding.MSGPACK, tmp_path / "log") as bot:
@@ -183,6 +189,7 @@ def notify_placement(bot: Bot, side: str, name: str) -> None:
     bot.notify("event", {"player": side, "action": "move" if len(name) == 2 else "putWall", "position": name})
 
 
+@SENSIBLE
 def test_mason_knows_where_a_pawn_may_jump(kit: str, tmp_path: Path) -> None:
     with Bot(example(kit, "quoridor"), Encoding.MSGPACK, tmp_path / "log") as bot:
         for (played, allowed), square in product(JUMPS, quoridor.SQUARES):
@@ -195,6 +202,7 @@ def test_mason_knows_where_a_pawn_may_jump(kit: str, tmp_path: Path) -> None:
             assert flips == (square not in allowed.split()), (played, square)
 
 
+@SENSIBLE
 def test_mason_counts_the_rivals_walls(kit: str, kit_encoding: Encoding, tmp_path: Path) -> None:
     walls = ["a1h", "c1h", "e1h", "g1h", "a3h", "c3h", "e3h", "g3h", "a5h", "c5h", "e5h"]
     with Bot(example(kit, "quoridor"), kit_encoding, tmp_path / "log") as bot:

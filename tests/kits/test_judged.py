@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from kits import example
+from kits import SENSIBLE, example
 
 from referee.harness.isolation.plan import OFF
 from referee.harness.process.limits import Limits
@@ -16,6 +16,7 @@ MAY_MISS: dict[str, set[str]] = {
 }
 
 
+@SENSIBLE
 @pytest.mark.trio
 @pytest.mark.parametrize("game", sorted(MAY_MISS))
 async def test_the_examples_get_all_points_of_the_test_run_but_some_of_the_strong_opponent(
@@ -27,8 +28,8 @@ async def test_the_examples_get_all_points_of_the_test_run_but_some_of_the_stron
 
 
 @pytest.mark.trio
-async def test_dropper_gets_all_points_but_those_of_the_strong_opponent(c_kit: None, tmp_path: Path) -> None:
-    """Tests one language, since the droppers of all languages play alike."""
-    judgement = await judge("connectfour", example("c", "connectfour"), 1, Limits(), tmp_path)
+async def test_dropper_gets_all_points_but_those_of_the_strong_opponent(cpp_kit: None, tmp_path: Path) -> None:
+    """Tests one language, since both play alike."""
+    judgement = await judge("connectfour", example("cpp", "connectfour"), 1, Limits(), tmp_path)
     missed = {case.case: case.why for case in judgement.cases if case.points < case.out_of}
     assert missed.keys() <= {"AB_AI_R", "AB_AI_Y"}, missed

@@ -366,7 +366,7 @@ def test_the_sources_are_formatted() -> None:
 
 
 def test_a_second_build_without_changes_is_quick() -> None:
-    for name in ("quoridor", "reantics", "tictactoe", "my_quoridor", "my_reantics", "my_tictactoe"):
+    for name in ("reantics", "my_quoridor", "my_reantics", "my_tictactoe"):
         folder = built("rust") / "examples" / name
         command = f"cargo build --quiet --release --package {name}_bot"
         assert f'build = "{command}"' in (folder / "bot.toml").read_text("utf-8")

@@ -43,7 +43,7 @@ def test_a_tournament_of_seven_languages_has_a_site_that_works_in_a_browser(
 ) -> None:
     if lacking := [language for language in LANGUAGES if language != "python" and missing(language)]:
         pytest.skip(f"no tools for {', '.join(lacking)}")
-    folders = {language: KITS / language / "examples" / game for language in LANGUAGES}
+    folders = {language: KITS / language / "examples" / f"my_{game}" for language in LANGUAGES}
     bots = [f"{language}={folder}" for language, folder in folders.items()]
     seats = registry.game(game).seats.start
     start = ["run", "--game", game, *bots, "--format", "gauntlet", "--games", str(seats), "--seed", "5", "--strict"]
