@@ -10,14 +10,14 @@ enum { MOST_NOTES = 1000 };
 typedef struct {
     const referee_value* notes[MOST_NOTES];
     size_t count;
-} Conformance;
+} conformance_bot;
 
-static referee_value limitOf(int64_t ms) {
+static referee_value limit_of(int64_t ms) {
     return ms == REFEREE_NO_LIMIT ? (referee_value){.kind = REFEREE_VALUE_NULL} : referee_new_int(ms);
 }
 
 static bool answer(referee_match* match, const char* method, const referee_value* params, referee_value* result) {
-    Conformance* self = match->memory;
+    conformance_bot* self = match->memory;
     if (strcmp(method, "echo") == 0) {
         *result = *referee_member(params, "value");
     } else if (strcmp(method, "fail") == 0) {
@@ -30,9 +30,9 @@ static bool answer(referee_match* match, const char* method, const referee_value
         self->count = 0;
     } else if (strcmp(method, "clock") == 0) {
         *result = referee_new_object();
-        referee_put(match, result, "call_ms", limitOf(match->clock.call_ms));
-        referee_put(match, result, "remaining_ms", limitOf(match->clock.remaining_ms));
-        referee_put(match, result, "last_ms", limitOf(match->clock.last_ms));
+        referee_put(match, result, "call_ms", limit_of(match->clock.call_ms));
+        referee_put(match, result, "remaining_ms", limit_of(match->clock.remaining_ms));
+        referee_put(match, result, "last_ms", limit_of(match->clock.last_ms));
     } else {
         return strcmp(method, "nothing") == 0;
     }
@@ -40,7 +40,7 @@ static bool answer(referee_match* match, const char* method, const referee_value
 }
 
 static void notice(referee_match* match, const char* method, const referee_value* params) {
-    Conformance* self = match->memory;
+    conformance_bot* self = match->memory;
     if (strcmp(method, "note") == 0 && self->count < MOST_NOTES) {
         self->notes[self->count++] = referee_keep_value(match, referee_member(params, "value"));
     }
@@ -49,7 +49,7 @@ static void notice(referee_match* match, const char* method, const referee_value
 int main(void) {
     return referee_serve(&(referee_bot){.name = "conformance",
                                         .game = "conformance",
-                                        .memory = sizeof(Conformance),
+                                        .memory = sizeof(conformance_bot),
                                         .answer = answer,
                                         .notice = notice});
 }

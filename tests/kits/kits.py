@@ -45,7 +45,7 @@ SUFFIXES = {
 SENSIBLE = pytest.mark.parametrize("kit", ["cpp", "python"], indirect=True)
 """Marks a test of strategies. Only these kits have a sensible bot for every game; the others have one for ReAntics."""
 
-ENUMERATING = ("cpp", "java", "rust")
+ENUMERATING = ("c", "cpp", "java", "rust")
 """Kits with enumerations for choices: their bots cannot answer with other texts."""
 
 WriteBot = Callable[[str, str, str], Entrant]

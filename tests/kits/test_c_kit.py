@@ -132,17 +132,17 @@ ODD = """
 typedef struct {
     uint64_t luck;
     int calls;
-} Odd;
+} odd_bot;
 
 __attribute__((constructor(65535))) static void early(void) { puts("before main"); }
 
 static void begin(referee_match* match) {
     if (match->seat == 7) referee_fail(match, "no seat %d", match->seat);
-    ((Odd*)match->memory)->luck = match->seed * 6364136223846793005u + 1442695040888963407u;
+    ((odd_bot*)match->memory)->luck = match->seed * 6364136223846793005u + 1442695040888963407u;
 }
 
 static bool answer(referee_match* match, const char* method, const referee_value* params, referee_value* result) {
-    Odd* self = match->memory;
+    odd_bot* self = match->memory;
     ++self->calls;
     if (strcmp(method, "match") == 0) {
         *result = referee_new_list();
@@ -179,7 +179,7 @@ int main(void) {
     return referee_serve(&(referee_bot){.name = "Odd",
                                         .version = "2.1",
                                         .game = "odd",
-                                        .memory = sizeof(Odd),
+                                        .memory = sizeof(odd_bot),
                                         .begin = begin,
                                         .answer = answer,
                                         .notice = notice});
@@ -316,6 +316,8 @@ SHAPES: dict[str, Any] = {
             "type": "array",
             "prefixItems": [{"type": "integer", "title": "row"}, {"type": "integer", "title": "col"}],
         },
+        "Colour": {"enum": ["dark red", "blue"]},
+        "Size": {"enum": [-1, 4], "type": "integer", "x-enum-varnames": ["SMALL", "LARGE"]},
         "Dot": record("kind place", kind={"enum": ["dot"]}, place=ref("Place")),
         "Bank": record("kind coins", kind={"enum": ["the bank"]}, coins=INT, open=maybe(BOOL)),
         "Piece": union("kind", **{"dot": "Dot", "the bank": "Bank"}),
@@ -329,7 +331,16 @@ SHAPES: dict[str, Any] = {
             holes=maybe(many(many(maybe(ref("Place"))))),
             three={"type": "array", "prefixItems": [FLOAT, FLOAT, FLOAT]},
         ),
-        "Play": record("state factor word", state=ref("State"), factor=FLOAT, word=STR, thing=ANY, few=maybe(INT)),
+        "Play": record(
+            "state factor word size",
+            state=ref("State"),
+            factor=FLOAT,
+            word=STR,
+            thing=ANY,
+            few=maybe(INT),
+            size=ref("Size"),
+            colours=many(ref("Colour")),
+        ),
         "Answer": record(
             "at rich far grid",
             at=ref("Place"),
@@ -342,6 +353,8 @@ SHAPES: dict[str, Any] = {
             few=maybe(INT),
             rate=maybe(FLOAT),
             sure=maybe(BOOL),
+            size=maybe(ref("Size")),
+            paint=maybe(ref("Colour")),
         ),
         "Choose": record("places", places=many(ref("Place"))),
         "Go": record("kind places", kind={"enum": ["go"]}, places=many(ref("Place")), why=maybe(STR)),
@@ -356,10 +369,11 @@ SHAPES: dict[str, Any] = {
 SHAPES_BOT = """
 #include <stdio.h>
 
-#include "shapes.h"
+#include <referee/shapes.h>
 
 static shapes_answer play(referee_match* match, const shapes_state* state, double factor, const char* word,
-                          const referee_value* thing, referee_maybe_int few) {
+                          const referee_value* thing, referee_maybe_int few, shapes_size size,
+                          shapes_colour_list colours) {
     shapes_answer answer = {.at = state->here,
                             .goal = state->goal,
                             .note = word,
@@ -367,6 +381,8 @@ static shapes_answer play(referee_match* match, const shapes_state* state, doubl
                             .few = few,
                             .rate = referee_some(SHAPES_RATE + SHAPES_RATES[1]),
                             .sure = referee_some(state->three.items[2] > SHAPES_SIZES[1])};
+    if (size == SHAPES_LARGE) answer.size = (shapes_maybe_size){true, SHAPES_SMALL};
+    if (colours.count) answer.paint = (shapes_maybe_colour){true, SHAPES_COLOUR_COUNT - 1 - colours.items[0]};
     answer.grid = shapes_new_float_list_list(match, state->grid.count);
     for (size_t i = 0; i < state->grid.count; ++i) {
         const shapes_float_list from = state->grid.items[i];
@@ -374,11 +390,11 @@ static shapes_answer play(referee_match* match, const shapes_state* state, doubl
         for (size_t j = 0; j < from.count; ++j) row.items[row.count++] = from.items[j] * factor;
         answer.grid.items[answer.grid.count++] = row;
     }
-    answer.rich = state->own && state->own->is == SHAPES_PIECE_BANK && state->own->bank.coins > 9;
+    answer.rich = state->own && state->own->kind == SHAPES_PIECE_BANK && state->own->bank.coins > 9;
     answer.far = shapes_new_place_list(match, state->pieces.count + 1);
     for (size_t i = 0; i < state->pieces.count; ++i) {
         const shapes_piece* piece = &state->pieces.items[i];
-        if (piece->is == SHAPES_PIECE_DOT) answer.far.items[answer.far.count++] = piece->dot.place;
+        if (piece->kind == SHAPES_PIECE_DOT) answer.far.items[answer.far.count++] = piece->dot.place;
     }
     if (state->holes.items && state->holes.items[0].items[0].present && !state->holes.items[0].items[1].present) {
         answer.far.items[answer.far.count++] = state->holes.items[0].items[0].value;
@@ -389,8 +405,8 @@ static shapes_answer play(referee_match* match, const shapes_state* state, doubl
 static const shapes_order* choose(referee_match* match, shapes_place_list places) {
     shapes_order* order = referee_allocate(match, sizeof *order);
     if (places.count == 0) return NULL;
-    if (places.count == 1) *order = (shapes_order){.is = SHAPES_ORDER_WAIT};
-    if (places.count > 1) *order = (shapes_order){.is = SHAPES_ORDER_GO, .go = {.places = places, .why = SHAPES_NAME}};
+    if (places.count == 1) *order = (shapes_order){.kind = SHAPES_ORDER_WAIT};
+    if (places.count > 1) *order = (shapes_order){.kind = SHAPES_ORDER_GO, .go = {places, .why = SHAPES_NAME}};
     return order;
 }
 
@@ -406,7 +422,7 @@ static void heard(referee_match* match, const shapes_heard* heard) {
     const shapes_piece* piece = heard->piece;
     printf("%s %d %g %d\\n",
            !piece                          ? "-"
-           : piece->is == SHAPES_PIECE_DOT ? "dot"
+           : piece->kind == SHAPES_PIECE_DOT ? "dot"
            : piece->bank.open.present      ? "open"
                                            : "bank",
            heard->count.present ? heard->count.value : -1, heard->rate.present ? heard->rate.value : -1,
@@ -422,9 +438,12 @@ int main(void) {
 @pytest.fixture(scope="module")
 def shapes(tmp_path_factory: pytest.TempPathFactory) -> Entrant:
     folder = tmp_path_factory.mktemp("shapes")
-    (folder / "shapes.h").write_text(c.emit(Binding.read(json.dumps(SHAPES), "here")), "utf-8")
+    binding = Binding.read(json.dumps(SHAPES), "here")
+    (folder / "referee").mkdir()
+    (folder / "referee" / "shapes.h").write_text(c.emit(binding), "utf-8")
+    (folder / "binding.c").write_text(c.emit_source(binding), "utf-8")
     (folder / "shapes.c").write_text(SHAPES_BOT, "utf-8")
-    return compiled(folder / "shapes.c")
+    return compiled(folder / "shapes.c", "-I", folder, folder / "binding.c")
 
 
 STATE = {
@@ -447,16 +466,19 @@ ANSWER = {
     "few": 7,
     "rate": 3.0,
     "sure": True,
+    "size": -1,
+    "paint": "dark red",
 }
 
 
 def test_every_shape_is_read_and_written(shapes: Entrant, encoding: Encoding, tmp_path: Path) -> None:
     with Bot(shapes, encoding, tmp_path / "log") as bot:
         bot.initialize("shapes")
-        more = {"factor": 2, "word": "w", "thing": {"a": [None]}, "few": 7}
+        more = {"factor": 2, "word": "w", "thing": {"a": [None]}, "few": 7, "size": 4, "colours": ["blue"]}
         assert bot.call("play", {"state": STATE, **more}) == ANSWER
         least = {key: STATE[key] for key in ("here", "pieces", "grid", "three")}
-        answer = bot.call("play", {"state": {**least, "holes": 5, "own": {"kind": "no"}}, "factor": 2.0, "word": ""})
+        state = {**least, "holes": 5, "own": {"kind": "no"}}
+        answer = bot.call("play", {"state": state, "factor": 2.0, "word": "", "size": -1, "colours": ["pink"]})
         assert answer == {
             **{key: ANSWER[key] for key in ("at", "grid", "rate", "sure")},
             "rich": False,
@@ -491,16 +513,17 @@ def test_an_event_may_hold_any_value(shapes: Entrant, encoding: Encoding, tmp_pa
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"state": {**STATE, "three": [1.0, 2.0]}}, "play: state is not what the rules say"),
-        ({"state": {**STATE, "pieces": [{"kind": "no"}]}}, "play: state is not what the rules say"),
-        ({"word": 5}, "play: word is not what the rules say"),
+        ({"state": {**STATE, "three": [1.0, 2.0]}}, "play: parameter state has a wrong type or value"),
+        ({"state": {**STATE, "pieces": [{"kind": "no"}]}}, "play: parameter state has a wrong type or value"),
+        ({"word": 5}, "play: parameter word has a wrong type or value"),
+        ({"size": 0}, "play: parameter size has a wrong type or value"),
     ],
-    ids=["a list of another length", "a choice that is none", "a text that is none"],
+    ids=["a list of another length", "a choice that is none", "a text that is none", "a number that is none"],
 )
 def test_a_wrong_value_of_a_required_member_is_an_error_that_names_it(
     shapes: Entrant, change: dict[str, Any], words: str, encoding: Encoding, tmp_path: Path
 ) -> None:
     with Bot(shapes, encoding, tmp_path / "log") as bot:
         bot.initialize("shapes")
-        answer = bot.call("play", {"state": STATE, "factor": 2.0, "word": "w", **change})
+        answer = bot.call("play", {"state": STATE, "factor": 2.0, "word": "w", "size": 4, **change})
         assert answer == ErrorObject(-32000, words)

@@ -270,7 +270,7 @@ SPIES = {
 
 typedef struct {
     char heard[200];
-} Spy;
+} spy;
 
 static const char* shown(referee_match* match, const referee_value* member) {
     if (!member) return "-";
@@ -285,18 +285,24 @@ static const char* shown(referee_match* match, const referee_value* member) {
 
 static const char* text(const char* member) { return member ? member : "-"; }
 
+static const char* symbol(tictactoe_maybe_symbol member) {
+    return member.present ? tictactoe_symbol_text(member.value) : "-";
+}
+
 static void event(referee_match* match, const tictactoe_arena_event* e) {
-    Spy* self = match->memory;
-    snprintf(self->heard, sizeof self->heard, "%s %s %s %s %s %s", text(e->youAre), text(e->id), text(e->player),
-             shown(match, e->action), shown(match, e->position), text(e->winner));
+    spy* self = match->memory;
+    snprintf(self->heard, sizeof self->heard, "%s %s %s %s %s %s", symbol(e->you_are), text(e->id), symbol(e->player),
+             shown(match, e->action), shown(match, e->position),
+             e->winner.present ? tictactoe_winner_text(e->winner.value) : "-");
 }
 
 static tictactoe_action play(referee_match* match, const char* id) {
-    return (void)id, (tictactoe_action){((Spy*)match->memory)->heard, NULL};
+    (void)id;
+    referee_fail(match, "%s", ((spy*)match->memory)->heard);
 }
 
 int main(void) {
-    return tictactoe_run(&(tictactoe_bot){.name = "Spy", .memory = sizeof(Spy), .play = play, .event = event});
+    return tictactoe_run(&(tictactoe_bot){.name = "Spy", .memory = sizeof(spy), .play = play, .event = event});
 }
 """,
     "python": """

@@ -108,9 +108,9 @@ def test_the_readmes_bot_plays_by_the_readmes_own_command(kit: str, tmp_path: Pa
 
 FAILURES = {
     "c": (
-        "return (reantics_move){.moveType = REANTICS_END};",
+        "return (reantics_move){.move_type = REANTICS_END};",
         'referee_fail(match, "lost in the grass");',
-        ["Lost.c:", "in getMove: lost in the grass"],
+        ["Lost.c:", "in get_move: lost in the grass"],
     ),
     "cpp": (
         "return {MoveType::END};",

@@ -17,7 +17,7 @@ PROGRAMS = {
 #include <unistd.h>
 
 static tictactoe_action play(referee_match* match, const char* id) {
-    return (void)match, (void)id, (tictactoe_action){TICTACTOE_FLIP, NULL};
+    return (void)match, (void)id, (tictactoe_action){TICTACTOE_ACTION_TYPE_FLIP};
 }
 
 int main(void) {

@@ -9,7 +9,7 @@ _KITS: dict[str, dict[str, Callable[[Binding], str]]] = {
     "python": {"referee_kit/{game}.py": python.emit},
     "cpp": {"include/referee/{game}.hpp": cpp.emit, "src/{game}.cpp": cpp.emit_source},
     "go": {"{game}/{game}.go": go.emit},
-    "c": {"include/referee/{game}.h": c.emit},
+    "c": {"include/referee/{game}.h": c.emit, "src/{game}.c": c.emit_source},
     "java": {"src/main/java/referee/kit/{game}/{name}Bot.java": java.emit},
     "javascript": {"src/{game}.ts": javascript.emit},
     "rust": {"src/games/{game}.rs": rust.emit},

@@ -59,7 +59,7 @@ void referee_free_arena(referee_arena* arena) {
     }
 }
 
-static referee_value copyText(referee_arena* arena, const char* text, size_t count) {
+static referee_value copy_text(referee_arena* arena, const char* text, size_t count) {
     char* copy = referee_take_from(arena, count + 1);
     memcpy(copy, text, count);
     return (referee_value){REFEREE_VALUE_TEXT, count, {.text = copy}};
@@ -68,7 +68,7 @@ static referee_value copyText(referee_arena* arena, const char* text, size_t cou
 const referee_value* referee_copied(referee_arena* arena, const referee_value* value) {
     if (!value) return NULL;
     referee_value* copy = memcpy(referee_take_from(arena, sizeof *copy), value, sizeof *copy);
-    if (value->kind == REFEREE_VALUE_TEXT) *copy = copyText(arena, value->text, value->count);
+    if (value->kind == REFEREE_VALUE_TEXT) *copy = copy_text(arena, value->text, value->count);
     if (value->kind == REFEREE_VALUE_LIST) {
         copy->items = referee_take_from(arena, value->count * sizeof(referee_value));
         for (size_t i = 0; i < value->count; ++i) copy->items[i] = *referee_copied(arena, &value->items[i]);
@@ -77,7 +77,7 @@ const referee_value* referee_copied(referee_arena* arena, const referee_value* v
         copy->members = referee_take_from(arena, value->count * sizeof(referee_named_value));
         for (size_t i = 0; i < value->count; ++i) {
             const referee_named_value* member = &value->members[i];
-            const char* name = copyText(arena, member->name, strlen(member->name)).text;
+            const char* name = copy_text(arena, member->name, strlen(member->name)).text;
             copy->members[i] = (referee_named_value){name, *referee_copied(arena, &member->value)};
         }
     }
@@ -86,7 +86,7 @@ const referee_value* referee_copied(referee_arena* arena, const referee_value* v
 
 // JSON to a value.
 
-static referee_value fromInteger(const json_object* json) {
+static referee_value from_integer(const json_object* json) {
     const int64_t integer = json_object_get_int64(json);
     if (integer == INT64_MAX && json_object_get_uint64(json) > INT64_MAX) {
         return (referee_value){REFEREE_VALUE_LARGE, 0, {.large = json_object_get_uint64(json)}};
@@ -94,7 +94,7 @@ static referee_value fromInteger(const json_object* json) {
     return (referee_value){REFEREE_VALUE_INT, 0, {.integer = integer}};
 }
 
-static referee_value fromJson(referee_arena* arena, json_object* json) {
+static referee_value from_json(referee_arena* arena, json_object* json) {
     referee_value value = {.kind = REFEREE_VALUE_NULL};
     switch (json_object_get_type(json)) {
         case json_type_null:
@@ -102,16 +102,16 @@ static referee_value fromJson(referee_arena* arena, json_object* json) {
         case json_type_boolean:
             return (referee_value){REFEREE_VALUE_BOOL, 0, {.truth = json_object_get_boolean(json)}};
         case json_type_int:
-            return fromInteger(json);
+            return from_integer(json);
         case json_type_double:
             return (referee_value){REFEREE_VALUE_FLOAT, 0, {.number = json_object_get_double(json)}};
         case json_type_string:
-            return copyText(arena, json_object_get_string(json), (size_t)json_object_get_string_len(json));
+            return copy_text(arena, json_object_get_string(json), (size_t)json_object_get_string_len(json));
         case json_type_array:
             value = (referee_value){REFEREE_VALUE_LIST, json_object_array_length(json), {0}};
             value.items = referee_take_from(arena, value.count * sizeof(referee_value));
             for (size_t i = 0; i < value.count; ++i) {
-                value.items[i] = fromJson(arena, json_object_array_get_idx(json, i));
+                value.items[i] = from_json(arena, json_object_array_get_idx(json, i));
             }
             return value;
         case json_type_object:
@@ -120,8 +120,8 @@ static referee_value fromJson(referee_arena* arena, json_object* json) {
                 referee_take_from(arena, (size_t)json_object_object_length(json) * sizeof(referee_named_value));
             for (const struct lh_entry* entry = json_object_get_object(json)->head; entry; entry = entry->next) {
                 const char* name = lh_entry_k(entry);
-                value.members[value.count++] = (referee_named_value){copyText(arena, name, strlen(name)).text,
-                                                                     fromJson(arena, (json_object*)lh_entry_v(entry))};
+                value.members[value.count++] = (referee_named_value){copy_text(arena, name, strlen(name)).text,
+                                                                     from_json(arena, (json_object*)lh_entry_v(entry))};
             }
             return value;
     }
@@ -187,7 +187,7 @@ static inline int on_false(referee_arena** arena, referee_value* value) {
 static inline int on_str(referee_arena** arena, const char* bytes, const char* text, unsigned count,
                          referee_value* value) {
     (void)bytes;
-    *value = copyText(*arena, text, count);
+    *value = copy_text(*arena, text, count);
     return 0;
 }
 
@@ -233,7 +233,7 @@ static inline int on_ext(referee_arena** arena, const char* bytes, const char* d
 // A value to bytes.
 
 // The length of the character at `text`, whose zero byte ends it; 0: it is no UTF-8.
-static size_t characterAt(const char* text) {
+static size_t character_at(const char* text) {
     const unsigned char* byte = (const unsigned char*)text;
     if (byte[0] < 0x80) return 1;
     const size_t length = byte[0] >= 0xf0 ? 4 : byte[0] >= 0xe0 ? 3 : 2;
@@ -252,13 +252,13 @@ static size_t characterAt(const char* text) {
 static referee_value replaced(referee_arena* arena, referee_value text) {
     size_t at = 0, wrong = 0;
     for (size_t length; at < text.count; at += length ? length : 1) {
-        length = characterAt(text.text + at);
+        length = character_at(text.text + at);
         wrong += length == 0;
     }
     if (wrong == 0) return text;
     char *copy = referee_take_from(arena, text.count + 2 * wrong + 1), *end = copy;
     for (at = 0; at < text.count;) {
-        const size_t length = characterAt(text.text + at);
+        const size_t length = character_at(text.text + at);
         memcpy(end, length ? text.text + at : "\xef\xbf\xbd", length ? length : 3);
         end += length ? length : 3;
         at += length ? length : 1;
@@ -266,7 +266,7 @@ static referee_value replaced(referee_arena* arena, referee_value text) {
     return (referee_value){REFEREE_VALUE_TEXT, (size_t)(end - copy), {.text = copy}};
 }
 
-static json_object* toJson(const referee_value* value, referee_arena* arena) {
+static json_object* to_json(const referee_value* value, referee_arena* arena) {
     json_object* json = NULL;
     switch (value->kind) {
         case REFEREE_VALUE_NULL:
@@ -285,7 +285,7 @@ static json_object* toJson(const referee_value* value, referee_arena* arena) {
         }
         case REFEREE_VALUE_LIST:
             json = json_object_new_array_ext((int)value->count);
-            for (size_t i = 0; i < value->count; ++i) json_object_array_add(json, toJson(&value->items[i], arena));
+            for (size_t i = 0; i < value->count; ++i) json_object_array_add(json, to_json(&value->items[i], arena));
             return json;
         case REFEREE_VALUE_OBJECT:
             json = json_object_new_object();
@@ -293,7 +293,7 @@ static json_object* toJson(const referee_value* value, referee_arena* arena) {
                 const char* name = value->members[i].name;
                 const referee_value key =
                     replaced(arena, (referee_value){REFEREE_VALUE_TEXT, strlen(name), {.text = name}});
-                json_object_object_add(json, key.text, toJson(&value->members[i].value, arena));
+                json_object_object_add(json, key.text, to_json(&value->members[i].value, arena));
             }
             return json;
     }
@@ -345,7 +345,7 @@ void referee_encode(const referee_value* frame, referee_encoding encoding, refer
         pack(frame, arena, &packer);
         return;
     }
-    json_object* json = toJson(frame, arena);
+    json_object* json = to_json(frame, arena);
     size_t length;
     const int flags = JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE;
     const char* text = json_object_to_json_string_length(json, flags, &length);
@@ -390,7 +390,7 @@ static bool fill(referee_reader* reader) {
 // Each looks at the bytes that are there and have not been looked at yet. REFEREE_END_OF_STREAM: the frame is not
 // complete.
 
-static referee_next tryJson(referee_reader* reader, referee_arena* arena, referee_value* frame) {
+static referee_next try_json(referee_reader* reader, referee_arena* arena, referee_value* frame) {
     for (;;) {
         const char* line = reader->buffer + reader->start;
         const char* feed = memchr(line + reader->seen, '\n', reader->end - reader->start - reader->seen);
@@ -403,13 +403,13 @@ static referee_next tryJson(referee_reader* reader, referee_arena* arena, refere
         if (*line == '\n' || *line == '\r') continue;
         json_tokener_reset(reader->tokener);
         json_object* json = json_tokener_parse_ex(reader->tokener, line, (int)(feed + 1 - line));
-        if (json) *frame = fromJson(arena, json);
+        if (json) *frame = from_json(arena, json);
         json_object_put(json);
         return json ? REFEREE_FRAME : REFEREE_NO_FRAME;
     }
 }
 
-static referee_next tryMessagePack(referee_reader* reader, referee_arena* arena, referee_value* frame) {
+static referee_next try_message_pack(referee_reader* reader, referee_arena* arena, referee_value* frame) {
     reader->unpacker->user = arena;
     const int found = unpack_execute(reader->unpacker, reader->buffer, reader->end, &reader->start);
     if (found == 0) return REFEREE_END_OF_STREAM;
@@ -422,7 +422,7 @@ referee_next referee_next_frame(referee_reader* reader, referee_encoding encodin
                                 referee_value* frame) {
     for (;;) {
         const referee_next found =
-            encoding == REFEREE_JSON ? tryJson(reader, arena, frame) : tryMessagePack(reader, arena, frame);
+            encoding == REFEREE_JSON ? try_json(reader, arena, frame) : try_message_pack(reader, arena, frame);
         if (found != REFEREE_END_OF_STREAM || !fill(reader)) return found;
     }
 }

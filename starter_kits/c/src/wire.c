@@ -21,7 +21,7 @@
 static int pipe_in = -1, pipe_out;
 
 // The first time it is called. What was printed before and not written yet goes to standard error too.
-static void takePipes(void) {
+static void take_pipes(void) {
     if (pipe_in >= 0) return;
     pipe_in = fcntl(0, F_DUPFD_CLOEXEC, 3);
     pipe_out = fcntl(1, F_DUPFD_CLOEXEC, 3);
@@ -35,10 +35,10 @@ static void takePipes(void) {
 }
 
 // Before `main` already where the referee has started the program, so that `main` may print.
-__attribute__((constructor)) static void takePipesAtOnce(void) {
+__attribute__((constructor)) static void take_pipes_at_once(void) {
     if (!getenv("REFEREE_BOT")) return;
     unsetenv("REFEREE_BOT");  // not for programs that the bot starts
-    takePipes();
+    take_pipes();
 }
 
 // What a bot calls.
@@ -61,11 +61,11 @@ const referee_value* referee_keep_value(referee_match* match, const referee_valu
 typedef struct {
     jmp_buf back;
     char words[1024];
-} Failure;
+} referee_failure;
 
 _Noreturn void referee_fail_at(referee_match* match, const char* file, int line, const char* function,
                                const char* words, ...) {
-    Failure* failure = match->failed;
+    referee_failure* failure = match->failed;
     va_list arguments;
     va_start(arguments, words);
     vsnprintf(failure->words, sizeof failure->words, words, arguments);
@@ -226,13 +226,13 @@ referee_value referee_write_maybe_bool(referee_match* match, const referee_maybe
 typedef struct {
     const referee_bot* bot;
     referee_match match;  // its `memory` is NULL before the first one
-    Failure failure;
+    referee_failure failure;
     referee_arena call, whole_match;  // memory for one call, for one match
     referee_encoding encoding;        // of the frame at hand: the first answer is still REFEREE_JSON
     referee_encoding agreed;          // from the next frame on, as long as the process lives
     bool has_agreed;
     msgpack_sbuffer bytes;
-} Server;
+} referee_server;
 
 static int64_t limit(const referee_value* limits, const char* name) {
     const referee_value* value = referee_member(limits, name);
@@ -249,7 +249,7 @@ static referee_encoding choose(referee_match* match, const referee_value* offere
 }
 
 // All that is known from the beginning. Texts and options are copied: they outlive the call.
-static void describe(Server* server, const referee_value* params) {
+static void describe(referee_server* server, const referee_value* params) {
     referee_match* match = &server->match;
     const referee_value *names = referee_member(params, "names"), *limits = referee_member(params, "limits"),
                         *seed = referee_member(params, "seed");
@@ -271,7 +271,7 @@ static void describe(Server* server, const referee_value* params) {
     match->seed = !seed ? 0 : seed->kind == REFEREE_VALUE_LARGE ? seed->large : (uint64_t)seed->integer;
 }
 
-static referee_value initialize(Server* server, const referee_value* params) {
+static referee_value initialize(referee_server* server, const referee_value* params) {
     const referee_bot* bot = server->bot;
     referee_match* match = &server->match;
     const referee_value *protocol = referee_member(params, "protocol"), *game = referee_member(params, "game");
@@ -294,7 +294,7 @@ static referee_value initialize(Server* server, const referee_value* params) {
     return hello;
 }
 
-static referee_value errorOf(referee_match* match, int code, const char* words) {
+static referee_value error_of(referee_match* match, int code, const char* words) {
     referee_value error = referee_new_object();
     referee_put(match, &error, "code", referee_new_int(code));
     referee_put(match, &error, "message", referee_new_text(words));
@@ -302,11 +302,11 @@ static referee_value errorOf(referee_match* match, int code, const char* words) 
 }
 
 // Puts the result or the error of a call into `answer`.
-static void call(Server* server, const char* method, const referee_value* params, referee_value* answer) {
+static void call(referee_server* server, const char* method, const referee_value* params, referee_value* answer) {
     referee_match* match = &server->match;
     if (setjmp(server->failure.back)) {
         if (strcmp(method, "initialize") == 0) match->memory = NULL;  // there is no match
-        referee_put(match, answer, "error", errorOf(match, -32000, server->failure.words));
+        referee_put(match, answer, "error", error_of(match, -32000, server->failure.words));
         return;
     }
     referee_value result = {.kind = REFEREE_VALUE_NULL};
@@ -319,7 +319,7 @@ static void call(Server* server, const char* method, const referee_value* params
         if (!server->bot->answer(match, method, params, &result)) {
             char* words = referee_allocate(match, strlen(method) + sizeof "unknown method ");
             referee_put(match, answer, "error",
-                        errorOf(match, -32601, strcat(strcpy(words, "unknown method "), method)));
+                        error_of(match, -32601, strcat(strcpy(words, "unknown method "), method)));
             return;
         }
     }
@@ -327,13 +327,13 @@ static void call(Server* server, const char* method, const referee_value* params
 }
 
 // Nobody awaits an answer: what fails is only printed.
-static void notice(Server* server, const char* method, const referee_value* params) {
+static void notice(referee_server* server, const char* method, const referee_value* params) {
     if (!server->match.memory || !server->bot->notice || setjmp(server->failure.back)) return;
     server->bot->notice(&server->match, method, params);
 }
 
 // Writes a whole frame; false when the referee is gone.
-static bool respond(Server* server, const referee_value* answer) {
+static bool respond(referee_server* server, const referee_value* answer) {
     server->bytes.size = 0;
     referee_encode(answer, server->encoding, &server->call, &server->bytes);
     for (size_t done = 0; done < server->bytes.size;) {
@@ -348,7 +348,7 @@ static bool respond(Server* server, const referee_value* answer) {
 }
 
 // False: the referee needs this program no more.
-static bool handle(Server* server, const referee_value* frame) {
+static bool handle(referee_server* server, const referee_value* frame) {
     const referee_value *id = referee_member(frame, "id"), *params = referee_member(frame, "params");
     const char* method = referee_text_of(referee_member(frame, "method"));
     if (!method) method = "";
@@ -365,11 +365,11 @@ static bool handle(Server* server, const referee_value* frame) {
 }
 
 int referee_serve(const referee_bot* bot) {
-    Server server = {.bot = bot};
+    referee_server server = {.bot = bot};
     server.match = (referee_match){
         .bot = bot->bot, .call = &server.call, .whole_match = &server.whole_match, .failed = &server.failure};
     referee_reader reader;
-    takePipes();
+    take_pipes();
     referee_open_reader(&reader, pipe_in);
     msgpack_sbuffer_init(&server.bytes);
     referee_value frame;

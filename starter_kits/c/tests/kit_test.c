@@ -54,7 +54,7 @@ static const char* EVERY_VALUE =
     "{\"key\":{\"nested\":[1,[2,[3]]]}},[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]]";
 
 // The frames come in pieces of `size` bytes through a pipe; all of them are there before the first is read, or after.
-static void assertFramesInPieces(referee_encoding encoding, size_t size) {
+static void assert_frames_in_pieces(referee_encoding encoding, size_t size) {
     const referee_value value = parsed(EVERY_VALUE);
     msgpack_sbuffer bytes;
     msgpack_sbuffer_init(&bytes);
@@ -82,8 +82,8 @@ static void assertFramesInPieces(referee_encoding encoding, size_t size) {
 static void frames_are_cut_where_they_end_however_they_arrive(void** state) {
     (void)state;
     for (size_t size = 1; size < 2000; size = size * 3 + 1) {
-        assertFramesInPieces(REFEREE_JSON, size);
-        assertFramesInPieces(REFEREE_MSGPACK, size);
+        assert_frames_in_pieces(REFEREE_JSON, size);
+        assert_frames_in_pieces(REFEREE_MSGPACK, size);
     }
 }
 
@@ -197,8 +197,8 @@ static void the_state_of_the_document_is_read(void** state) {
     assert_true(reantics_read_game_state(&match, &json, &game));
     const reantics_inventory* inventories = game.inventories.items;
     assert_true(reantics_equal_coord(inventories[0].ants.items[0].coords, (reantics_coord){4, 8}));
-    assert_true(inventories[0].ants.items[0].hasMoved);
-    assert_int_equal(inventories[0].constrs.items[0].captureHealth.value, 2);
+    assert_true(inventories[0].ants.items[0].has_moved);
+    assert_int_equal(inventories[0].constrs.items[0].capture_health.value, 2);
     assert_false(inventories[2].constrs.items[0].player.present);  // grass has no owner
     assert_int_equal(game.board.items[0].count, 3);
     assert_null(game.board.items[0].items[0]);  // an empty tile
@@ -211,16 +211,16 @@ static void the_state_of_the_document_is_read(void** state) {
 static void moves_are_written_as_the_document_shows_them(void** state) {
     (void)state;
     reantics_coord path[] = {{4, 1}, {4, 2}, {5, 2}}, hill[] = {{0, 3}};
-    assert_string_equal(written(reantics_write_move(&match, &(reantics_move){.moveType = REANTICS_END})),
+    assert_string_equal(written(reantics_write_move(&match, &(reantics_move){.move_type = REANTICS_END})),
                         "{\"moveType\":2}");
     assert_string_equal(
-        written(reantics_write_move(&match, &(reantics_move){REANTICS_MOVE_ANT, .coordList = {path, 3}})),
+        written(reantics_write_move(&match, &(reantics_move){REANTICS_MOVE_ANT, .coord_list = {path, 3}})),
         "{\"moveType\":0,\"coordList\":[[4,1],[4,2],[5,2]]}");
     assert_string_equal(
-        written(reantics_write_move(&match, &(reantics_move){REANTICS_BUILD, .coordList = {hill, 1},
-                                                             .buildType = referee_some(REANTICS_SOLDIER)})),
+        written(reantics_write_move(&match, &(reantics_move){REANTICS_BUILD, .coord_list = {hill, 1},
+                                                             .build_type = referee_some(REANTICS_SOLDIER)})),
         "{\"moveType\":1,\"coordList\":[[0,3]],\"buildType\":3}");
-    const reantics_move empty = {REANTICS_MOVE_ANT, .coordList = reantics_new_coord_list(&match, 0)};
+    const reantics_move empty = {REANTICS_MOVE_ANT, .coord_list = reantics_new_coord_list(&match, 0)};
     assert_string_equal(written(reantics_write_move(&match, &empty)), "{\"moveType\":0,\"coordList\":[]}");
 }
 

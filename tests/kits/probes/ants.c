@@ -9,18 +9,18 @@ static void tiles(const char* before, reantics_coord_list path) {
 }
 
 static void position(const char* head, const reantics_game_state* state) {
-    printf("%s %d", head, state->whoseTurn);
+    printf("%s %d", head, state->whose_turn);
     for (int player = 0; player < 2; ++player) {
         const reantics_inventory* inventory = &state->inventories.items[player];
-        printf(" food %d", inventory->foodCount);
+        printf(" food %d", inventory->food_count);
         for (size_t i = 0; i < inventory->ants.count; ++i) {
             const reantics_ant* ant = &inventory->ants.items[i];
             printf(" %d,%d %d %d %d %d", ant->coords.x, ant->coords.y, ant->id, ant->type, ant->player, ant->health);
-            printf("%s%s", ant->carrying ? " carrying" : "", ant->hasMoved ? " moved" : "");
+            printf("%s%s", ant->carrying ? " carrying" : "", ant->has_moved ? " moved" : "");
         }
         for (size_t i = 0; i < inventory->constrs.count; ++i) {
             const reantics_construction* constr = &inventory->constrs.items[i];
-            printf(" %d,%d %d %d", constr->coords.x, constr->coords.y, constr->type, constr->captureHealth.value);
+            printf(" %d,%d %d %d", constr->coords.x, constr->coords.y, constr->type, constr->capture_health.value);
         }
     }
     printf("\n");
@@ -34,7 +34,7 @@ static void report(referee_match* match, const reantics_game_state* state) {
     else
         printf("queen -\n");
     printf("health");
-    for (int type = REANTICS_QUEEN; type <= REANTICS_R_SOLDIER; ++type) {
+    for (reantics_ant_type type = REANTICS_QUEEN; type <= REANTICS_R_SOLDIER; ++type) {
         printf(" %d", reantics_stats_of(match, type).health);
     }
     printf("\n");
@@ -60,7 +60,7 @@ static void report(referee_match* match, const reantics_game_state* state) {
             printf(" %d", reantics_steps_to_reach(state, ant->coords, (reantics_coord){to / 10, to % 10}));
         }
         printf("\nnear");
-        tiles(" ", reantics_list_reachable_adjacent(match, state, ant->coords, stats.movement, stats.ignoresGrass));
+        tiles(" ", reantics_list_reachable_adjacent(match, state, ant->coords, stats.movement, stats.ignores_grass));
         printf("\nrange");
         tiles(" ", reantics_list_attackable(match, ant->coords, stats.range));
         printf("\ntoward");
@@ -69,7 +69,7 @@ static void report(referee_match* match, const reantics_game_state* state) {
             tiles(j ? ";" : " ", reantics_create_path_toward(match, state, ant->coords, goal, stats.movement));
         }
         const reantics_path_list paths =
-            reantics_list_all_movement_paths(match, state, ant->coords, stats.movement, stats.ignoresGrass);
+            reantics_list_all_movement_paths(match, state, ant->coords, stats.movement, stats.ignores_grass);
         printf("\npaths %zu", paths.count);
         tiles(" ", paths.items[paths.count / 2]);
         printf("\n");
@@ -77,31 +77,31 @@ static void report(referee_match* match, const reantics_game_state* state) {
     const reantics_move_list moves = reantics_list_all_legal_moves(match, state);
     for (size_t i = 0; i < moves.count; ++i) {
         const reantics_move* move = &moves.items[i];
-        printf("move %d ", move->moveType);
-        tiles("", move->coordList);
-        printf(" %d\n", move->buildType.present ? move->buildType.value : 0);
-        if (i % EVERY != 0 && move->moveType != REANTICS_BUILD) continue;
+        printf("move %d ", move->move_type);
+        tiles("", move->coord_list);
+        printf(" %d\n", move->build_type.present ? move->build_type.value : 0);
+        if (i % EVERY != 0 && move->move_type != REANTICS_BUILD) continue;
         position("next", reantics_get_next_state(match, state, move));
         position("then", reantics_get_next_state_adversarial(match, state, move));
     }
 }
 
-static reantics_coord_list getPlacement(referee_match* match, const reantics_game_state* state) {
+static reantics_coord_list get_placement(referee_match* match, const reantics_game_state* state) {
     return (void)state, reantics_new_coord_list(match, 1);
 }
 
-static reantics_move getMove(referee_match* match, const reantics_game_state* state) {
+static reantics_move get_move(referee_match* match, const reantics_game_state* state) {
     report(match, state);
     printf("=\n");
-    return (reantics_move){.moveType = REANTICS_END};
+    return (reantics_move){.move_type = REANTICS_END};
 }
 
-static reantics_coord getAttack(referee_match* match, const reantics_game_state* state, const reantics_ant* ant,
-                                reantics_coord_list enemies) {
+static reantics_coord get_attack(referee_match* match, const reantics_game_state* state, const reantics_ant* ant,
+                                 reantics_coord_list enemies) {
     return (void)match, (void)state, (void)ant, enemies.items[0];
 }
 
 int main(void) {
-    return reantics_run(
-        &(reantics_bot){.name = "Ants", .getPlacement = getPlacement, .getMove = getMove, .getAttack = getAttack});
+    return reantics_run(&(reantics_bot){
+        .name = "Ants", .get_placement = get_placement, .get_move = get_move, .get_attack = get_attack});
 }

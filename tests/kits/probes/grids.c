@@ -1,6 +1,7 @@
 // Answers each position with the results of the kit's functions for AI Arena 21, like grids.py.
 
 #include <referee/grid.h>
+#include <stdio.h>
 
 static char text[1 << 16];
 static size_t length;
@@ -17,7 +18,7 @@ static void say_cells(referee_match* match, aiarena21_location_list cells) {
 
 static const char* play_turn(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                              const aiarena21_player* opponent, aiarena21_int_list_list items,
-                             aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                             aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                              int remaining_turns) {
     (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
     const aiarena21_grid grid = aiarena21_new_grid(match, game_map);

@@ -1,6 +1,7 @@
 // Answers each position with the results of the kit's functions for AIBG 5, like hexgrid.py.
 
 #include <referee/hexgrid.h>
+#include <stdio.h>
 
 static char text[1 << 16];
 static size_t length;
@@ -15,8 +16,9 @@ static void say_cells(aibg5_cell_list cells) {
     }
 }
 
-static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_game_state* state, const char* message) {
-    (void)playerIdx, (void)message;
+static aibg5_action do_action(referee_match* match, int player_idx, const aibg5_game_state* state,
+                              const char* message) {
+    (void)player_idx, (void)message;
     const aibg5_player* me = state->player1;
     const aibg5_cell here = {me->q, me->r}, there = {me->kills, me->deaths};
     length = (size_t)sprintf(text, "%d;", aibg5_distance(here, there));
@@ -45,4 +47,4 @@ static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_ga
     return (aibg5_action){text};
 }
 
-int main(void) { return aibg5_run(&(aibg5_bot){.name = "Hexes", .doAction = doAction}); }
+int main(void) { return aibg5_run(&(aibg5_bot){.name = "Hexes", .do_action = do_action}); }

@@ -7,18 +7,18 @@
 // The same match gives the same luck.
 static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
-static const char* play_powerup(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
-                                const aiarena21_player* opponent, aiarena21_int_list_list items,
-                                aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
-                                int remaining_turns) {
+static aiarena21_power_up play_powerup(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                       const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                       aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
+                                       int remaining_turns) {
     (void)match, (void)game_map, (void)me, (void)opponent, (void)items, (void)new_items, (void)heatmap;
     (void)remaining_turns;
-    return "";  // or AIARENA21_BIKE, or AIARENA21_PORTAL_GUN
+    return AIARENA21_POWER_UP_NONE;  // or AIARENA21_POWER_UP_BIKE, or AIARENA21_POWER_UP_PORTAL_GUN
 }
 
 static const char* play_turn(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                              const aiarena21_player* opponent, aiarena21_int_list_list items,
-                             aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                             aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                              int remaining_turns) {
     (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
     const aiarena21_grid grid = aiarena21_new_grid(match, game_map);
@@ -28,7 +28,7 @@ static const char* play_turn(referee_match* match, const aiarena21_map* game_map
 
 static int play_auction(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                         const aiarena21_player* opponent, aiarena21_int_list_list items,
-                        aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                        aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                         int remaining_turns) {
     (void)match, (void)game_map, (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
     return rand() % (me->score + 1);
@@ -36,7 +36,7 @@ static int play_auction(referee_match* match, const aiarena21_map* game_map, con
 
 static const char* play_transport(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                                   const aiarena21_player* opponent, aiarena21_int_list_list items,
-                                  aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                                  aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                                   int remaining_turns) {
     (void)me, (void)opponent, (void)items, (void)new_items, (void)heatmap, (void)remaining_turns;
     const aiarena21_grid grid = aiarena21_new_grid(match, game_map);

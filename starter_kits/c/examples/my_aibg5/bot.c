@@ -2,13 +2,15 @@
 // helps on the board is in <referee/hexgrid.h>.
 
 #include <referee/hexgrid.h>
+#include <stdlib.h>
 
 // The same match gives the same luck.
 static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
-static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_game_state* state, const char* message) {
+static aibg5_action do_action(referee_match* match, int player_idx, const aibg5_game_state* state,
+                              const char* message) {
     (void)message;
-    const aibg5_player* me = aibg5_player_of(state, playerIdx);
+    const aibg5_player* me = aibg5_player_of(state, player_idx);
     const aibg5_cell here = {me->q, me->r};
     const aibg5_cell_list beside = aibg5_neighbours(match, here), targets = aibg5_targets_from(match, state, here);
     aibg5_action actions[50];
@@ -21,4 +23,4 @@ static aibg5_action doAction(referee_match* match, int playerIdx, const aibg5_ga
     return actions[rand() % count];
 }
 
-int main(void) { return aibg5_run(&(aibg5_bot){.name = "My AIBG 5 bot", .begin = begin, .doAction = doAction}); }
+int main(void) { return aibg5_run(&(aibg5_bot){.name = "My AIBG 5 bot", .begin = begin, .do_action = do_action}); }

@@ -6,35 +6,37 @@
 
 // What it remembers: `match->memory`, all zero when a match begins.
 typedef struct {
-    int filled[CONNECTFOUR_COLUMNS_COUNT];
-} MyBot;
+    int filled[CONNECTFOUR_COLUMN_COUNT];
+} my_bot;
 
 // The same match gives the same luck.
 static void begin(referee_match* match) { srand((unsigned)match->seed); }
 
 static connectfour_action play(referee_match* match, const char* id) {
     (void)id;
-    const MyBot* self = match->memory;
-    const char* open[CONNECTFOUR_COLUMNS_COUNT];
+    const my_bot* self = match->memory;
+    connectfour_column open[CONNECTFOUR_COLUMN_COUNT];
     int count = 0;
-    for (int column = 0; column < CONNECTFOUR_COLUMNS_COUNT; ++column) {
-        if (self->filled[column] < CONNECTFOUR_ROWS) open[count++] = CONNECTFOUR_COLUMNS[column];
+    for (connectfour_column column = 0; column < CONNECTFOUR_COLUMN_COUNT; ++column) {
+        if (self->filled[column] < CONNECTFOUR_ROWS) open[count++] = column;
     }
-    // After an invalid move of the rival the one right answer is (connectfour_action){CONNECTFOUR_FLIP}: it wins.
-    return (connectfour_action){.action = "putToken", .column = open[rand() % count]};
+    // After an invalid move of the rival, (connectfour_action){CONNECTFOUR_ACTION_TYPE_FLIP} wins, and nothing else
+    // does.
+    return (connectfour_action){CONNECTFOUR_ACTION_TYPE_PUT_TOKEN, .column = referee_some(open[rand() % count])};
 }
 
 // Every answer is shown here, the rival's and your own, as it was sent.
 static void event(referee_match* match, const connectfour_arena_event* event) {
-    MyBot* self = match->memory;
-    for (int column = 0; column < CONNECTFOUR_COLUMNS_COUNT; ++column) {
-        if (referee_is_text(event->action, "putToken") && referee_is_text(event->column, CONNECTFOUR_COLUMNS[column])) {
-            ++self->filled[column];
-        }
+    my_bot* self = match->memory;
+    connectfour_action_type action;
+    connectfour_column column;
+    if (connectfour_read_action_type(match, event->action, &action) && action == CONNECTFOUR_ACTION_TYPE_PUT_TOKEN &&
+        connectfour_read_column(match, event->column, &column)) {
+        ++self->filled[column];
     }
 }
 
 int main(void) {
     return connectfour_run(&(connectfour_bot){
-        .name = "My Connect Four bot", .memory = sizeof(MyBot), .begin = begin, .play = play, .event = event});
+        .name = "My Connect Four bot", .memory = sizeof(my_bot), .begin = begin, .play = play, .event = event});
 }

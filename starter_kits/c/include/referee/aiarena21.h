@@ -4,28 +4,48 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
 #define AIARENA21_FREE_CHAR "."
 #define AIARENA21_BLOCK_CHAR "#"
 #define AIARENA21_SPAWN_CHAR "S"
+
 enum {
     AIARENA21_ONION = 2,
     AIARENA21_STRAWBERRY = 10,
     AIARENA21_DRAGON_FRUIT = 30,
     AIARENA21_DEPLOYMENT_TURNS = 20,
-};
-#define AIARENA21_BIKE "bike"
-enum {
     AIARENA21_BIKE_COST = 30,
     AIARENA21_BIKE_TURNS = 3,
     AIARENA21_BIKE_STEPS = 3,
-};
-#define AIARENA21_PORTAL_GUN "portal gun"
-enum {
     AIARENA21_PORTAL_GUN_COST = 100,
     AIARENA21_AUCTION_TURNS = 30,
 };
+
+typedef enum {
+    AIARENA21_ITEM_DRAGON_FRUIT,
+    AIARENA21_ITEM_ONION,
+    AIARENA21_ITEM_STRAWBERRY,
+} aiarena21_item;
+#define AIARENA21_ITEM_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* aiarena21_item_text(aiarena21_item item);
+
+// False if the value is no option.
+bool aiarena21_read_item(referee_match* match, const referee_value* value, aiarena21_item* into);
+
+typedef enum {
+    AIARENA21_POWER_UP_NONE,
+    AIARENA21_POWER_UP_BIKE,
+    AIARENA21_POWER_UP_PORTAL_GUN,
+} aiarena21_power_up;
+#define AIARENA21_POWER_UP_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* aiarena21_power_up_text(aiarena21_power_up power_up);
+
+// False if the value is no option.
+bool aiarena21_read_power_up(referee_match* match, const referee_value* value, aiarena21_power_up* into);
 
 // [row, col]: row 0 at the top, column 0 at the left
 typedef struct {
@@ -33,20 +53,9 @@ typedef struct {
     int col;
 } aiarena21_location;
 
-static inline bool aiarena21_equal_location(aiarena21_location one, aiarena21_location two) {
-    return one.row == two.row && one.col == two.col;
-}
-
-// For qsort and bsearch: by row, then col.
-static inline int aiarena21_compare_location(const void* one, const void* two) {
-    const aiarena21_location *a = one, *b = two;
-    if (a->row != b->row) return a->row < b->row ? -1 : 1;
-    return (a->col > b->col) - (a->col < b->col);
-}
-
-static inline size_t aiarena21_hash_location(aiarena21_location pair) {
-    return ((size_t)(unsigned)pair.row << 16 ^ (unsigned)pair.col) * 0x9e3779b1u;
-}
+bool aiarena21_equal_location(aiarena21_location one, aiarena21_location two);
+int aiarena21_compare_location(const void* one, const void* two);  // for qsort and bsearch: by row, then col
+size_t aiarena21_hash_location(aiarena21_location pair);
 
 // The grid.
 typedef struct {
@@ -75,14 +84,19 @@ typedef struct {
 } aiarena21_int_list_list;
 
 typedef struct {
-    referee_text_list* items;
+    aiarena21_item* items;
     size_t count;
-} aiarena21_text_list_list;
+} aiarena21_item_list;
 
 typedef struct {
-    aiarena21_text_list_list* items;
+    aiarena21_item_list* items;
     size_t count;
-} aiarena21_text_list_list_list;
+} aiarena21_item_list_list;
+
+typedef struct {
+    aiarena21_item_list_list* items;
+    size_t count;
+} aiarena21_item_list_list_list;
 
 typedef struct {
     double* items;
@@ -103,283 +117,35 @@ typedef struct {
 
     // Buy a power-up: `bike` (30 points, 3 turns, 3 steps a turn), `portal gun` (100 points, 1 turn, any free cell) or
     // nothing. Player 1 sees what player 0 has bought.
-    const char* (*play_powerup)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
-                                const aiarena21_player* opponent, aiarena21_int_list_list items,
-                                aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
-                                int remaining_turns);
+    aiarena21_power_up (*play_powerup)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
+                                       const aiarena21_player* opponent, aiarena21_int_list_list items,
+                                       aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
+                                       int remaining_turns);
 
     // Where to go: "row,col" in digits, nothing else. Staying is allowed.
     const char* (*play_turn)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                              const aiarena21_player* opponent, aiarena21_int_list_list items,
-                             aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                             aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                              int remaining_turns);
 
     // Your bid, 0 up to your score.
     int (*play_auction)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                         const aiarena21_player* opponent, aiarena21_int_list_list items,
-                        aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                        aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                         int remaining_turns);
 
     // You won the auction: the free cell for your opponent, "row,col".
     const char* (*play_transport)(referee_match* match, const aiarena21_map* game_map, const aiarena21_player* me,
                                   const aiarena21_player* opponent, aiarena21_int_list_list items,
-                                  aiarena21_text_list_list_list new_items, aiarena21_float_list_list heatmap,
+                                  aiarena21_item_list_list_list new_items, aiarena21_float_list_list heatmap,
                                   int remaining_turns);
 } aiarena21_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline bool aiarena21_read_location(referee_match* match, const referee_value* value, aiarena21_location* into) {
-    return referee_read_int(match, referee_item(value, 0), &into->row) &&
-           referee_read_int(match, referee_item(value, 1), &into->col);
-}
-
-static inline referee_value aiarena21_write_location(referee_match* match, const aiarena21_location* from) {
-    referee_value list = referee_new_list();
-    referee_append(match, &list, referee_new_int(from->row));
-    referee_append(match, &list, referee_new_int(from->col));
-    return list;
-}
-
-static inline bool aiarena21_read_text_list(referee_match* match, const referee_value* value, referee_text_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (referee_text_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_text(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_map(referee_match* match, const referee_value* value, aiarena21_map* into) {
-    return referee_read_int(match, referee_member(value, "rows"), &into->rows) &&
-           referee_read_int(match, referee_member(value, "cols"), &into->cols) &&
-           aiarena21_read_text_list(match, referee_member(value, "cells"), &into->cells);
-}
-
-static inline bool aiarena21_read_player(referee_match* match, const referee_value* value, aiarena21_player* into) {
-    return referee_read_text(match, referee_member(value, "name"), &into->name) &&
-           referee_read_int(match, referee_member(value, "score"), &into->score) &&
-           aiarena21_read_location(match, referee_member(value, "location"), &into->location) &&
-           referee_read_bool(match, referee_member(value, "bike"), &into->bike) &&
-           referee_read_bool(match, referee_member(value, "portal_gun"), &into->portal_gun);
-}
-
-static inline bool aiarena21_read_int_list(referee_match* match, const referee_value* value, aiarena21_int_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_int_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_int(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_int_list_list(referee_match* match, const referee_value* value,
-                                                aiarena21_int_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_int_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aiarena21_read_int_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_text_list_list(referee_match* match, const referee_value* value,
-                                                 aiarena21_text_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_text_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aiarena21_read_text_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_text_list_list_list(referee_match* match, const referee_value* value,
-                                                      aiarena21_text_list_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_text_list_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aiarena21_read_text_list_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_float_list(referee_match* match, const referee_value* value,
-                                             aiarena21_float_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_float_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!referee_read_float(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_read_float_list_list(referee_match* match, const referee_value* value,
-                                                  aiarena21_float_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aiarena21_float_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aiarena21_read_float_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aiarena21_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                         referee_value* result) {
-    const aiarena21_bot* bot = match->bot;
-    if (strcmp(method, "play_powerup") == 0 && bot->play_powerup) {
-        struct {
-            aiarena21_map game_map;
-            aiarena21_player me;
-            aiarena21_player opponent;
-            aiarena21_int_list_list items;
-            aiarena21_text_list_list_list new_items;
-            aiarena21_float_list_list heatmap;
-            int remaining_turns;
-        } in;
-        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
-            referee_fail(match, "%s: game_map is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
-            referee_fail(match, "%s: me is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
-            referee_fail(match, "%s: opponent is not what the rules say", method);
-        }
-        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
-            referee_fail(match, "%s: items is not what the rules say", method);
-        }
-        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
-            referee_fail(match, "%s: new_items is not what the rules say", method);
-        }
-        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
-            referee_fail(match, "%s: heatmap is not what the rules say", method);
-        }
-        if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
-            referee_fail(match, "%s: remaining_turns is not what the rules say", method);
-        }
-        const char* given = bot->play_powerup(match, &in.game_map, &in.me, &in.opponent, in.items, in.new_items,
-                                              in.heatmap, in.remaining_turns);
-        *result = referee_write_text(match, &given);
-        return true;
-    }
-    if (strcmp(method, "play_turn") == 0 && bot->play_turn) {
-        struct {
-            aiarena21_map game_map;
-            aiarena21_player me;
-            aiarena21_player opponent;
-            aiarena21_int_list_list items;
-            aiarena21_text_list_list_list new_items;
-            aiarena21_float_list_list heatmap;
-            int remaining_turns;
-        } in;
-        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
-            referee_fail(match, "%s: game_map is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
-            referee_fail(match, "%s: me is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
-            referee_fail(match, "%s: opponent is not what the rules say", method);
-        }
-        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
-            referee_fail(match, "%s: items is not what the rules say", method);
-        }
-        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
-            referee_fail(match, "%s: new_items is not what the rules say", method);
-        }
-        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
-            referee_fail(match, "%s: heatmap is not what the rules say", method);
-        }
-        if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
-            referee_fail(match, "%s: remaining_turns is not what the rules say", method);
-        }
-        const char* given = bot->play_turn(match, &in.game_map, &in.me, &in.opponent, in.items, in.new_items,
-                                           in.heatmap, in.remaining_turns);
-        *result = referee_write_text(match, &given);
-        return true;
-    }
-    if (strcmp(method, "play_auction") == 0 && bot->play_auction) {
-        struct {
-            aiarena21_map game_map;
-            aiarena21_player me;
-            aiarena21_player opponent;
-            aiarena21_int_list_list items;
-            aiarena21_text_list_list_list new_items;
-            aiarena21_float_list_list heatmap;
-            int remaining_turns;
-        } in;
-        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
-            referee_fail(match, "%s: game_map is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
-            referee_fail(match, "%s: me is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
-            referee_fail(match, "%s: opponent is not what the rules say", method);
-        }
-        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
-            referee_fail(match, "%s: items is not what the rules say", method);
-        }
-        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
-            referee_fail(match, "%s: new_items is not what the rules say", method);
-        }
-        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
-            referee_fail(match, "%s: heatmap is not what the rules say", method);
-        }
-        if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
-            referee_fail(match, "%s: remaining_turns is not what the rules say", method);
-        }
-        int given = bot->play_auction(match, &in.game_map, &in.me, &in.opponent, in.items, in.new_items, in.heatmap,
-                                      in.remaining_turns);
-        *result = referee_write_int(match, &given);
-        return true;
-    }
-    if (strcmp(method, "play_transport") == 0 && bot->play_transport) {
-        struct {
-            aiarena21_map game_map;
-            aiarena21_player me;
-            aiarena21_player opponent;
-            aiarena21_int_list_list items;
-            aiarena21_text_list_list_list new_items;
-            aiarena21_float_list_list heatmap;
-            int remaining_turns;
-        } in;
-        if (!aiarena21_read_map(match, referee_member(params, "game_map"), &in.game_map)) {
-            referee_fail(match, "%s: game_map is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "me"), &in.me)) {
-            referee_fail(match, "%s: me is not what the rules say", method);
-        }
-        if (!aiarena21_read_player(match, referee_member(params, "opponent"), &in.opponent)) {
-            referee_fail(match, "%s: opponent is not what the rules say", method);
-        }
-        if (!aiarena21_read_int_list_list(match, referee_member(params, "items"), &in.items)) {
-            referee_fail(match, "%s: items is not what the rules say", method);
-        }
-        if (!aiarena21_read_text_list_list_list(match, referee_member(params, "new_items"), &in.new_items)) {
-            referee_fail(match, "%s: new_items is not what the rules say", method);
-        }
-        if (!aiarena21_read_float_list_list(match, referee_member(params, "heatmap"), &in.heatmap)) {
-            referee_fail(match, "%s: heatmap is not what the rules say", method);
-        }
-        if (!referee_read_int(match, referee_member(params, "remaining_turns"), &in.remaining_turns)) {
-            referee_fail(match, "%s: remaining_turns is not what the rules say", method);
-        }
-        const char* given = bot->play_transport(match, &in.game_map, &in.me, &in.opponent, in.items, in.new_items,
-                                                in.heatmap, in.remaining_turns);
-        *result = referee_write_text(match, &given);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return aiarena21_run(&bot); }`.
-static inline int aiarena21_run(const aiarena21_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "aiarena21",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = aiarena21_answer_call,
-                                        .bot = bot});
-}
+int aiarena21_run(const aiarena21_bot* bot);
+
+// Conversions, for tests.
+bool aiarena21_read_location(referee_match* match, const referee_value* value, aiarena21_location* into);
+referee_value aiarena21_write_location(referee_match* match, const aiarena21_location* from);
+bool aiarena21_read_map(referee_match* match, const referee_value* value, aiarena21_map* into);
+bool aiarena21_read_player(referee_match* match, const referee_value* value, aiarena21_player* into);

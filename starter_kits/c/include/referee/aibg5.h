@@ -4,7 +4,6 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
 enum {
     AIBG5_SEATS = 4,
@@ -16,14 +15,45 @@ enum {
     AIBG5_BOSS_POWER = 250,
     AIBG5_LEVEL_XP = 1000,
 };
+
 enum { AIBG5_MAX_HEALTH_COUNT = 5 };
-static const int AIBG5_MAX_HEALTH[5] = {1000, 1300, 1600, 1900, 2200};
+extern const int AIBG5_MAX_HEALTH[5];
+
 enum { AIBG5_POWER_COUNT = 5 };
-static const int AIBG5_POWER[5] = {150, 200, 250, 300, 350};
+extern const int AIBG5_POWER[5];
+
+typedef enum {
+    AIBG5_ENTITY_TYPE_ASTEROID,
+    AIBG5_ENTITY_TYPE_BLACKHOLE,
+    AIBG5_ENTITY_TYPE_BOSS,
+    AIBG5_ENTITY_TYPE_EMPTY,
+    AIBG5_ENTITY_TYPE_EXPERIENCE,
+    AIBG5_ENTITY_TYPE_HEALTH,
+    AIBG5_ENTITY_TYPE_WORMHOLE,
+} aibg5_entity_type;
+#define AIBG5_ENTITY_TYPE_COUNT 7
+
+// The text on the wire; NULL for a number that is no option.
+const char* aibg5_entity_type_text(aibg5_entity_type entity_type);
+
+// False if the value is no option.
+bool aibg5_read_entity_type(referee_match* match, const referee_value* value, aibg5_entity_type* into);
+
+typedef enum {
+    AIBG5_TILE_TYPE_FULL,
+    AIBG5_TILE_TYPE_NORMAL,
+} aibg5_tile_type;
+#define AIBG5_TILE_TYPE_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* aibg5_tile_type_text(aibg5_tile_type tile_type);
+
+// False if the value is no option.
+bool aibg5_read_tile_type(referee_match* match, const referee_value* value, aibg5_tile_type* into);
 
 // The content of a tile that the boss has attacked: never the boss.
 typedef struct {
-    const char* type;  // its kind
+    aibg5_entity_type type;  // its kind
     referee_maybe_int id;  // of a WORMHOLE: the pair
     referee_maybe_int health;  // of an ASTEROID
 } aibg5_terrain;
@@ -33,7 +63,7 @@ typedef struct {
     int q;  // column, slanting: the first axial coordinate
     int r;  // row: the second axial coordinate
     aibg5_terrain entity;
-    const char* tileType;  // FULL: cannot be entered
+    aibg5_tile_type tile_type;  // FULL: cannot be entered
 } aibg5_attacked_tile;
 
 typedef struct {
@@ -43,11 +73,11 @@ typedef struct {
 
 // The content of a tile. Players are not part of the map.
 typedef struct {
-    const char* type;  // its kind
+    aibg5_entity_type type;  // its kind
     referee_maybe_int id;  // of a WORMHOLE: the pair
     referee_maybe_int health;  // of an ASTEROID
-    referee_maybe_bool bossAction;  // of a BOSS: see Boss
-    aibg5_attacked_tile_list bossAttackedTiles;  // of a BOSS: see Boss
+    referee_maybe_bool boss_action;  // of a BOSS: see Boss
+    aibg5_attacked_tile_list boss_attacked_tiles;  // of a BOSS: see Boss
 } aibg5_entity;
 
 // A cell of the map.
@@ -55,7 +85,7 @@ typedef struct {
     int q;  // column, slanting: the first axial coordinate
     int r;  // row: the second axial coordinate
     aibg5_entity entity;
-    const char* tileType;  // FULL: cannot be entered
+    aibg5_tile_type tile_type;  // FULL: cannot be entered
 } aibg5_tile;
 
 typedef struct {
@@ -79,7 +109,7 @@ typedef struct {
     const char* type;  // always that
     int r;  // row: the second axial coordinate
     int q;  // column, slanting: the first axial coordinate
-    int playerIdx;  // the player's number: its seat + 1
+    int player_idx;  // the player's number: its seat + 1
     const char* name;  // as on the command line
     int health;  // health left
     int power;  // the health that its attack takes
@@ -88,15 +118,15 @@ typedef struct {
     int deaths;  // times it died
     int score;  // points
     bool trapped;  // sits in a black hole
-    int trapDuration;  // turns that it still loses
+    int trap_duration;  // turns that it still loses
     double kd;  // kills / deaths; kills, if there are no deaths
 } aibg5_player;
 
 // The boss. Its seven tiles repeat this.
 typedef struct {
     const char* type;  // always that
-    bool bossAction;  // whether it has acted since the last player
-    aibg5_attacked_tile_list bossAttackedTiles;  // of its last turn: direct hits, the pattern
+    bool boss_action;  // whether it has acted since the last player
+    aibg5_attacked_tile_list boss_attacked_tiles;  // of its last turn: direct hits, the pattern
 } aibg5_boss;
 
 typedef struct {
@@ -117,7 +147,7 @@ typedef struct {
     const aibg5_player* player3;  // null: disqualified
     const aibg5_player* player4;  // null: disqualified
     aibg5_boss boss;
-    aibg5_score_board scoreBoard;
+    aibg5_score_board score_board;
 } aibg5_game_state;
 
 // An answer to `doAction`.
@@ -139,212 +169,28 @@ typedef struct {
     void (*begin)(referee_match* match);  // a match begins; may be left out
 
     // The game begins. All four players are asked at once, and the answer does not matter.
-    void (*joinGame)(referee_match* match, int playerIdx, const aibg5_game_state* gameState);
+    void (*join_game)(referee_match* match, int player_idx, const aibg5_game_state* game_state);
 
     // Your turn: move to a cell next to yours, or attack a player, an asteroid or the boss at most 3 cells away.
-    aibg5_action (*doAction)(referee_match* match, int playerIdx, const aibg5_game_state* gameState,
-                             const char* message);
+    aibg5_action (*do_action)(referee_match* match, int player_idx, const aibg5_game_state* game_state,
+                              const char* message);
 
     // The game is over.
-    void (*gameOver)(referee_match* match, const aibg5_game_over* gameOver);
+    void (*game_over)(referee_match* match, const aibg5_game_over* game_over);
 } aibg5_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline bool aibg5_read_terrain(referee_match* match, const referee_value* value, aibg5_terrain* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_maybe_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_maybe_int(match, referee_member(value, "health"), &into->health);
-}
-
-static inline bool aibg5_read_attacked_tile(referee_match* match, const referee_value* value,
-                                            aibg5_attacked_tile* into) {
-    return referee_read_int(match, referee_member(value, "q"), &into->q) &&
-           referee_read_int(match, referee_member(value, "r"), &into->r) &&
-           aibg5_read_terrain(match, referee_member(value, "entity"), &into->entity) &&
-           referee_read_text(match, referee_member(value, "tileType"), &into->tileType);
-}
-
-static inline bool aibg5_read_attacked_tile_list(referee_match* match, const referee_value* value,
-                                                 aibg5_attacked_tile_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aibg5_attacked_tile_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aibg5_read_attacked_tile(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aibg5_read_maybe_attacked_tile_list(referee_match* match, const referee_value* value,
-                                                       aibg5_attacked_tile_list* into) {
-    if (!aibg5_read_attacked_tile_list(match, value, into)) *into = (aibg5_attacked_tile_list){NULL, 0};
-    return true;
-}
-
-static inline bool aibg5_read_entity(referee_match* match, const referee_value* value, aibg5_entity* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_maybe_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_maybe_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_maybe_bool(match, referee_member(value, "bossAction"), &into->bossAction) &&
-           aibg5_read_maybe_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"),
-                                               &into->bossAttackedTiles);
-}
-
-static inline bool aibg5_read_tile(referee_match* match, const referee_value* value, aibg5_tile* into) {
-    return referee_read_int(match, referee_member(value, "q"), &into->q) &&
-           referee_read_int(match, referee_member(value, "r"), &into->r) &&
-           aibg5_read_entity(match, referee_member(value, "entity"), &into->entity) &&
-           referee_read_text(match, referee_member(value, "tileType"), &into->tileType);
-}
-
-static inline bool aibg5_read_tile_list(referee_match* match, const referee_value* value, aibg5_tile_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aibg5_tile_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aibg5_read_tile(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aibg5_read_tile_list_list(referee_match* match, const referee_value* value,
-                                             aibg5_tile_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aibg5_tile_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aibg5_read_tile_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aibg5_read_map(referee_match* match, const referee_value* value, aibg5_map* into) {
-    return referee_read_int(match, referee_member(value, "size"), &into->size) &&
-           aibg5_read_tile_list_list(match, referee_member(value, "tiles"), &into->tiles);
-}
-
-static inline bool aibg5_read_player(referee_match* match, const referee_value* value, aibg5_player* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_int(match, referee_member(value, "r"), &into->r) &&
-           referee_read_int(match, referee_member(value, "q"), &into->q) &&
-           referee_read_int(match, referee_member(value, "playerIdx"), &into->playerIdx) &&
-           referee_read_text(match, referee_member(value, "name"), &into->name) &&
-           referee_read_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_int(match, referee_member(value, "power"), &into->power) &&
-           referee_read_int(match, referee_member(value, "level"), &into->level) &&
-           referee_read_int(match, referee_member(value, "kills"), &into->kills) &&
-           referee_read_int(match, referee_member(value, "deaths"), &into->deaths) &&
-           referee_read_int(match, referee_member(value, "score"), &into->score) &&
-           referee_read_bool(match, referee_member(value, "trapped"), &into->trapped) &&
-           referee_read_int(match, referee_member(value, "trapDuration"), &into->trapDuration) &&
-           referee_read_float(match, referee_member(value, "kd"), &into->kd);
-}
-
-static inline bool aibg5_read_boss(referee_match* match, const referee_value* value, aibg5_boss* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_bool(match, referee_member(value, "bossAction"), &into->bossAction) &&
-           aibg5_read_attacked_tile_list(match, referee_member(value, "bossAttackedTiles"), &into->bossAttackedTiles);
-}
-
-static inline bool aibg5_read_player_list(referee_match* match, const referee_value* value, aibg5_player_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (aibg5_player_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!aibg5_read_player(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool aibg5_read_score_board(referee_match* match, const referee_value* value, aibg5_score_board* into) {
-    return aibg5_read_player_list(match, referee_member(value, "players"), &into->players);
-}
-
-static inline bool aibg5_read_maybe_player(referee_match* match, const referee_value* value,
-                                           const aibg5_player** into) {
-    aibg5_player* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
-    *into = there && aibg5_read_player(match, value, there) ? there : NULL;
-    return true;
-}
-
-static inline bool aibg5_read_game_state(referee_match* match, const referee_value* value, aibg5_game_state* into) {
-    return aibg5_read_map(match, referee_member(value, "map"), &into->map) &&
-           aibg5_read_maybe_player(match, referee_member(value, "player1"), &into->player1) &&
-           aibg5_read_maybe_player(match, referee_member(value, "player2"), &into->player2) &&
-           aibg5_read_maybe_player(match, referee_member(value, "player3"), &into->player3) &&
-           aibg5_read_maybe_player(match, referee_member(value, "player4"), &into->player4) &&
-           aibg5_read_boss(match, referee_member(value, "boss"), &into->boss) &&
-           aibg5_read_score_board(match, referee_member(value, "scoreBoard"), &into->scoreBoard);
-}
-
-static inline referee_value aibg5_write_action(referee_match* match, const aibg5_action* from) {
-    referee_value object = referee_new_object();
-    referee_put(match, &object, "action", referee_write_text(match, &from->action));
-    return object;
-}
-
-static inline bool aibg5_read_game_over(referee_match* match, const referee_value* value, aibg5_game_over* into) {
-    return referee_read_text(match, referee_member(value, "reason"), &into->reason) &&
-           aibg5_read_player_list(match, referee_member(value, "players"), &into->players);
-}
-
-static inline bool aibg5_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                     referee_value* result) {
-    const aibg5_bot* bot = match->bot;
-    if (strcmp(method, "joinGame") == 0) {
-        struct {
-            int playerIdx;
-            aibg5_game_state gameState;
-        } in;
-        if (!referee_read_int(match, referee_member(params, "playerIdx"), &in.playerIdx)) {
-            referee_fail(match, "%s: playerIdx is not what the rules say", method);
-        }
-        if (!aibg5_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
-            referee_fail(match, "%s: gameState is not what the rules say", method);
-        }
-        if (bot->joinGame) bot->joinGame(match, in.playerIdx, &in.gameState);
-        return true;
-    }
-    if (strcmp(method, "doAction") == 0 && bot->doAction) {
-        struct {
-            int playerIdx;
-            aibg5_game_state gameState;
-            const char* message;
-        } in;
-        if (!referee_read_int(match, referee_member(params, "playerIdx"), &in.playerIdx)) {
-            referee_fail(match, "%s: playerIdx is not what the rules say", method);
-        }
-        if (!aibg5_read_game_state(match, referee_member(params, "gameState"), &in.gameState)) {
-            referee_fail(match, "%s: gameState is not what the rules say", method);
-        }
-        if (!referee_read_maybe_text(match, referee_member(params, "message"), &in.message)) {
-            referee_fail(match, "%s: message is not what the rules say", method);
-        }
-        aibg5_action given = bot->doAction(match, in.playerIdx, &in.gameState, in.message);
-        *result = aibg5_write_action(match, &given);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
-static inline void aibg5_notice_event(referee_match* match, const char* method, const referee_value* params) {
-    const aibg5_bot* bot = match->bot;
-    if (strcmp(method, "gameOver") == 0 && bot->gameOver) {
-        struct {
-            aibg5_game_over gameOver;
-        } in;
-        if (!aibg5_read_game_over(match, params, &in.gameOver)) {
-            referee_fail(match, "%s: gameOver is not what the rules say", method);
-        }
-        bot->gameOver(match, &in.gameOver);
-    }
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return aibg5_run(&bot); }`.
-static inline int aibg5_run(const aibg5_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "aibg5",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = aibg5_answer_call,
-                                        .notice = aibg5_notice_event,
-                                        .bot = bot});
-}
+int aibg5_run(const aibg5_bot* bot);
+
+// Conversions, for tests.
+bool aibg5_read_terrain(referee_match* match, const referee_value* value, aibg5_terrain* into);
+bool aibg5_read_attacked_tile(referee_match* match, const referee_value* value, aibg5_attacked_tile* into);
+bool aibg5_read_entity(referee_match* match, const referee_value* value, aibg5_entity* into);
+bool aibg5_read_tile(referee_match* match, const referee_value* value, aibg5_tile* into);
+bool aibg5_read_map(referee_match* match, const referee_value* value, aibg5_map* into);
+bool aibg5_read_player(referee_match* match, const referee_value* value, aibg5_player* into);
+bool aibg5_read_boss(referee_match* match, const referee_value* value, aibg5_boss* into);
+bool aibg5_read_score_board(referee_match* match, const referee_value* value, aibg5_score_board* into);
+bool aibg5_read_game_state(referee_match* match, const referee_value* value, aibg5_game_state* into);
+referee_value aibg5_write_action(referee_match* match, const aibg5_action* from);
+bool aibg5_read_game_over(referee_match* match, const referee_value* value, aibg5_game_over* into);

@@ -4,14 +4,17 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
 enum {
-    CARDGAME_HERO_POWER = 0,
-    CARDGAME_PLACE_MINION = 1,
-    CARDGAME_PLAY_SPELL = 2,
-    CARDGAME_ATTACK = 3,
-    CARDGAME_END_TURN = 4,
+    CARDGAME_BOARD_SIZE = 7,
+    CARDGAME_HAND_SIZE = 10,
+    CARDGAME_START_HEALTH = 30,
+    CARDGAME_MAX_MANA = 10,
+    CARDGAME_HERO_POWER_COST = 2,
+    CARDGAME_HERO_POWER_DAMAGE = 2,
+};
+
+typedef enum {
     CARDGAME_MOLE = 0,
     CARDGAME_COBRA = 1,
     CARDGAME_DEADLY_SHOT = 2,
@@ -30,17 +33,25 @@ enum {
     CARDGAME_ALPHA = 15,
     CARDGAME_HOUND = 16,
     CARDGAME_CUB = 17,
-    CARDGAME_BOARD_SIZE = 7,
-    CARDGAME_HAND_SIZE = 10,
-    CARDGAME_START_HEALTH = 30,
-    CARDGAME_MAX_MANA = 10,
-    CARDGAME_HERO_POWER_COST = 2,
-    CARDGAME_HERO_POWER_DAMAGE = 2,
-};
+} cardgame_card_id;
+
+// False if the value is no option.
+bool cardgame_read_card_id(referee_match* match, const referee_value* value, cardgame_card_id* into);
+
+typedef enum {
+    CARDGAME_HERO_POWER = 0,
+    CARDGAME_PLACE_MINION = 1,
+    CARDGAME_PLAY_SPELL = 2,
+    CARDGAME_ATTACK = 3,
+    CARDGAME_END_TURN = 4,
+} cardgame_action_type;
+
+// False if the value is no option.
+bool cardgame_read_action_type(referee_match* match, const referee_value* value, cardgame_action_type* into);
 
 // An effect that strengthens a minion now.
 typedef struct {
-    int id;  // the card that causes it
+    cardgame_card_id id;  // the card that causes it
     int atk;  // attack that it adds
     int health;  // maximum health that it adds
     bool charge;  // it lets the minion attack in the turn in which it arrives
@@ -54,7 +65,7 @@ typedef struct {
 // A minion in the hand (as printed) or on a board (as it now is).
 typedef struct {
     const char* type;
-    int id;  // the card
+    cardgame_card_id id;  // the card
     int atk;  // attack, with growth and auras
     int health;  // health left
     int max_health;  // health without damage, with growth
@@ -72,7 +83,7 @@ typedef struct {
 // A spell in the hand.
 typedef struct {
     const char* type;
-    int id;  // the card
+    cardgame_card_id id;  // the card
     int cost;  // mana that it costs to play
     int zone_position;  // its place in the hand, from 1
 } cardgame_spell;
@@ -87,9 +98,9 @@ typedef struct {
     int zone_position;  // always 0
 } cardgame_hero;
 
-// One of these; `type` on the wire says which.
+// `kind` says which member is valid.
 typedef struct {
-    enum { CARDGAME_CARD_MINION, CARDGAME_CARD_SPELL } is;
+    enum { CARDGAME_CARD_MINION, CARDGAME_CARD_SPELL } kind;
     union {
         cardgame_minion minion;
         cardgame_spell spell;
@@ -101,9 +112,9 @@ typedef struct {
     size_t count;
 } cardgame_card_list;
 
-// One of these; `type` on the wire says which.
+// `kind` says which member is valid.
 typedef struct {
-    enum { CARDGAME_TARGET_HERO, CARDGAME_TARGET_MINION } is;
+    enum { CARDGAME_TARGET_HERO, CARDGAME_TARGET_MINION } kind;
     union {
         cardgame_hero hero;
         cardgame_minion minion;
@@ -133,14 +144,12 @@ typedef struct {
     size_t count;
 } cardgame_int_list;
 
-// A list with room for `most` items, of which none is there yet.
-static inline cardgame_int_list cardgame_new_int_list(referee_match* match, size_t most) {
-    return (cardgame_int_list){referee_allocate(match, most * sizeof(int)), 0};
-}
+// An empty list with room for `capacity` items, until the call is answered.
+cardgame_int_list cardgame_new_int_list(referee_match* match, size_t capacity);
 
 // An answer to `play`.
 typedef struct {
-    int action;  // 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
+    cardgame_action_type action;  // 0 hero power, 1 place minion, 2 play spell, 3 attack, 4 end turn
     // 1: [hand index]. 2: [hand index, target index]. 3: [source index in player_target, target index]. A target index
     // points into opponent_target. Else null
     cardgame_int_list arguments;
@@ -163,170 +172,13 @@ typedef struct {
     void (*end)(referee_match* match, bool victory);
 } cardgame_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline bool cardgame_read_buff(referee_match* match, const referee_value* value, cardgame_buff* into) {
-    return referee_read_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_int(match, referee_member(value, "atk"), &into->atk) &&
-           referee_read_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_bool(match, referee_member(value, "charge"), &into->charge);
-}
-
-static inline bool cardgame_read_buff_list(referee_match* match, const referee_value* value, cardgame_buff_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (cardgame_buff_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!cardgame_read_buff(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool cardgame_read_minion(referee_match* match, const referee_value* value, cardgame_minion* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_int(match, referee_member(value, "atk"), &into->atk) &&
-           referee_read_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_int(match, referee_member(value, "max_health"), &into->max_health) &&
-           referee_read_bool(match, referee_member(value, "damaged"), &into->damaged) &&
-           referee_read_int(match, referee_member(value, "cost"), &into->cost) &&
-           referee_read_bool(match, referee_member(value, "poisonous"), &into->poisonous) &&
-           cardgame_read_buff_list(match, referee_member(value, "buffs"), &into->buffs) &&
-           referee_read_int(match, referee_member(value, "turns_in_play"), &into->turns_in_play) &&
-           referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position) &&
-           referee_read_bool(match, referee_member(value, "cant_attack"), &into->cant_attack) &&
-           referee_read_bool(match, referee_member(value, "powered_up"), &into->powered_up) &&
-           referee_read_bool(match, referee_member(value, "can_attack"), &into->can_attack);
-}
-
-static inline bool cardgame_read_spell(referee_match* match, const referee_value* value, cardgame_spell* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_int(match, referee_member(value, "id"), &into->id) &&
-           referee_read_int(match, referee_member(value, "cost"), &into->cost) &&
-           referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position);
-}
-
-static inline bool cardgame_read_hero(referee_match* match, const referee_value* value, cardgame_hero* into) {
-    return referee_read_text(match, referee_member(value, "type"), &into->type) &&
-           referee_read_text(match, referee_member(value, "id"), &into->id) &&
-           referee_read_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_bool(match, referee_member(value, "damaged"), &into->damaged) &&
-           referee_read_bool(match, referee_member(value, "dead"), &into->dead) &&
-           referee_read_int(match, referee_member(value, "zone_position"), &into->zone_position);
-}
-
-static inline bool cardgame_read_card(referee_match* match, const referee_value* value, cardgame_card* into) {
-    const referee_value* tag = referee_member(value, "type");
-    if (referee_is_text(tag, "minion")) {
-        into->is = CARDGAME_CARD_MINION;
-        return cardgame_read_minion(match, value, &into->minion);
-    }
-    if (referee_is_text(tag, "spell")) {
-        into->is = CARDGAME_CARD_SPELL;
-        return cardgame_read_spell(match, value, &into->spell);
-    }
-    return false;
-}
-
-static inline bool cardgame_read_card_list(referee_match* match, const referee_value* value, cardgame_card_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (cardgame_card_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!cardgame_read_card(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool cardgame_read_target(referee_match* match, const referee_value* value, cardgame_target* into) {
-    const referee_value* tag = referee_member(value, "type");
-    if (referee_is_text(tag, "hero")) {
-        into->is = CARDGAME_TARGET_HERO;
-        return cardgame_read_hero(match, value, &into->hero);
-    }
-    if (referee_is_text(tag, "minion")) {
-        into->is = CARDGAME_TARGET_MINION;
-        return cardgame_read_minion(match, value, &into->minion);
-    }
-    return false;
-}
-
-static inline bool cardgame_read_target_list(referee_match* match, const referee_value* value,
-                                             cardgame_target_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (cardgame_target_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!cardgame_read_target(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool cardgame_read_game_state(referee_match* match, const referee_value* value,
-                                            cardgame_game_state* into) {
-    return cardgame_read_card_list(match, referee_member(value, "player_hand"), &into->player_hand) &&
-           cardgame_read_target_list(match, referee_member(value, "player_target"), &into->player_target) &&
-           cardgame_read_target_list(match, referee_member(value, "opponent_target"), &into->opponent_target) &&
-           referee_read_int(match, referee_member(value, "hero_health"), &into->hero_health) &&
-           referee_read_int(match, referee_member(value, "player_health"), &into->player_health) &&
-           referee_read_int(match, referee_member(value, "opponent_health"), &into->opponent_health) &&
-           referee_read_int(match, referee_member(value, "player_mana"), &into->player_mana) &&
-           referee_read_int(match, referee_member(value, "opponent_mana"), &into->opponent_mana) &&
-           referee_read_int(match, referee_member(value, "n_opponent_hand"), &into->n_opponent_hand);
-}
-
-static inline referee_value cardgame_write_int_list(referee_match* match, const cardgame_int_list* from) {
-    referee_value list = referee_new_list();
-    for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, referee_write_int(match, &from->items[i]));
-    return list;
-}
-
-static inline referee_value cardgame_write_maybe_int_list(referee_match* match, const cardgame_int_list* from) {
-    return from->items ? cardgame_write_int_list(match, from) : (referee_value){.kind = REFEREE_VALUE_NULL};
-}
-
-static inline referee_value cardgame_write_action(referee_match* match, const cardgame_action* from) {
-    referee_value list = referee_new_list();
-    referee_append(match, &list, referee_write_int(match, &from->action));
-    referee_append(match, &list, cardgame_write_maybe_int_list(match, &from->arguments));
-    return list;
-}
-
-static inline bool cardgame_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                        referee_value* result) {
-    const cardgame_bot* bot = match->bot;
-    if (strcmp(method, "start") == 0) {
-        if (bot->start) bot->start(match);
-        return true;
-    }
-    if (strcmp(method, "play") == 0 && bot->play) {
-        struct {
-            cardgame_game_state state;
-        } in;
-        if (!cardgame_read_game_state(match, referee_member(params, "state"), &in.state)) {
-            referee_fail(match, "%s: state is not what the rules say", method);
-        }
-        cardgame_action given = bot->play(match, &in.state);
-        *result = cardgame_write_action(match, &given);
-        return true;
-    }
-    if (strcmp(method, "end") == 0) {
-        struct {
-            bool victory;
-        } in;
-        if (!referee_read_bool(match, referee_member(params, "victory"), &in.victory)) {
-            referee_fail(match, "%s: victory is not what the rules say", method);
-        }
-        if (bot->end) bot->end(match, in.victory);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return cardgame_run(&bot); }`.
-static inline int cardgame_run(const cardgame_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "cardgame",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = cardgame_answer_call,
-                                        .bot = bot});
-}
+int cardgame_run(const cardgame_bot* bot);
+
+// Conversions, for tests.
+bool cardgame_read_buff(referee_match* match, const referee_value* value, cardgame_buff* into);
+bool cardgame_read_minion(referee_match* match, const referee_value* value, cardgame_minion* into);
+bool cardgame_read_spell(referee_match* match, const referee_value* value, cardgame_spell* into);
+bool cardgame_read_hero(referee_match* match, const referee_value* value, cardgame_hero* into);
+bool cardgame_read_game_state(referee_match* match, const referee_value* value, cardgame_game_state* into);
+referee_value cardgame_write_action(referee_match* match, const cardgame_action* from);

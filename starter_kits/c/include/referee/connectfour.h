@@ -4,31 +4,94 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
-enum { CONNECTFOUR_COLUMNS_COUNT = 7 };
-static const char* const CONNECTFOUR_COLUMNS[7] = {"A", "B", "C", "D", "E", "F", "G"};
 enum {
     CONNECTFOUR_ROWS = 6,
 };
-#define CONNECTFOUR_RED "🔴"
-#define CONNECTFOUR_YELLOW "🟡"
-#define CONNECTFOUR_FLIP "(╯°□°)╯︵ ┻━┻"
+
+typedef enum {
+    CONNECTFOUR_ACTION_TYPE_FLIP,
+    CONNECTFOUR_ACTION_TYPE_PUT_TOKEN,
+} connectfour_action_type;
+#define CONNECTFOUR_ACTION_TYPE_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* connectfour_action_type_text(connectfour_action_type action_type);
+
+// False if the value is no option.
+bool connectfour_read_action_type(referee_match* match, const referee_value* value, connectfour_action_type* into);
+
+typedef enum {
+    CONNECTFOUR_COLUMN_A,
+    CONNECTFOUR_COLUMN_B,
+    CONNECTFOUR_COLUMN_C,
+    CONNECTFOUR_COLUMN_D,
+    CONNECTFOUR_COLUMN_E,
+    CONNECTFOUR_COLUMN_F,
+    CONNECTFOUR_COLUMN_G,
+} connectfour_column;
+#define CONNECTFOUR_COLUMN_COUNT 7
+
+// The text on the wire; NULL for a number that is no option.
+const char* connectfour_column_text(connectfour_column column);
+
+// False if the value is no option.
+bool connectfour_read_column(referee_match* match, const referee_value* value, connectfour_column* into);
+
+typedef enum {
+    CONNECTFOUR_SIDE_RED,
+    CONNECTFOUR_SIDE_YELLOW,
+} connectfour_side;
+#define CONNECTFOUR_SIDE_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* connectfour_side_text(connectfour_side side);
+
+// False if the value is no option.
+bool connectfour_read_side(referee_match* match, const referee_value* value, connectfour_side* into);
+
+typedef enum {
+    CONNECTFOUR_WINNER_DRAW,
+    CONNECTFOUR_WINNER_RED,
+    CONNECTFOUR_WINNER_YELLOW,
+} connectfour_winner;
+#define CONNECTFOUR_WINNER_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* connectfour_winner_text(connectfour_winner winner);
+
+// False if the value is no option.
+bool connectfour_read_winner(referee_match* match, const referee_value* value, connectfour_winner* into);
+
+typedef struct {
+    bool present;
+    connectfour_column value;
+} connectfour_maybe_column;
 
 // An answer to `play`: a token dropped into a column, or the table flipped.
 typedef struct {
-    const char* action;  // putToken, or the flip in kaomoji
-    const char* column;  // where the token falls, for putToken only
+    connectfour_action_type action;  // putToken, or the flip in kaomoji
+    connectfour_maybe_column column;  // where the token falls, for putToken only
 } connectfour_action;
+
+typedef struct {
+    bool present;
+    connectfour_side value;
+} connectfour_maybe_side;
+
+typedef struct {
+    bool present;
+    connectfour_winner value;
+} connectfour_maybe_winner;
 
 // Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 typedef struct {
-    const char* youAre;  // your token; the first event
+    connectfour_maybe_side you_are;  // your token; the first event
     const char* id;  // the battle's id, with youAre
-    const char* player;  // the side that answered
+    connectfour_maybe_side player;  // the side that answered
     const referee_value* action;  // putToken, the flip, or whatever was sent
     const referee_value* column;  // the column, or whatever was sent
-    const char* winner;  // the last event
+    connectfour_maybe_winner winner;  // the last event
 } connectfour_arena_event;
 
 // A bot for Connect Four. A function that returns nothing may be left out.
@@ -45,63 +108,9 @@ typedef struct {
     void (*event)(referee_match* match, const connectfour_arena_event* event);
 } connectfour_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline referee_value connectfour_write_action(referee_match* match, const connectfour_action* from) {
-    referee_value object = referee_new_object();
-    referee_put(match, &object, "action", referee_write_text(match, &from->action));
-    referee_put_some(match, &object, "column", referee_write_text(match, &from->column));
-    return object;
-}
-
-static inline bool connectfour_read_arena_event(referee_match* match, const referee_value* value,
-                                                connectfour_arena_event* into) {
-    return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
-           referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
-           referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
-           referee_read_maybe_any(match, referee_member(value, "action"), &into->action) &&
-           referee_read_maybe_any(match, referee_member(value, "column"), &into->column) &&
-           referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
-}
-
-static inline bool connectfour_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                           referee_value* result) {
-    const connectfour_bot* bot = match->bot;
-    if (strcmp(method, "play") == 0 && bot->play) {
-        struct {
-            const char* id;
-        } in;
-        if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
-            referee_fail(match, "%s: id is not what the rules say", method);
-        }
-        connectfour_action given = bot->play(match, in.id);
-        *result = connectfour_write_action(match, &given);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
-static inline void connectfour_notice_event(referee_match* match, const char* method, const referee_value* params) {
-    const connectfour_bot* bot = match->bot;
-    if (strcmp(method, "event") == 0 && bot->event) {
-        struct {
-            connectfour_arena_event event;
-        } in;
-        if (!connectfour_read_arena_event(match, params, &in.event)) {
-            referee_fail(match, "%s: event is not what the rules say", method);
-        }
-        bot->event(match, &in.event);
-    }
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return connectfour_run(&bot); }`.
-static inline int connectfour_run(const connectfour_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "connectfour",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = connectfour_answer_call,
-                                        .notice = connectfour_notice_event,
-                                        .bot = bot});
-}
+int connectfour_run(const connectfour_bot* bot);
+
+// Conversions, for tests.
+referee_value connectfour_write_action(referee_match* match, const connectfour_action* from);
+bool connectfour_read_arena_event(referee_match* match, const referee_value* value, connectfour_arena_event* into);

@@ -4,30 +4,76 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
 enum {
     QUORIDOR_BOARD_LENGTH = 9,
     QUORIDOR_WALLS_EACH = 10,
 };
-#define QUORIDOR_FLIP "(╯°□°)╯︵ ┻━┻"
+
+typedef enum {
+    QUORIDOR_ACTION_TYPE_FLIP,
+    QUORIDOR_ACTION_TYPE_MOVE,
+    QUORIDOR_ACTION_TYPE_PUT_WALL,
+} quoridor_action_type;
+#define QUORIDOR_ACTION_TYPE_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* quoridor_action_type_text(quoridor_action_type action_type);
+
+// False if the value is no option.
+bool quoridor_read_action_type(referee_match* match, const referee_value* value, quoridor_action_type* into);
+
+typedef enum {
+    QUORIDOR_SIDE_FIRST,
+    QUORIDOR_SIDE_SECOND,
+} quoridor_side;
+#define QUORIDOR_SIDE_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* quoridor_side_text(quoridor_side side);
+
+// False if the value is no option.
+bool quoridor_read_side(referee_match* match, const referee_value* value, quoridor_side* into);
+
+typedef enum {
+    QUORIDOR_WINNER_DRAW,
+    QUORIDOR_WINNER_FIRST,
+    QUORIDOR_WINNER_SECOND,
+} quoridor_winner;
+#define QUORIDOR_WINNER_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* quoridor_winner_text(quoridor_winner winner);
+
+// False if the value is no option.
+bool quoridor_read_winner(referee_match* match, const referee_value* value, quoridor_winner* into);
 
 // An answer to `play`: the pawn moved (a jump too), a wall put, or the table flipped.
 typedef struct {
-    const char* action;  // move, putWall, or the flip in kaomoji
+    quoridor_action_type action;  // move, putWall, or the flip in kaomoji
     // move: the square to land on, e2; putWall: the square to the lower left of the wall's middle, then h or v: e3h. A
     // flip has none
     const char* position;
 } quoridor_action;
 
+typedef struct {
+    bool present;
+    quoridor_side value;
+} quoridor_maybe_side;
+
+typedef struct {
+    bool present;
+    quoridor_winner value;
+} quoridor_maybe_winner;
+
 // Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 typedef struct {
-    const char* youAre;  // your side; the first event
+    quoridor_maybe_side you_are;  // your side; the first event
     const char* id;  // the battle's id, with youAre
-    const char* player;  // the side that answered
+    quoridor_maybe_side player;  // the side that answered
     const referee_value* action;  // move, putWall, the flip, or whatever was sent
     const referee_value* position;  // the square or the wall, or whatever was sent
-    const char* winner;  // the last event
+    quoridor_maybe_winner winner;  // the last event
 } quoridor_arena_event;
 
 // A bot for Quoridor. A function that returns nothing may be left out.
@@ -44,63 +90,9 @@ typedef struct {
     void (*event)(referee_match* match, const quoridor_arena_event* event);
 } quoridor_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline referee_value quoridor_write_action(referee_match* match, const quoridor_action* from) {
-    referee_value object = referee_new_object();
-    referee_put(match, &object, "action", referee_write_text(match, &from->action));
-    referee_put_some(match, &object, "position", referee_write_text(match, &from->position));
-    return object;
-}
-
-static inline bool quoridor_read_arena_event(referee_match* match, const referee_value* value,
-                                             quoridor_arena_event* into) {
-    return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
-           referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
-           referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
-           referee_read_maybe_any(match, referee_member(value, "action"), &into->action) &&
-           referee_read_maybe_any(match, referee_member(value, "position"), &into->position) &&
-           referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
-}
-
-static inline bool quoridor_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                        referee_value* result) {
-    const quoridor_bot* bot = match->bot;
-    if (strcmp(method, "play") == 0 && bot->play) {
-        struct {
-            const char* id;
-        } in;
-        if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
-            referee_fail(match, "%s: id is not what the rules say", method);
-        }
-        quoridor_action given = bot->play(match, in.id);
-        *result = quoridor_write_action(match, &given);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
-static inline void quoridor_notice_event(referee_match* match, const char* method, const referee_value* params) {
-    const quoridor_bot* bot = match->bot;
-    if (strcmp(method, "event") == 0 && bot->event) {
-        struct {
-            quoridor_arena_event event;
-        } in;
-        if (!quoridor_read_arena_event(match, params, &in.event)) {
-            referee_fail(match, "%s: event is not what the rules say", method);
-        }
-        bot->event(match, &in.event);
-    }
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return quoridor_run(&bot); }`.
-static inline int quoridor_run(const quoridor_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "quoridor",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = quoridor_answer_call,
-                                        .notice = quoridor_notice_event,
-                                        .bot = bot});
-}
+int quoridor_run(const quoridor_bot* bot);
+
+// Conversions, for tests.
+referee_value quoridor_write_action(referee_match* match, const quoridor_action* from);
+bool quoridor_read_arena_event(referee_match* match, const referee_value* value, quoridor_arena_event* into);

@@ -4,28 +4,52 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
 enum {
     REANTICS_BOARD_LENGTH = 10,
+    REANTICS_FOOD_GOAL = 11,
+    REANTICS_UNDO = 3,
+};
+
+typedef enum {
     REANTICS_SETUP_PHASE_1 = 1,
     REANTICS_SETUP_PHASE_2 = 2,
     REANTICS_PLAY_PHASE = 3,
-    REANTICS_FOOD_GOAL = 11,
+} reantics_phase;
+
+// False if the value is no option.
+bool reantics_read_phase(referee_match* match, const referee_value* value, reantics_phase* into);
+
+typedef enum {
     REANTICS_QUEEN = 0,
     REANTICS_WORKER = 1,
     REANTICS_DRONE = 2,
     REANTICS_SOLDIER = 3,
     REANTICS_R_SOLDIER = 4,
+} reantics_ant_type;
+
+// False if the value is no option.
+bool reantics_read_ant_type(referee_match* match, const referee_value* value, reantics_ant_type* into);
+
+typedef enum {
     REANTICS_ANTHILL = -4,
     REANTICS_TUNNEL = -3,
     REANTICS_GRASS = -2,
     REANTICS_FOOD = -1,
+} reantics_construction_type;
+
+// False if the value is no option.
+bool reantics_read_construction_type(referee_match* match, const referee_value* value,
+                                     reantics_construction_type* into);
+
+typedef enum {
     REANTICS_MOVE_ANT = 0,
     REANTICS_BUILD = 1,
     REANTICS_END = 2,
-    REANTICS_UNDO = 3,
-};
+} reantics_move_type;
+
+// False if the value is no option.
+bool reantics_read_move_type(referee_match* match, const referee_value* value, reantics_move_type* into);
 
 // [x, y]: column 0-9 from the left, row 0-9 from the top
 typedef struct {
@@ -33,39 +57,28 @@ typedef struct {
     int y;
 } reantics_coord;
 
-static inline bool reantics_equal_coord(reantics_coord one, reantics_coord two) {
-    return one.x == two.x && one.y == two.y;
-}
-
-// For qsort and bsearch: by x, then y.
-static inline int reantics_compare_coord(const void* one, const void* two) {
-    const reantics_coord *a = one, *b = two;
-    if (a->x != b->x) return a->x < b->x ? -1 : 1;
-    return (a->y > b->y) - (a->y < b->y);
-}
-
-static inline size_t reantics_hash_coord(reantics_coord pair) {
-    return ((size_t)(unsigned)pair.x << 16 ^ (unsigned)pair.y) * 0x9e3779b1u;
-}
+bool reantics_equal_coord(reantics_coord one, reantics_coord two);
+int reantics_compare_coord(const void* one, const void* two);  // for qsort and bsearch: by x, then y
+size_t reantics_hash_coord(reantics_coord pair);
 
 // One ant.
 typedef struct {
     int id;  // stable for the whole game, never used again
     reantics_coord coords;
-    int type;  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
+    reantics_ant_type type;  // 0 queen, 1 worker, 2 drone, 3 soldier, 4 ranged soldier
     int player;  // the owner
     int health;  // health left
     bool carrying;  // carries a unit of food
-    bool hasMoved;  // has moved or was built in this turn
+    bool has_moved;  // has moved or was built in this turn
 } reantics_ant;
 
 // An anthill, tunnel, grass or food. Grass and food have no `player` and no `captureHealth`.
 typedef struct {
     reantics_coord coords;
-    int type;  // -4 anthill, -3 tunnel, -2 grass, -1 food
-    int movementCost;  // moves that it costs to enter: 2 for grass
+    reantics_construction_type type;  // -4 anthill, -3 tunnel, -2 grass, -1 food
+    int movement_cost;  // moves that it costs to enter: 2 for grass
     referee_maybe_int player;  // the owner of a building
-    referee_maybe_int captureHealth;  // turns until captured; an anthill at 0 loses
+    referee_maybe_int capture_health;  // turns until captured; an anthill at 0 loses
 } reantics_construction;
 
 typedef struct {
@@ -81,15 +94,20 @@ typedef struct {
 // A player's ants, buildings and food; the third inventory is neutral.
 typedef struct {
     int player;  // 0 player one, 1 player two, 2 neutral
-    int foodCount;  // units of food stored
+    int food_count;  // units of food stored
     reantics_ant_list ants;  // by absolute x, then y
     reantics_construction_list constrs;  // by absolute x, then y; neutral: as placed
 } reantics_inventory;
 
+typedef struct {
+    bool present;
+    reantics_construction_type value;
+} reantics_maybe_construction_type;
+
 // A tile that is not empty.
 typedef struct {
     referee_maybe_int ant;  // the ant's id
-    referee_maybe_int constr;  // the construction's type
+    reantics_maybe_construction_type constr;  // the construction's type
 } reantics_cell;
 
 typedef struct {
@@ -109,8 +127,8 @@ typedef struct {
 
 // The state in the frame of the player to move: its own side is y 0-3, the enemy's y 6-9.
 typedef struct {
-    int phase;  // 1 anthill, tunnel and grass; 2 food; 3 play
-    int whoseTurn;  // the seat of the player to move
+    reantics_phase phase;  // 1 anthill, tunnel and grass; 2 food; 3 play
+    int whose_turn;  // the seat of the player to move
     reantics_inventory_list inventories;  // player one, player two, neutral
     reantics_maybe_cell_list_list board;  // board[x][y], null = empty; left out by the option board=false
 } reantics_game_state;
@@ -120,16 +138,19 @@ typedef struct {
     size_t count;
 } reantics_coord_list;
 
-// A list with room for `most` items, of which none is there yet.
-static inline reantics_coord_list reantics_new_coord_list(referee_match* match, size_t most) {
-    return (reantics_coord_list){referee_allocate(match, most * sizeof(reantics_coord)), 0};
-}
+// An empty list with room for `capacity` items, until the call is answered.
+reantics_coord_list reantics_new_coord_list(referee_match* match, size_t capacity);
+
+typedef struct {
+    bool present;
+    reantics_ant_type value;
+} reantics_maybe_ant_type;
 
 // An answer to `getMove`.
 typedef struct {
-    int moveType;  // 0 move an ant, 1 build an ant, 2 end the turn
-    reantics_coord_list coordList;  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
-    referee_maybe_int buildType;  // 1: the ant's type, 1-4; else null
+    reantics_move_type move_type;  // 0 move an ant, 1 build an ant, 2 end the turn
+    reantics_coord_list coord_list;  // 0: the path, the ant's own tile first; 1: the own anthill; 2: null
+    reantics_maybe_ant_type build_type;  // 1: the ant's type, 1-4; else null
 } reantics_move;
 
 // A bot for ReAntics. A function that returns nothing may be left out.
@@ -141,231 +162,28 @@ typedef struct {
 
     // Phase 1: tiles on your side (y 0-3) for the anthill, the tunnel and nine grass, in this order. Phase 2: two tiles
     // on the enemy's side (y 6-9) for food.
-    reantics_coord_list (*getPlacement)(referee_match* match, const reantics_game_state* currentState);
+    reantics_coord_list (*get_placement)(referee_match* match, const reantics_game_state* current_state);
 
     // One action of your turn: move an ant, build an ant, or end the turn. Asked again until you end it.
-    reantics_move (*getMove)(referee_match* match, const reantics_game_state* currentState);
+    reantics_move (*get_move)(referee_match* match, const reantics_game_state* current_state);
 
     // The ant that has just moved must attack: name one of `enemyLocations`.
-    reantics_coord (*getAttack)(referee_match* match, const reantics_game_state* currentState,
-                                const reantics_ant* attackingAnt, reantics_coord_list enemyLocations);
+    reantics_coord (*get_attack)(referee_match* match, const reantics_game_state* current_state,
+                                 const reantics_ant* attacking_ant, reantics_coord_list enemy_locations);
 
     // The game is over. The answer is null; a fault here changes nothing.
-    void (*registerWin)(referee_match* match, bool hasWon);
+    void (*register_win)(referee_match* match, bool has_won);
 } reantics_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline bool reantics_read_coord(referee_match* match, const referee_value* value, reantics_coord* into) {
-    return referee_read_int(match, referee_item(value, 0), &into->x) &&
-           referee_read_int(match, referee_item(value, 1), &into->y);
-}
-
-static inline referee_value reantics_write_coord(referee_match* match, const reantics_coord* from) {
-    referee_value list = referee_new_list();
-    referee_append(match, &list, referee_new_int(from->x));
-    referee_append(match, &list, referee_new_int(from->y));
-    return list;
-}
-
-static inline bool reantics_read_ant(referee_match* match, const referee_value* value, reantics_ant* into) {
-    return referee_read_int(match, referee_member(value, "id"), &into->id) &&
-           reantics_read_coord(match, referee_member(value, "coords"), &into->coords) &&
-           referee_read_int(match, referee_member(value, "type"), &into->type) &&
-           referee_read_int(match, referee_member(value, "player"), &into->player) &&
-           referee_read_int(match, referee_member(value, "health"), &into->health) &&
-           referee_read_bool(match, referee_member(value, "carrying"), &into->carrying) &&
-           referee_read_bool(match, referee_member(value, "hasMoved"), &into->hasMoved);
-}
-
-static inline bool reantics_read_construction(referee_match* match, const referee_value* value,
-                                              reantics_construction* into) {
-    return reantics_read_coord(match, referee_member(value, "coords"), &into->coords) &&
-           referee_read_int(match, referee_member(value, "type"), &into->type) &&
-           referee_read_int(match, referee_member(value, "movementCost"), &into->movementCost) &&
-           referee_read_maybe_int(match, referee_member(value, "player"), &into->player) &&
-           referee_read_maybe_int(match, referee_member(value, "captureHealth"), &into->captureHealth);
-}
-
-static inline bool reantics_read_ant_list(referee_match* match, const referee_value* value, reantics_ant_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_ant_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_ant(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_read_construction_list(referee_match* match, const referee_value* value,
-                                                   reantics_construction_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_construction_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_construction(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_read_inventory(referee_match* match, const referee_value* value, reantics_inventory* into) {
-    return referee_read_int(match, referee_member(value, "player"), &into->player) &&
-           referee_read_int(match, referee_member(value, "foodCount"), &into->foodCount) &&
-           reantics_read_ant_list(match, referee_member(value, "ants"), &into->ants) &&
-           reantics_read_construction_list(match, referee_member(value, "constrs"), &into->constrs);
-}
-
-static inline bool reantics_read_cell(referee_match* match, const referee_value* value, reantics_cell* into) {
-    return referee_read_maybe_int(match, referee_member(value, "ant"), &into->ant) &&
-           referee_read_maybe_int(match, referee_member(value, "constr"), &into->constr);
-}
-
-static inline bool reantics_read_inventory_list(referee_match* match, const referee_value* value,
-                                                reantics_inventory_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_inventory_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_inventory(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_read_inventory_list3(referee_match* match, const referee_value* value,
-                                                 reantics_inventory_list* into) {
-    return reantics_read_inventory_list(match, value, into) && into->count == 3;
-}
-
-static inline bool reantics_read_maybe_cell(referee_match* match, const referee_value* value,
-                                            const reantics_cell** into) {
-    reantics_cell* there = referee_is_null(value) ? NULL : referee_allocate(match, sizeof *there);
-    *into = there && reantics_read_cell(match, value, there) ? there : NULL;
-    return true;
-}
-
-static inline bool reantics_read_maybe_cell_list(referee_match* match, const referee_value* value,
-                                                 reantics_maybe_cell_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_maybe_cell_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_maybe_cell(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_read_maybe_cell_list_list(referee_match* match, const referee_value* value,
-                                                      reantics_maybe_cell_list_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_maybe_cell_list_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_maybe_cell_list(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_read_maybe_maybe_cell_list_list(referee_match* match, const referee_value* value,
-                                                            reantics_maybe_cell_list_list* into) {
-    if (!reantics_read_maybe_cell_list_list(match, value, into)) *into = (reantics_maybe_cell_list_list){NULL, 0};
-    return true;
-}
-
-static inline bool reantics_read_game_state(referee_match* match, const referee_value* value,
-                                            reantics_game_state* into) {
-    return referee_read_int(match, referee_member(value, "phase"), &into->phase) &&
-           referee_read_int(match, referee_member(value, "whoseTurn"), &into->whoseTurn) &&
-           reantics_read_inventory_list3(match, referee_member(value, "inventories"), &into->inventories) &&
-           reantics_read_maybe_maybe_cell_list_list(match, referee_member(value, "board"), &into->board);
-}
-
-static inline referee_value reantics_write_coord_list(referee_match* match, const reantics_coord_list* from) {
-    referee_value list = referee_new_list();
-    for (size_t i = 0; i < from->count; ++i) referee_append(match, &list, reantics_write_coord(match, &from->items[i]));
-    return list;
-}
-
-static inline referee_value reantics_write_maybe_coord_list(referee_match* match, const reantics_coord_list* from) {
-    return from->items ? reantics_write_coord_list(match, from) : (referee_value){.kind = REFEREE_VALUE_NULL};
-}
-
-static inline referee_value reantics_write_move(referee_match* match, const reantics_move* from) {
-    referee_value object = referee_new_object();
-    referee_put(match, &object, "moveType", referee_write_int(match, &from->moveType));
-    referee_put_some(match, &object, "coordList", reantics_write_maybe_coord_list(match, &from->coordList));
-    referee_put_some(match, &object, "buildType", referee_write_maybe_int(match, &from->buildType));
-    return object;
-}
-
-static inline bool reantics_read_coord_list(referee_match* match, const referee_value* value,
-                                            reantics_coord_list* into) {
-    if (!value || value->kind != REFEREE_VALUE_LIST) return false;
-    *into = (reantics_coord_list){referee_allocate(match, value->count * sizeof *into->items), value->count};
-    for (size_t i = 0; i < value->count; ++i) {
-        if (!reantics_read_coord(match, &value->items[i], &into->items[i])) return false;
-    }
-    return true;
-}
-
-static inline bool reantics_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                        referee_value* result) {
-    const reantics_bot* bot = match->bot;
-    if (strcmp(method, "getPlacement") == 0 && bot->getPlacement) {
-        struct {
-            reantics_game_state currentState;
-        } in;
-        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
-            referee_fail(match, "%s: currentState is not what the rules say", method);
-        }
-        reantics_coord_list given = bot->getPlacement(match, &in.currentState);
-        *result = reantics_write_coord_list(match, &given);
-        return true;
-    }
-    if (strcmp(method, "getMove") == 0 && bot->getMove) {
-        struct {
-            reantics_game_state currentState;
-        } in;
-        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
-            referee_fail(match, "%s: currentState is not what the rules say", method);
-        }
-        reantics_move given = bot->getMove(match, &in.currentState);
-        *result = reantics_write_move(match, &given);
-        return true;
-    }
-    if (strcmp(method, "getAttack") == 0 && bot->getAttack) {
-        struct {
-            reantics_game_state currentState;
-            reantics_ant attackingAnt;
-            reantics_coord_list enemyLocations;
-        } in;
-        if (!reantics_read_game_state(match, referee_member(params, "currentState"), &in.currentState)) {
-            referee_fail(match, "%s: currentState is not what the rules say", method);
-        }
-        if (!reantics_read_ant(match, referee_member(params, "attackingAnt"), &in.attackingAnt)) {
-            referee_fail(match, "%s: attackingAnt is not what the rules say", method);
-        }
-        if (!reantics_read_coord_list(match, referee_member(params, "enemyLocations"), &in.enemyLocations)) {
-            referee_fail(match, "%s: enemyLocations is not what the rules say", method);
-        }
-        reantics_coord given = bot->getAttack(match, &in.currentState, &in.attackingAnt, in.enemyLocations);
-        *result = reantics_write_coord(match, &given);
-        return true;
-    }
-    if (strcmp(method, "registerWin") == 0) {
-        struct {
-            bool hasWon;
-        } in;
-        if (!referee_read_bool(match, referee_member(params, "hasWon"), &in.hasWon)) {
-            referee_fail(match, "%s: hasWon is not what the rules say", method);
-        }
-        if (bot->registerWin) bot->registerWin(match, in.hasWon);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return reantics_run(&bot); }`.
-static inline int reantics_run(const reantics_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "reantics",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = reantics_answer_call,
-                                        .bot = bot});
-}
+int reantics_run(const reantics_bot* bot);
+
+// Conversions, for tests.
+bool reantics_read_coord(referee_match* match, const referee_value* value, reantics_coord* into);
+referee_value reantics_write_coord(referee_match* match, const reantics_coord* from);
+bool reantics_read_ant(referee_match* match, const referee_value* value, reantics_ant* into);
+bool reantics_read_construction(referee_match* match, const referee_value* value, reantics_construction* into);
+bool reantics_read_inventory(referee_match* match, const referee_value* value, reantics_inventory* into);
+bool reantics_read_cell(referee_match* match, const referee_value* value, reantics_cell* into);
+bool reantics_read_game_state(referee_match* match, const referee_value* value, reantics_game_state* into);
+referee_value reantics_write_move(referee_match* match, const reantics_move* from);

@@ -4,26 +4,92 @@
 #pragma once
 
 #include <referee/wire.h>
-#include <string.h>
 
-enum { TICTACTOE_CELLS_COUNT = 9 };
-static const char* const TICTACTOE_CELLS[9] = {"NW", "N", "NE", "W", "C", "E", "SW", "S", "SE"};
-#define TICTACTOE_FLIP "(╯°□°)╯︵ ┻━┻"
+typedef enum {
+    TICTACTOE_ACTION_TYPE_FLIP,
+    TICTACTOE_ACTION_TYPE_PUT_SYMBOL,
+} tictactoe_action_type;
+#define TICTACTOE_ACTION_TYPE_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* tictactoe_action_type_text(tictactoe_action_type action_type);
+
+// False if the value is no option.
+bool tictactoe_read_action_type(referee_match* match, const referee_value* value, tictactoe_action_type* into);
+
+typedef enum {
+    TICTACTOE_CELL_NW,
+    TICTACTOE_CELL_N,
+    TICTACTOE_CELL_NE,
+    TICTACTOE_CELL_W,
+    TICTACTOE_CELL_C,
+    TICTACTOE_CELL_E,
+    TICTACTOE_CELL_SW,
+    TICTACTOE_CELL_S,
+    TICTACTOE_CELL_SE,
+} tictactoe_cell;
+#define TICTACTOE_CELL_COUNT 9
+
+// The text on the wire; NULL for a number that is no option.
+const char* tictactoe_cell_text(tictactoe_cell cell);
+
+// False if the value is no option.
+bool tictactoe_read_cell(referee_match* match, const referee_value* value, tictactoe_cell* into);
+
+typedef enum {
+    TICTACTOE_SYMBOL_O,
+    TICTACTOE_SYMBOL_X,
+} tictactoe_symbol;
+#define TICTACTOE_SYMBOL_COUNT 2
+
+// The text on the wire; NULL for a number that is no option.
+const char* tictactoe_symbol_text(tictactoe_symbol symbol);
+
+// False if the value is no option.
+bool tictactoe_read_symbol(referee_match* match, const referee_value* value, tictactoe_symbol* into);
+
+typedef enum {
+    TICTACTOE_WINNER_O,
+    TICTACTOE_WINNER_X,
+    TICTACTOE_WINNER_DRAW,
+} tictactoe_winner;
+#define TICTACTOE_WINNER_COUNT 3
+
+// The text on the wire; NULL for a number that is no option.
+const char* tictactoe_winner_text(tictactoe_winner winner);
+
+// False if the value is no option.
+bool tictactoe_read_winner(referee_match* match, const referee_value* value, tictactoe_winner* into);
+
+typedef struct {
+    bool present;
+    tictactoe_cell value;
+} tictactoe_maybe_cell;
 
 // An answer to `play`: a symbol put into an empty cell, or the table flipped.
 typedef struct {
-    const char* action;  // putSymbol, or the flip in kaomoji
-    const char* position;  // the cell, for putSymbol only
+    tictactoe_action_type action;  // putSymbol, or the flip in kaomoji
+    tictactoe_maybe_cell position;  // the cell, for putSymbol only
 } tictactoe_action;
+
+typedef struct {
+    bool present;
+    tictactoe_symbol value;
+} tictactoe_maybe_symbol;
+
+typedef struct {
+    bool present;
+    tictactoe_winner value;
+} tictactoe_maybe_winner;
 
 // Who you are, what `player` did, or who won. Check `player` first: with it, the other members are as sent.
 typedef struct {
-    const char* youAre;  // your symbol; the first event
+    tictactoe_maybe_symbol you_are;  // your symbol; the first event
     const char* id;  // the battle's id, with youAre
-    const char* player;  // the side that answered
+    tictactoe_maybe_symbol player;  // the side that answered
     const referee_value* action;  // putSymbol, the flip, or whatever was sent
     const referee_value* position;  // the cell, or whatever was sent
-    const char* winner;  // the last event
+    tictactoe_maybe_winner winner;  // the last event
 } tictactoe_arena_event;
 
 // A bot for Tic-tac-toe. A function that returns nothing may be left out.
@@ -40,63 +106,9 @@ typedef struct {
     void (*event)(referee_match* match, const tictactoe_arena_event* event);
 } tictactoe_bot;
 
-// What bots need not know: how all of this crosses the wire.
-
-static inline referee_value tictactoe_write_action(referee_match* match, const tictactoe_action* from) {
-    referee_value object = referee_new_object();
-    referee_put(match, &object, "action", referee_write_text(match, &from->action));
-    referee_put_some(match, &object, "position", referee_write_text(match, &from->position));
-    return object;
-}
-
-static inline bool tictactoe_read_arena_event(referee_match* match, const referee_value* value,
-                                              tictactoe_arena_event* into) {
-    return referee_read_maybe_text(match, referee_member(value, "youAre"), &into->youAre) &&
-           referee_read_maybe_text(match, referee_member(value, "id"), &into->id) &&
-           referee_read_maybe_text(match, referee_member(value, "player"), &into->player) &&
-           referee_read_maybe_any(match, referee_member(value, "action"), &into->action) &&
-           referee_read_maybe_any(match, referee_member(value, "position"), &into->position) &&
-           referee_read_maybe_text(match, referee_member(value, "winner"), &into->winner);
-}
-
-static inline bool tictactoe_answer_call(referee_match* match, const char* method, const referee_value* params,
-                                         referee_value* result) {
-    const tictactoe_bot* bot = match->bot;
-    if (strcmp(method, "play") == 0 && bot->play) {
-        struct {
-            const char* id;
-        } in;
-        if (!referee_read_text(match, referee_member(params, "id"), &in.id)) {
-            referee_fail(match, "%s: id is not what the rules say", method);
-        }
-        tictactoe_action given = bot->play(match, in.id);
-        *result = tictactoe_write_action(match, &given);
-        return true;
-    }
-    return (void)params, (void)result, false;
-}
-
-static inline void tictactoe_notice_event(referee_match* match, const char* method, const referee_value* params) {
-    const tictactoe_bot* bot = match->bot;
-    if (strcmp(method, "event") == 0 && bot->event) {
-        struct {
-            tictactoe_arena_event event;
-        } in;
-        if (!tictactoe_read_arena_event(match, params, &in.event)) {
-            referee_fail(match, "%s: event is not what the rules say", method);
-        }
-        bot->event(match, &in.event);
-    }
-}
-
 // Plays matches until the referee ends the program: `int main(void) { return tictactoe_run(&bot); }`.
-static inline int tictactoe_run(const tictactoe_bot* bot) {
-    return referee_serve(&(referee_bot){.name = bot->name,
-                                        .version = bot->version,
-                                        .game = "tictactoe",
-                                        .memory = bot->memory,
-                                        .begin = bot->begin,
-                                        .answer = tictactoe_answer_call,
-                                        .notice = tictactoe_notice_event,
-                                        .bot = bot});
-}
+int tictactoe_run(const tictactoe_bot* bot);
+
+// Conversions, for tests.
+referee_value tictactoe_write_action(referee_match* match, const tictactoe_action* from);
+bool tictactoe_read_arena_event(referee_match* match, const referee_value* value, tictactoe_arena_event* into);

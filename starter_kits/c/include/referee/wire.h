@@ -145,7 +145,7 @@ bool referee_read_bool(referee_match* match, const referee_value* value, bool* i
 bool referee_read_text(referee_match* match, const referee_value* value, const char** into);
 bool referee_read_any(referee_match* match, const referee_value* value, const referee_value** into);
 
-// Members that may be absent. `.buildType = referee_some(REANTICS_WORKER)` is one that is there.
+// Members that may be absent. `.build_type = referee_some(REANTICS_WORKER)` is one that is there.
 #define referee_some(...) {true, __VA_ARGS__}
 
 typedef struct {
