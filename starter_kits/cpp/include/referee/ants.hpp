@@ -75,8 +75,7 @@ inline Inventory& getCurrPlayerInventory(GameState& state) { return state.invent
 inline const Inventory& getEnemyInv(const GameState& state) { return state.inventories[1 - state.whoseTurn]; }
 inline Inventory& getEnemyInv(GameState& state) { return state.inventories[1 - state.whoseTurn]; }
 
-namespace detail {
-
+// A player's queen; null if she is dead or not yet placed.
 inline const Ant* queenOf(const Inventory& inventory) {
     for (const auto& ant : inventory.ants) {
         if (ant.type == AntType::QUEEN) return &ant;
@@ -84,12 +83,15 @@ inline const Ant* queenOf(const Inventory& inventory) {
     return nullptr;
 }
 
+// A player's anthill; null before it is placed.
 inline const Construction* anthillOf(const Inventory& inventory) {
     for (const auto& constr : inventory.constrs) {
         if (constr.type == ConstructionType::ANTHILL) return &constr;
     }
     return nullptr;
 }
+
+namespace detail {
 
 inline Ant* antOf(Inventory& inventory, Coord tile) {
     for (auto& ant : inventory.ants) {
@@ -112,9 +114,9 @@ constexpr Coord beside(Coord tile, Coord step) { return {tile.x + step.x, tile.y
 
 }  // namespace detail
 
-// The queen of the player to move; null: it has none.
+// The queen of the player to move; null if there is none.
 inline const Ant* getCurrPlayerQueen(const GameState& state) {
-    return detail::queenOf(getCurrPlayerInventory(state));
+    return queenOf(getCurrPlayerInventory(state));
 }
 
 // 1 if the player to move has won, 0 if its opponent has, else empty (section 6).
@@ -302,7 +304,7 @@ inline std::vector<Move> listAllMovementMoves(const GameState& state) {
 inline std::vector<Move> listAllBuildMoves(const GameState& state) {
     std::vector<Move> moves;
     const auto& own = getCurrPlayerInventory(state);
-    const auto* hill = detail::anthillOf(own);
+    const auto* hill = anthillOf(own);
     if (!hill || getAntAt(state, hill->coords)) return moves;
     for (const auto type : {AntType::WORKER, AntType::DRONE, AntType::SOLDIER, AntType::R_SOLDIER}) {
         if (own.foodCount >= statsOf(type).cost) moves.push_back({MoveType::BUILD, {{hill->coords}}, type});

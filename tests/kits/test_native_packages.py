@@ -1,0 +1,96 @@
+"""The C and C++ kits as packages: installed, and used by a program elsewhere."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from driving import Bot
+from kits import need, readme_bot
+
+from referee.games import registry
+from referee.harness.new import write as new
+from referee.harness.paths import KITS
+from referee.harness.programs.spec import Entrant
+from referee.protocol.messages import Encoding
+
+CONSUMER = """
+cmake_minimum_required(VERSION 3.16)
+project(consumer {language})
+find_package(referee_{kit} 0.1 REQUIRED)
+add_executable(bot bot.{kit})
+target_link_libraries(bot PRIVATE referee::{kit})
+"""
+LANGUAGES = {"c": "C", "cpp": "CXX"}
+LEAST_JSON = """
+cmake_minimum_required(VERSION 3.16)
+project(json CXX)
+add_library(nlohmann_json INTERFACE)
+add_library(nlohmann_json::nlohmann_json ALIAS nlohmann_json)
+install(TARGETS nlohmann_json EXPORT nlohmann_jsonTargets)
+install(EXPORT nlohmann_jsonTargets NAMESPACE nlohmann_json:: DESTINATION cmake)
+"""
+"""The target of the JSON library. Its headers are the system's."""
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> None:
+    """Runs a command, and shows its output if it fails."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=400,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def assert_plays(program: Path, tmp_path: Path) -> None:
+    """Checks that a program is a bot for ReAntics."""
+    with Bot(Entrant("bot", (str(program),), tmp_path), Encoding.MSGPACK, tmp_path / "log") as bot:
+        assert bot.initialize("reantics").name == "My bot"
+        assert bot.exit() == 0
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kit", LANGUAGES)
+def test_an_installed_library_is_found_by_cmake(kit: str, tmp_path: Path) -> None:
+    need(kit)
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not on this machine")
+    consumer, prefix = tmp_path / "consumer", tmp_path / "prefix"
+    run("cmake", "-S", KITS / kit, "-B", "build", cwd=tmp_path)
+    run("cmake", "--build", "build", "--target", f"referee_{kit}", "-j2", cwd=tmp_path)
+    run("cmake", "--install", "build", "--prefix", prefix, cwd=tmp_path)
+    consumer.mkdir()
+    (consumer / "CMakeLists.txt").write_text(CONSUMER.format(kit=kit, language=LANGUAGES[kit]), "utf-8")
+    (consumer / f"bot.{kit}").write_text(readme_bot(kit), "utf-8")
+    run("cmake", "-S", consumer, "-B", consumer / "build", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=tmp_path)
+    run("cmake", "--build", consumer / "build", cwd=tmp_path)
+    assert_plays(consumer / "build" / "bot", tmp_path)
+
+
+def test_the_cpp_kit_fetches_a_json_library_that_is_not_installed(tmp_path: Path) -> None:
+    """`FETCHCONTENT_SOURCE_DIR_JSON` takes the place of the download."""
+    need("cpp")
+    json = tmp_path / "json"
+    json.mkdir()
+    (json / "CMakeLists.txt").write_text(LEAST_JSON, "utf-8")
+    new.write(registry.game("reantics"), "cpp", tmp_path / "new")
+    for folder in (KITS / "cpp", tmp_path / "new"):
+        build = tmp_path / "builds" / folder.name
+        absent = "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON"
+        run("cmake", "-S", folder, "-B", build, absent, f"-DFETCHCONTENT_SOURCE_DIR_JSON={json}", cwd=tmp_path)
+        run(
+            "cmake",
+            "--build",
+            build,
+            "--target",
+            "bot" if folder.name == "new" else "my_reantics_bot",
+            "-j2",
+            cwd=tmp_path,
+        )
+        assert (build / "_deps" / "json-build").is_dir()
