@@ -20,7 +20,7 @@ BUILDS = {
     "go": "go build -buildvcs=false -o build/ ./...",
     "java": "./build.sh",
     "javascript": "./build.sh",
-    "rust": "cargo build --quiet --release --workspace",
+    "rust": "cargo build --quiet --release --workspace --lib --bins --examples",
 }
 """The command that builds everything in a kit. Each kit is built once."""
 CONFORMANCE = {
@@ -29,7 +29,7 @@ CONFORMANCE = {
     "go": ("{}/build/conformance",),
     "java": ("java", "@{}/java.args", "-cp", "{}/target/referee-kit.jar", "referee.kit.Conformance"),
     "javascript": ("node", "{}/dist/conformance.js"),
-    "rust": ("{}/target/release/conformance",),
+    "rust": ("{}/target/release/examples/conformance",),
     "python": (sys.executable, "{}/conformance.py"),
 }
 SUFFIXES = {

@@ -1,13 +1,14 @@
-"""The C and C++ kits as packages: installed, and used by a program elsewhere."""
+"""The C, C++ and Rust kits as packages: installed or packed, and used by a program elsewhere."""
 
 import os
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 from driving import Bot
-from kits import need, readme_bot
+from kits import built, need, readme_bot
 
 from referee.games import registry
 from referee.harness.new import write as new
@@ -94,3 +95,20 @@ def test_the_cpp_kit_fetches_a_json_library_that_is_not_installed(tmp_path: Path
             cwd=tmp_path,
         )
         assert (build / "_deps" / "json-build").is_dir()
+
+
+@pytest.mark.timeout(600)
+def test_the_crate_is_packed_and_builds_with_one_game(tmp_path: Path) -> None:
+    """Builds in the kit's own target folder, so that cargo need not compile the other crates again."""
+    need("rust")
+    target = built("rust") / "target"
+    pack = ("cargo", "package", "--quiet", "--offline", "--allow-dirty", "--no-verify", "--target-dir", target)
+    run(*pack, "--package", "referee-kit", cwd=KITS / "rust")
+    with tarfile.open(target / "package" / "referee-kit-0.1.0.crate") as crate:
+        crate.extractall(tmp_path, filter="data")
+    folder = tmp_path / "referee-kit-0.1.0"
+    assert {path.name for path in folder.iterdir()} >= {"Cargo.toml", "README.md", "src"}
+    one = ("--no-default-features", "--features", "tictactoe")
+    for features in ((), one):
+        flags = {"RUSTFLAGS": "-D warnings"} if features else {}
+        run("cargo", "check", "--quiet", "--offline", "--lib", *features, "--target-dir", target, cwd=folder, **flags)

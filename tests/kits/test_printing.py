@@ -175,7 +175,8 @@ def test_a_program_that_runs_no_bot_keeps_its_standard_output(program: Entrant) 
     assert stdout.startswith(b"buffered")
 
 
-def test_under_the_referee_no_print_reaches_the_wire(program: Entrant) -> None:
+@pytest.mark.parametrize("kit", sorted({*PROGRAMS} - {"rust"}), indirect=True)
+def test_under_the_referee_no_print_before_run_reaches_the_wire(program: Entrant) -> None:
     stdout, stderr = run(program, GREETING, environment() | {"AT_ONCE": "1"})
     assert (stdout.count(b"\n"), b"at once" in stdout) == (1, False)
     assert b"buffered+ at once" in stderr

@@ -81,11 +81,13 @@ pub fn get_curr_player_queen(state: &GameState) -> Option<&Ant> {
     queen_of(get_curr_player_inventory(state))
 }
 
-fn queen_of(inventory: &Inventory) -> Option<&Ant> {
+/// A player's queen, unless she is dead or not yet placed.
+pub fn queen_of(inventory: &Inventory) -> Option<&Ant> {
     inventory.ants.iter().find(|ant| ant.r#type == AntType::Queen)
 }
 
-fn anthill_of(inventory: &Inventory) -> Option<&Construction> {
+/// A player's anthill, once it is placed.
+pub fn anthill_of(inventory: &Inventory) -> Option<&Construction> {
     inventory.constrs.iter().find(|constr| constr.r#type == ConstructionType::Anthill)
 }
 

@@ -1,17 +1,20 @@
 //! A bot in Rust: the wire is hidden, the games have types.
 //!
 //! A bot implements the trait of its game, such as [`reantics::ReAnticsBot`], and its `main` is
-//! `run::<MyBot>("its name")`. This file is what a bot sees; `wire.rs` cuts and decodes frames, `server.rs` answers them,
+//! `run::<MyBot>("its name")`. Each game is a feature. This file is what a bot sees; `wire.rs` cuts and decodes frames, `server.rs` answers them,
 //! `pipes.rs` keeps prints off the wire, `error.rs` is what can go wrong, `games/` is generated, `grid.rs` helps on the map of AI Arena 21.
 
+#[cfg(feature = "reantics")]
 pub mod ants;
 mod error;
 mod games;
+#[cfg(feature = "aiarena21")]
 pub mod grid;
+#[cfg(feature = "aibg5")]
 pub mod hexgrid;
 mod pipes;
 mod server;
-#[cfg(test)]
+#[cfg(all(test, feature = "reantics", feature = "tictactoe"))]
 mod tests;
 mod wire;
 
@@ -19,6 +22,7 @@ use std::sync::{Arc, Mutex};
 
 /// For the bot's own luck: `Rng::with_seed(info.seed)`.
 pub use fastrand::Rng;
+#[allow(unused_imports)] // with no game
 pub use games::*;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::Serialize;
@@ -126,6 +130,7 @@ pub fn sent<T: Serialize>(result: T) -> Result<Value, Error> {
     Ok(serde_json::to_value(result)?)
 }
 
+#[allow(dead_code)] // with no game
 /// Reads a member that may be absent or null. A value of another type counts as absent too: some events show what a
 /// rival sent, and a rival may send anything. `Option<Value>` tells null from absent.
 fn optional<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
@@ -134,6 +139,7 @@ fn optional<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<O
 }
 
 /// A coordinate type: a pair of whole numbers, `[a, b]` on the wire.
+#[allow(unused_macros)]
 macro_rules! pair {
     ($(#[$doc:meta])* $name:ident($first:ident, $second:ident)) => {
         $(#[$doc])*
@@ -163,9 +169,11 @@ macro_rules! pair {
         }
     };
 }
+#[allow(unused_imports)]
 use pair;
 
 /// A choice among whole numbers: serde goes by way of these conversions.
+#[allow(unused_macros)]
 macro_rules! numbers {
     ($name:ident: $($option:ident),+) => {
         impl $name {
@@ -192,10 +200,12 @@ macro_rules! numbers {
         }
     };
 }
+#[allow(unused_imports)]
 use numbers;
 
 /// A choice among texts, of which serde makes functions that are not in a trait yet. Here they are, for texts alone:
 /// serde would take `{"NW": null}` too, and in MessagePack a number for a place in the list.
+#[allow(unused_macros)]
 macro_rules! texts {
     ($name:ident: $($option:ident),+) => {
         impl $name {
@@ -222,4 +232,5 @@ macro_rules! texts {
         }
     };
 }
+#[allow(unused_imports)]
 use texts;

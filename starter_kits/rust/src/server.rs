@@ -143,6 +143,7 @@ impl Server<'_> {
             None => choose(params.optional("encodings"))?,
         };
         self.playing = None; // the last match's bot ends before the next begins
+        #[cfg(feature = "reantics")]
         crate::ants::follow(&info);
         self.playing = Some((info.clone(), (self.program.fresh)(info)));
         self.agreed = Some(encoding);
