@@ -340,6 +340,21 @@ def scratch_variables(scratch: Path) -> dict[str, str]:
     return {"HOME": str(scratch), "TMPDIR": str(scratch)}
 
 
+JAVA_BYTES = 120 << 20
+"""Memory that a Java program takes outside of its heap: classes, compiled code and stacks."""
+
+
+def sized_command(argv: tuple[str, ...], memory_bytes: int | None) -> tuple[str, ...]:
+    """Returns the command with a heap for `java` that fits into the memory limit. A `-Xmx` of the bot's own still wins.
+
+    A JVM sizes its heap by the machine's memory, and collects no garbage before that heap is full.
+    """
+    if memory_bytes is None or Path(argv[0]).name != "java":
+        return argv
+    heap_bytes = max(memory_bytes // 4, memory_bytes - JAVA_BYTES)
+    return (argv[0], f"-Xmx{heap_bytes >> 10}k", *argv[1:])
+
+
 def start_hint(program: str) -> str:
     """Explains in brackets why the system cannot start an existing file; empty if the reason is not known.
 

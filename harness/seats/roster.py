@@ -23,7 +23,7 @@ from referee.harness.process.pipes import Pipes
 from referee.harness.process.stall_clock import stall_clock
 from referee.harness.process.transport import Transport
 from referee.harness.programs import build_cache
-from referee.harness.programs.spec import PREFIX, Entrant, environment, scratch_variables, start_hint
+from referee.harness.programs.spec import PREFIX, Entrant, environment, scratch_variables, sized_command, start_hint
 from referee.harness.seats.engine import EngineSeat
 from referee.harness.seats.program import Bot
 from referee.harness.seats.scratch_folders import ScratchFolders
@@ -182,7 +182,8 @@ class Roster(Struct, eq=False):
         env = self._environment | scratch_variables(scratch)
         try:
             sandbox = sandboxes.make(scratch, self._spawner.kept_group)
-            process = await self._spawner.start(entrant.argv, entrant.cwd, env, self._rlimits, sandbox)
+            argv = sized_command(entrant.argv, self.limits.memory_bytes)
+            process = await self._spawner.start(argv, entrant.cwd, env, self._rlimits, sandbox)
         except (OSError, RunError) as error:
             raise _not_started(entrant, error) from error
         process.scratch = scratch

@@ -7,10 +7,12 @@ import re
 import subprocess
 from pathlib import Path
 
+import msgspec
 import pytest
 from driving import NAMES, Bot
-from kits import WriteBot, built
+from kits import WriteBot, built, readme_bot
 
+from referee.harness.match.series import Outcome
 from referee.harness.paths import KITS
 from referee.protocol.messages import Encoding, ErrorObject
 
@@ -47,7 +49,7 @@ public class Odd extends Bot {
     @Override public Object call(String method, Params params) throws Exception {
         switch (method) {
             case "match": return List.of(match.game(), match.seat(), match.names(), match.seed(),
-                match.limits().get("processes").asInt(), match.limits().get("scratch_bytes").asLong());
+                match.limits().processes(), match.limits().callMs() == null, match.limits().scratchBytes());
             case "luck": return luck;
             case "surrogate": return "\\ud83d";
             case "object": return Arrays.asList(1, Map.of("a", new Object()));
@@ -65,7 +67,7 @@ public class Odd extends Bot {
 def test_a_failing_bot_goes_on_answering(encoding: Encoding, written: WriteBot, tmp_path: Path) -> None:
     with Bot(written("java", "Odd", ODD), encoding, tmp_path / "log") as bot:
         assert bot.initialize(game="anything", seat=1, seed=2**63 - 5).name == "Odd"
-        assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5, 7, 1 << 33]
+        assert bot.call("match") == ["anything", 1, [*NAMES], 2**63 - 5, 7, True, 1 << 33]
         for method in ("object", "deep", "bare", "object"):
             failure = bot.call(method)
             assert isinstance(failure, ErrorObject)
@@ -85,6 +87,36 @@ def test_the_seed_repeats_the_bots_luck(encoding: Encoding, written: WriteBot, t
             bot.initialize("anything", seed=seed)
             draws.append(bot.call("luck"))
     assert draws[0] == draws[1] != draws[2]
+
+
+HUNGRY = """
+    private static final byte[][] KEPT = new byte[160][];
+
+    public Move getMove(GameState state) {
+        for (int i = 0; i < KEPT.length; i++) {
+            KEPT[i] = new byte[1 << 20];
+        }
+        System.out.println("heap " + (Runtime.getRuntime().maxMemory() >> 20));
+"""
+
+
+def test_the_heap_fits_the_memory_limit_of_the_match(tmp_path: Path) -> None:
+    """A bot that needs 160 MiB plays within 320 MiB, and gets an OutOfMemoryError within 160 MiB."""
+    source = readme_bot("java").replace("Sleeper", "Hungry")
+    source = source.replace("    public Move getMove(GameState state) {", HUNGRY)
+    (tmp_path / "Hungry.java").write_text(source, "utf-8")
+    command = ["referee", "--game", "reantics", "--draw-after", "5", "--call-time", "5s", "--json", "--memory"]
+    ended = []
+    for limit in ("320MiB", "160MiB"):
+        argv = [*command, limit, "./Hungry.java", "@random"]
+        done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        (verdict,) = msgspec.json.decode(done.stdout, type=Outcome).matches
+        ended.append((verdict.result.reason, "Java heap space" in str(verdict.faults)))
+        if limit == "320MiB":
+            assert verdict.seats[0].stderr is not None
+            heap = int((tmp_path / verdict.seats[0].stderr).read_text("utf-8").split()[1])
+            assert 160 < heap < 320
+    assert ended == [("draw_limit", False), ("error", True)]
 
 
 def test_a_build_without_changes_is_quick_and_writes_nothing() -> None:

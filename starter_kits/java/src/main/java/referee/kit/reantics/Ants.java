@@ -105,11 +105,13 @@ public final class Ants {
         return queenOf(getCurrPlayerInventory(state));
     }
 
-    private static Optional<Ant> queenOf(Inventory inventory) {
+    /** The queen of a side. */
+    public static Optional<Ant> queenOf(Inventory inventory) {
         return inventory.ants().stream().filter(ant -> ant.type() == AntType.QUEEN).findFirst();
     }
 
-    private static Optional<Construction> anthillOf(Inventory inventory) {
+    /** The anthill of a side. */
+    public static Optional<Construction> anthillOf(Inventory inventory) {
         return inventory.constrs().stream().filter(constr -> constr.type() == ConstructionType.ANTHILL).findFirst();
     }
 
