@@ -129,6 +129,8 @@ def game_of(bots: Sequence[str], game: str | None) -> Game:
     if len(names) > 1:
         raise UsageError(f"the bots are for {' and '.join(sorted(names))}; choose one with --game")
     if not names:
+        if bots and bots[0] in registry.names():
+            raise UsageError(f"no game is named: use --game {bots[0]}")
         raise UsageError(
             'no game is named: use --game GAME (`referee games` lists them), or game = "GAME" in a bot.toml'
         )

@@ -267,8 +267,7 @@ def _path(spec: str, game: str | None) -> Build:
         raise UsageError("no bot is named; expected a path, @NAME or cmd:COMMAND LINE")
     path = Path(spec).expanduser()
     if not os.path.exists(path):
-        hint = "; a name in front of = is not empty and has no /" if "=" in spec else ""
-        raise UsageError(f"no bot at {spec!r}: there is no such file or folder{hint}")
+        raise UsageError(f"no bot at {spec!r}: there is no such file or folder{_meant(spec, game)}")
     path = path.resolve()
     if game is not None and (bot := original_spec.bot_in(path, game)) is not None:
         return _agent(original_spec.Original(bot, root=path if path.is_dir() else None), game)
@@ -278,9 +277,30 @@ def _path(spec: str, game: str | None) -> Build:
         return lambda context: Entrant(path.stem, SOURCES[path.suffix](path, context), path.parent)
     if not os.access(path, os.X_OK):
         known = " ".join(sorted(SOURCES))
-        raise UsageError(f"{spec} is neither executable nor a source file that can be run by its suffix ({known})")
+        program = INTERPRETERS.get(path.suffix, "PROGRAM")
+        raise UsageError(
+            f"{spec} is neither executable nor a source file of a known language ({known}); use "
+            f"cmd:'{program} {spec}', or give it a first line such as #!/usr/bin/env {program} and chmod +x"
+        )
     name = path.stem if path.suffix[1:].isalpha() else path.name  # `mybot.exe`, but `mybot-1.0`
     return lambda context: Entrant(name, (str(path),), path.parent)
+
+
+INTERPRETERS = {".lua": "lua", ".rb": "ruby", ".pl": "perl", ".php": "php", ".jl": "julia", ".r": "Rscript"} | {
+    ".sh": "sh",
+    ".tcl": "tclsh",
+}
+"""The interpreter of source files that do not run by their suffix, for the advice about them."""
+
+
+def _meant(spec: str, game: str | None) -> str:
+    """Returns the end of the message about a missing path: what the user probably meant."""
+    if "=" in spec:
+        return "; a name in front of = is not empty and has no /"
+    if spec in registry.names():
+        return f"; {spec} is a game, so use --game {spec}"
+    near = get_close_matches(spec, opponents(game), 1, 0.8)
+    return f"; did you mean @{near[0]}?" if near else ""
 
 
 def _folder(folder: Path, spec: str, game: str | None) -> Build:

@@ -33,6 +33,7 @@ FAULTY = "greet(); put('C'); call(); print('where am I?', file=sys.stderr); sys.
 def run(arena: Arena, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs a command line in the arena's folder, next to these bots; returns exit code, standard output and error."""
     monkeypatch.chdir(arena.folder)
+    (arena.folder / "bot.lua").write_text("print(1)")
     for name, body in (("winner", WINNER), ("loser", LOSER), ("faulty", FAULTY)):
         arena.bot(body, name=name)
 
@@ -330,6 +331,23 @@ def test_help_has_every_argument_with_choices_and_defaults(run: Run) -> None:
         (("games", "tictactoo"), "unknown game 'tictactoo'; did you mean tictactoe?"),
         (("repro", "a", "b", "c"), "c: unexpected argument; see `referee repro --help`"),
         (("--game", "tictactoe", "winner.py", "@randm"), "unknown opponent '@randm'; did you mean @random?"),
+        (
+            ("--game", "tictactoe", "winner.py", "random"),
+            "no bot at 'random': there is no such file or folder; did you mean @random?",
+        ),
+        (("play", "tictactoe", "winner.py", "loser.py"), "no game is named: use --game tictactoe"),
+        (("play", "--game", "tictactoe", "tictactoe", "winner.py"), "tictactoe is a game, so use --game tictactoe"),
+        (("play", "--game", "tictactow", "winner.py", "loser.py"), "unknown game 'tictactow'; did you mean tictactoe?"),
+        (
+            ("play", "--game", "tictactoe", "winner.py", "bot.lua"),
+            "use cmd:'lua bot.lua', or give it a first line such as",
+        ),
+        (("pllay", *MATCH), "there is no command 'pllay'; did you mean `referee play`?"),
+        (("tournament", "rnu"), "there is no command 'rnu'; did you mean `referee tournament run`?"),
+        (
+            ("tournament", "--game", "tictactoe"),
+            "`referee tournament` needs a command: add, merge, page, replay, run, show",
+        ),
         (("chekc", "winner.py"), "there is no command 'chekc'; did you mean `referee check`?"),
         ((*MATCH, "--swap"), "--swap exchanges the seats in every second game: it needs --games 2 or more"),
         (
