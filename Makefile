@@ -43,13 +43,12 @@ lint: $(READY)
 bench: $(READY) toolchains
 	$(BIN)/python -m referee.benchmarks
 
-# Generates schemas, bindings, reference pages and the man page from the types and the command line.
+# Generates schemas, bindings and pages from the types.
 kits: $(READY)
 	$(BIN)/python -m referee.tools.schemas
 	$(BIN)/python -m referee.tools.kits
 	$(BIN)/python -m referee.tools.helpers
 	$(BIN)/python -m referee.tools.pages
-	$(BIN)/python -m referee.tools.manual
 	$(BIN)/python -m referee.tools.viewer
 
 # Builds the pages as a static site in build/site. A broken link is an error.
@@ -75,6 +74,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c '$(NEW_ENOUGH)'
 	$(PYTHON) -m venv .venv
 	$(PIP) --editable '.[dev]'
+	@$(BIN)/python -m referee.tools.manual
 	@mkdir -p .venv/share/man/man1 && ln -sf ../../../../docs/referee.1 .venv/share/man/man1/referee.1
 	@touch $(CORE) $@
 

@@ -6,6 +6,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -40,6 +41,21 @@ def build_viewer() -> None:
             return
 
 
+MANUAL = "docs/referee.1"
+
+
+def build_manual() -> list[str]:
+    """Writes the man page and the reference of the command line, unless they are there. Returns the man page if it is.
+
+    An isolated build lacks the referee's dependencies, and leaves out both. `make setup` writes them before.
+    """
+    if not Path(MANUAL).exists() and Path("tools", "manual.py").exists():
+        made = subprocess.run([sys.executable, "-m", "referee.tools.manual"], capture_output=True)
+        if made.returncode != 0:
+            print("the man page is left out: the referee's dependencies are not installed; `make setup` writes it")
+    return [MANUAL] if Path(MANUAL).exists() else []
+
+
 class BuildWithData(build_py):
     """Also builds the viewer and copies the data."""
 
@@ -67,4 +83,8 @@ class SourceWithViewer(sdist):
         super().run()
 
 
-setup(cmdclass={"build_py": BuildWithData, "sdist": SourceWithViewer})
+packed = {"bdist_wheel", "sdist"} & set(sys.argv)
+setup(
+    cmdclass={"build_py": BuildWithData, "sdist": SourceWithViewer},
+    data_files=[("share/man/man1", build_manual())] if packed else [],
+)

@@ -23,6 +23,8 @@ import pytest
 from referee.games import registry
 from referee.harness import installed
 from referee.harness.new import write as new
+from referee.tools import generated
+from referee.tools.manual import manual_files
 from referee.tools.toolchains import missing
 
 pytestmark = pytest.mark.slow
@@ -75,6 +77,7 @@ def source(shared: Path) -> Path:
     ignore = shutil.ignore_patterns("build", "dist", "node_modules", "target", "__pycache__", ".*_cache", "static")
     with made_once(folder) as first:
         if first:
+            generated.main(manual_files(), [])
             for name in OURS:
                 shutil.copytree(ROOT / name, folder / name, ignore=ignore, symlinks=name == "referee")
             for name in ("LICENSE", "README.md", "pyproject.toml", "setup.py"):

@@ -12,7 +12,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from referee.tools import generated
 from referee.tools.generated import ROOT
+from referee.tools.manual import manual_files
 
 TARGET = Path("build/site")
 PATTERNS = (
@@ -99,6 +101,7 @@ def build(target: Path) -> int:
     """Builds the site. Every warning is an error: a link that leads nowhere, a page in no menu."""
     from sphinx.cmd.build import build_main  # an extra, `referee[docs]`, that nothing else needs
 
+    generated.main(manual_files(), [])
     with tempfile.TemporaryDirectory(prefix="referee-site-") as scratch:
         staged(Path(scratch))
         conf = "\n".join(f"{name} = {value!r}" for name, value in SETTINGS.items())

@@ -131,6 +131,34 @@ def manual(app: App) -> str:
     return "\n".join(lines) + "\n"
 
 
+def reference(app: App) -> str:
+    """Returns the page of the reference about the command line, in Markdown."""
+    lines = ["# Command line", "", "`referee COMMAND --help` prints the same, `--all` included.", ""]
+    lines += [f"- [`{each.name}`](#{each.name.replace(' ', '-')})" for each in topics(app)]
+    for command in topics(app):
+        lines += ["", f"## {command.name}", "", "```text", *command.usage, "```"]
+        for paragraph in command.paragraphs:
+            lines += ["", _markdown(paragraph)]
+        for title, entries in (command.groups | command.more | {"Commands": command.commands}).items():
+            if entries:
+                lines += ["", f"| {title} | |", "| --- | --- |"]
+                lines += [f"| `{_cell(entry)}` | {_markdown(_cell(text))} |" for entry, text in entries.items()]
+    lines += ["", "## Exit codes", "", "| Code | Meaning |", "| --- | --- |"]
+    lines += [f"| {code} | {_cell(text)} |" for code, text in MEANINGS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown(text: str) -> str:
+    """Returns a text in which only its code is marked: `<`, `*` and `_` are escaped elsewhere."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 def topics(app: App, *words: str) -> Iterator[Topic]:
     """Yields the topics of all commands below this one."""
     for name in topic(app, words).commands:

@@ -6,7 +6,7 @@ import pytest
 from cyclopts import App
 
 from referee.games import registry
-from referee.harness.cli.help import commands, explained, topic
+from referee.harness.cli.help import commands, explained, reference, topic, topics
 from referee.harness.cli.limit_options import BUILDS, LIMITS, LimitOptions
 from referee.harness.cli.main import app, main
 from referee.harness.errors import UsageError
@@ -54,6 +54,14 @@ def test_play_gate_and_tournament_run_have_options_beyond_the_short_help() -> No
     for words in (("play",), ("gate",), ("tournament", "run")):
         of = topic(app, words)
         assert len(listed(explained(of, 100, False))) == MOST < len(listed(explained(of, 100, True)))
+
+
+def test_the_reference_has_every_option_and_every_name_of_a_limit() -> None:
+    page = reference(app)
+    for command in topics(app):
+        (section,) = [part for part in page.split("\n## ") if part.startswith(f"{command.name}\n")]
+        for entry in [each for group in (*command.groups.values(), *command.more.values()) for each in group]:
+            assert f"| `{entry}` |".replace("|", "\\|")[1:-2] in section
 
 
 @pytest.mark.parametrize("words", COMMANDS[1:], ids=" ".join)

@@ -20,7 +20,6 @@ from referee.tools.helpers import vector_files
 from referee.tools.kits import python
 from referee.tools.kits.__main__ import binding_files
 from referee.tools.kits.shapes import Binding, Many, Maybe, Pair, Ref, Scalar
-from referee.tools.manual import manual_files
 from referee.tools.pages import page_files
 from referee.tools.schemas import dump, schema_files
 from referee.tools.viewer import viewer_files
@@ -45,7 +44,7 @@ def as_sent(value: Any) -> Any:
 
 
 def test_the_generated_files_are_up_to_date() -> None:
-    made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files(), **manual_files()}
+    made = {**schema_files(), **binding_files(), **page_files(), **viewer_files(), **vector_files()}
     for path, content in made.items():
         assert (generated.ROOT / path).read_bytes() == content.encode(), f"{path} is stale: make it again"
 

@@ -105,7 +105,7 @@ def test_the_heap_fits_the_memory_limit_of_the_match(tmp_path: Path) -> None:
     source = readme_bot("java").replace("Sleeper", "Hungry")
     source = source.replace("    public Move getMove(GameState state) {", HUNGRY)
     (tmp_path / "Hungry.java").write_text(source, "utf-8")
-    command = ["referee", "--game", "reantics", "--draw-after", "5", "--call-time", "5s", "--json", "--memory"]
+    command = ["referee", "--game", "reantics", "--set", "draw_after=5", "--call-time", "5s", "--json", "--memory"]
     ended = []
     for limit in ("320MiB", "160MiB"):
         argv = [*command, limit, "./Hungry.java", "@random"]
