@@ -600,6 +600,7 @@ def test_the_github_action_runs_its_steps(
         "GITHUB_ACTIONS": "true",
         "GITHUB_ACTION_PATH": str(copy),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_OUTPUT": str(tmp_path / "outputs"),
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads it as true
@@ -630,6 +631,9 @@ def test_the_github_action_runs_its_steps(
         assert summary.startswith(f"### {shown} at tictactoe: passed\n"), "the summary of the check comes first"
         assert summary.endswith((work / "gate.md").read_text())
         assert " at Tic\\-tac\\-toe: " in summary
+        result = {"@advanced": "accepted", "Old=@advanced": "rejected"}
+        expected_result = result.get(given["bot"]) or result.get(given["against"]) or "inconclusive"
+        assert f"result={expected_result}\n" in (tmp_path / "outputs").read_text()
 
 
 def filled(value: str, inputs: dict[str, str]) -> str:

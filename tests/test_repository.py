@@ -1,0 +1,124 @@
+"""The files that a host of repositories reads: workflows, templates, the action, containers."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from referee.harness.programs.packages import ITEMS, KITS
+
+ROOT = Path(__file__).resolve().parent.parent
+HIDDEN = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob(".*.yaml")]
+YAML = sorted([*HIDDEN, ROOT / "action.yml", ROOT / "CITATION.cff", ROOT / ".clang-format"])
+WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def loaded(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", YAML, ids=lambda path: path.name)
+def test_every_yaml_file_is_a_mapping(path: Path) -> None:
+    assert isinstance(loaded(path), dict)
+
+
+def test_there_is_a_workflow_for_tests_lint_docs_kits_and_releases() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["docs", "kits", "lint", "release", "test"]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_may_only_read_and_its_make_targets_exist(path: Path) -> None:
+    workflow = loaded(path)
+    assert workflow["permissions"] == {"contents": "read"}
+    targets = set(re.findall(r"^(\w+):(?!=)", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for job in workflow["jobs"].values():
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step), step
+            for words in re.findall(r"^make ((?:\w+ ?)+)", step.get("run", ""), re.MULTILINE):
+                assert set(words.replace("ARGS", "").split()) <= targets, step
+
+
+def test_only_the_jobs_of_a_release_and_of_the_pages_get_more_permissions() -> None:
+    jobs = {(path.stem, name): job for path in WORKFLOWS for name, job in loaded(path)["jobs"].items()}
+    more = {key: job["permissions"] for key, job in jobs.items() if "permissions" in job}
+    assert more == {
+        ("docs", "publish"): {"pages": "write", "id-token": "write"},
+        ("release", "publish"): {"id-token": "write"},
+        ("release", "announce"): {"contents": "write"},
+    }
+    assert "password" not in (ROOT / ".github" / "workflows" / "release.yml").read_text(), "trusted publishing"
+
+
+def release_check(name: str, repository: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the step of a release that compares tag and address."""
+    steps = loaded(ROOT / ".github" / "workflows" / "release.yml")["jobs"]["build"]["steps"]
+    (script,) = [step["run"] for step in steps if step.get("name", "").startswith("Compare")]
+    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    env = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "GITHUB_SERVER_URL": "https://github.com",
+        "GITHUB_REPOSITORY": repository,
+        "GITHUB_REF_NAME": name,
+    }
+    return subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True)
+
+
+def test_a_release_needs_the_tag_of_its_version_and_the_address_of_the_project(tmp_path: Path) -> None:
+    place, tag = PROJECT["urls"]["Repository"].removeprefix("https://github.com/"), f"v{PROJECT['version']}"
+    assert release_check(tag, place, tmp_path).returncode == 0
+    for name, repository in (("v9.9.9", place), (tag, "someone/else")):
+        done = release_check(name, repository, tmp_path)
+        assert done.returncode == 1 and "expected" in done.stderr
+
+
+def test_the_citation_has_the_version_and_the_address_of_the_project() -> None:
+    citation = loaded(ROOT / "CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["version"] == PROJECT["version"]
+    assert citation["repository-code"] == PROJECT["urls"]["Repository"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in PROJECT["authors"]]
+
+
+def test_dependabot_looks_into_folders_that_exist() -> None:
+    for update in loaded(ROOT / ".github" / "dependabot.yml")["updates"]:
+        for folder in update.get("directories", [update.get("directory")]):
+            assert (ROOT / folder.strip("/")).is_dir()
+
+
+def test_every_field_of_an_issue_form_has_a_label() -> None:
+    for path in ROOT.glob(".github/ISSUE_TEMPLATE/*.yml"):
+        form = loaded(path)
+        if path.stem != "config":
+            assert {"name", "description", "body"} <= form.keys()
+            assert all(field["attributes"]["label"] for field in form["body"])
+
+
+def test_the_action_names_its_tag_and_every_output_comes_from_a_step() -> None:
+    text, action = (ROOT / "action.yml").read_text(), loaded(ROOT / "action.yml")
+    assert f"@v{PROJECT['version']}`" in text
+    assert action["branding"].keys() == {"icon", "color"}
+    steps = {step["id"] for step in action["runs"]["steps"] if "id" in step}
+    used = [re.search(r"steps\.(\w+)\.outputs\.\w+", output["value"]) for output in action["outputs"].values()]
+    assert {found[1] for found in used if found} == steps == {"check", "gate"}
+
+
+def test_the_image_with_all_toolchains_has_the_packages_of_every_kit() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    needed = {ITEMS[name].debian for kit in KITS.values() for name in kit.items} - {"golang-go"}
+    (listed,) = re.findall(r"--no-install-recommends (.*?)&&", text.replace("\\\n", ""), re.DOTALL)
+    assert needed <= set(listed.split())
+    assert f"golang:{'.'.join(map(str, ITEMS['go'].minimum))}-" in text, "Debian's is too old"
+
+
+def test_the_development_container_runs_targets_of_make() -> None:
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    targets = container["postCreateCommand"].partition("make ")[2].split()
+    done = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
