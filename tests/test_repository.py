@@ -122,3 +122,9 @@ def test_the_development_container_runs_targets_of_make() -> None:
     targets = container["postCreateCommand"].partition("make ")[2].split()
     done = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "action.yml"])
+def test_the_pages_that_a_policy_names_exist(name: str) -> None:
+    named = re.findall(r"(?:\]\(|\b)((?:docs/[\w./-]+|[A-Z_]+)\.md)\b", (ROOT / name).read_text())
+    assert named and [page for page in named if not (ROOT / page).is_file()] == []
