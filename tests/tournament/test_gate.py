@@ -11,7 +11,7 @@ import pytest
 
 from referee.harness.errors import UsageError
 from referee.harness.tournament.gate import Decision, Game, Gate, Report, Terms, Unit, checked
-from referee.harness.tournament.reports.gate_report import junit, lines, markdown, warnings
+from referee.harness.tournament.reports.gate_report import junit, lines, markdown, sentence, warnings
 from referee.harness.tournament.statistics.score import Sample, expected, llr
 
 ACCEPTED, REJECTED, INCONCLUSIVE = Decision.ACCEPTED, Decision.REJECTED, Decision.INCONCLUSIVE
@@ -306,9 +306,24 @@ def test_the_report_warns_of_repeats_and_faults() -> None:
     assert warnings(run) == ["faults count as the rules say: 2 of new, 0 of old"]
 
 
+def test_markdown_begins_with_the_outcome_in_a_sentence() -> None:
+    groups = [seed_group(1, 0)] * 35 + [*[seed_group(1, 1)] * 4, seed_group(0, 0)] * 3
+    undecided = finished(Terms(max_games=100), groups)
+    assert undecided.decision is Decision.INCONCLUSIVE and undecided.strength is not None
+    elo = undecided.strength.elo
+    assert markdown(undecided).startswith(
+        f"Probably better: {elo.value:+.0f} Elo, 95 % between {elo.low:+.0f} and {elo.high:+.0f}; "
+        "not proven within 100 games.\n\n### "
+    )
+    worse = finished(Terms(), [seed_group(0, 0)] * 200)
+    assert worse.decision is Decision.REJECTED
+    assert sentence(worse).startswith("Not better: -∞ Elo, 95 % between -∞ and ")
+    assert sentence(finished(Terms(), [])) == "Undecided: no game counts"
+
+
 def test_markdown_escapes_names() -> None:
     text = markdown(finished(Terms(), [seed_group(1, 1)] * 8, names=("a*b*\n```\n# <b>@you", "old")))
-    head, *_ = text.splitlines()
+    head = text.splitlines()[2]
     assert head == r"### a\*b\*  \`\`\`  \# \<b\>\@you against old at Tic\-tac\-toe: inconclusive".replace("  ", " ")
     assert text.count("```\n") == 2
 

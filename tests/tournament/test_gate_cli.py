@@ -40,7 +40,8 @@ def test_a_better_bot_is_accepted_in_all_reports(run: Run, tmp_path: Path) -> No
     first, *figures = out.splitlines()
     assert first == "Tic-tac-toe: New against Old: accepted   (seed 3)"
     text = (tmp_path / "deep" / "pr.md").read_text()
-    assert text.startswith("### New against Old at Tic\\-tac\\-toe: accepted\n")
+    assert text.startswith("Better: +")
+    assert text.index("; proven to be above +0 Elo within ") < text.index("\n\n### New")
     assert all(line in text for line in figures)
     assert [line[:5] for line in figures[:3]] == ["Elo  ", "nElo ", "LOS  "] and figures[2] == "LOS   | 100.00 %"
     assert figures[2] in (tmp_path / "gate.xml").read_text()

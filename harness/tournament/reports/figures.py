@@ -7,7 +7,7 @@ from referee.harness.tournament.statistics.score import Interval, Strength
 
 def interval(figure: Interval, form: str = ".1f") -> str:
     """Formats like `12.3 [3.1, 21.6]`, with a question mark for an unknown end."""
-    value, low, high = (_number(number, form) for number in (figure.value, figure.low, figure.high))
+    value, low, high = (number(each, form) for each in (figure.value, figure.low, figure.high))
     return f"{value} [{low}, {high}]"
 
 
@@ -21,7 +21,8 @@ def los(strength: Strength) -> str:
     return "?" if strength.los is None else f"{100 * strength.los:.2f} %"
 
 
-def _number(value: float | None, form: str) -> str:
+def number(value: float | None, form: str) -> str:
+    """Formats a number, an infinite one as `∞`, an unknown one as `?`."""
     if value is None:
         return "?"
     return f"{value:{form}}" if math.isfinite(value) else "∞" if value > 0 else "-∞"

@@ -5,11 +5,13 @@ from xml.etree import ElementTree
 
 from referee.harness.markdown import escaped
 from referee.harness.tournament.gate import Decision, Report, Unit
-from referee.harness.tournament.reports.figures import interval, los
+from referee.harness.tournament.reports.figures import interval, los, number
 from referee.protocol.text import printable
 
 FAILED = "the run failed"
 """Stands instead of a decision."""
+LIKELY = 0.9
+"""The likelihood of superiority from which an undecided bot is called probably better."""
 
 
 def lines(run: Report) -> list[str]:
@@ -60,23 +62,50 @@ def warnings(run: Report) -> list[str]:
     return texts
 
 
+def sentence(run: Report) -> str:
+    """Returns the outcome in a sentence.
+
+    For example `Probably better: +63 Elo, 95 % between +16 and +113; not proven within 100 games`.
+    """
+    unit, strength = run.terms.unit, run.strength
+    if strength is None:
+        return "Undecided: no game counts"
+    los = 0.5 if strength.los is None else strength.los
+    if unit is Unit.POINTS:
+        figure = f"{100 * run.share:.1f} % of the points"
+        bounds = f"{50 + run.terms.low:g} %", f"{50 + run.terms.high:g} %"
+        los = 0.5 if run.terms.bets and not run.wealth[0] > run.wealth[1] else los
+    else:
+        measured, name = (strength.nelo, "normalised Elo") if unit is Unit.NELO else (strength.elo, "Elo")
+        value, low, high = (number(each, "+.0f") for each in (measured.value, measured.low, measured.high))
+        figure = f"{value} {name}, 95 % between {low} and {high}"
+        bounds = f"{run.terms.low:+g} {name}", f"{run.terms.high:+g} {name}"
+    if run.decision is Decision.ACCEPTED:
+        return f"Better: {figure}; proven to be above {bounds[0]} within {run.games:,} games"
+    if run.decision is Decision.REJECTED:
+        return f"Not better: {figure}; proven to be below {bounds[1]} within {run.games:,} games"
+    tendency = "Probably better" if los >= LIKELY else "Probably worse" if los <= 1 - LIKELY else "Undecided"
+    return f"{tendency}: {figure}; not proven within {run.games:,} games"
+
+
 def markdown(run: Report) -> str:
-    """Returns Markdown for a pull request, with the decision as its heading."""
+    """Returns Markdown for a pull request: the decision as its heading, the outcome in a sentence, then the figures."""
     notes = [f"> {escaped(warning)}" for warning in warnings(run)]
     minutes, seconds = divmod(round(run.duration_s), 60)
     played = f"Seed {run.seed}, {minutes} min {seconds} s."
-    return _page(run.game, (run.new, run.old), run.decision, lines(run), [*notes, played])
+    return _page(run.game, (run.new, run.old), run.decision, f"{sentence(run)}.", lines(run), [*notes, played])
 
 
 def markdown_of_failure(game: str, names: tuple[str, str], why: str) -> str:
     """Returns Markdown for a run that failed. `names` are of the new bot and the old one."""
-    return _page(game, names, FAILED, why.splitlines(), [])
+    return _page(game, names, FAILED, "", why.splitlines(), [])
 
 
-def _page(game: str, names: tuple[str, str], end: str, summary: list[str], notes: list[str]) -> str:
+def _page(game: str, names: tuple[str, str], end: str, sentence: str, summary: list[str], notes: list[str]) -> str:
     new, old = map(escaped, names)
     block = "\n".join(["```", *(printable(line).replace("`", "'") for line in summary), "```"])
-    return "\n\n".join([f"### {new} against {old} at {escaped(game)}: {end}", block, *notes]) + "\n"
+    heading = f"### {new} against {old} at {escaped(game)}: {end}"
+    return "\n\n".join(filter(None, [sentence, heading, block, *notes])) + "\n"
 
 
 def junit(run: Report) -> bytes:
