@@ -45,8 +45,8 @@ def check_bot(
 ) -> int:
     """Checks a bot before it is handed in: every call, seat and encoding, pipes, limits and whole matches.
 
-    Exit codes: 0 passed, 1 refused (also if the build fails), 2 usage error, 3 the check itself failed (a missing
-    compiler, a program that cannot be started).
+    Exit codes: 0 passed, 1 refused (also if the bot is missing or cannot be built), 2 usage error, 3 the check itself
+    failed (a missing compiler, a program that cannot be started).
 
     Args:
         bot: As for a match, or a zip file of a bot's folder. NAME= before it names the bot.
@@ -62,16 +62,19 @@ def check_bot(
     for name in only:
         if name not in RULES:
             raise UsageError(f"--only {name}: no such rule; the rules are {', '.join(RULES)}")
+    command, started, spec = setup.command(checked, chaos=chaos), monotonic(), bot
     with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
-        spec = bot_in(bot, Path(scratch), checked.name)
-        check_seats([spec], checked.name, every_seat=True)
-        path, started = path_of(spec), monotonic()
-        command = setup.command(checked, chaos=chaos)
-        origin = Origin(bot, path if path.is_dir() else path.parent, command)
         try:
+            spec = bot_in(bot, Path(scratch), checked.name)
+            check_seats([spec], checked.name, every_seat=True)
+            origin = _origin(bot, spec, command)
             program, build_note = _build(spec, checked, limits)
-        except BuildError as error:  # a finding like any other
-            report = not_built(checked, seed, _name(spec), error, origin, monotonic() - started)
+        except (BuildError, UsageError) as error:  # the submission is missing or broken: a finding like any other
+            if str(path_of(bot)).startswith("@"):
+                raise  # a built-in opponent, which nobody has submitted
+            failed = error if isinstance(error, BuildError) else BuildError(bot, str(error))
+            seconds = monotonic() - started
+            report = not_built(checked, seed, _name(spec), failed, _origin(bot, spec, command), seconds)
         else:
             request = Check(checked, program, seed, options, limits, time, chaos, origin, frozenset(only), build_note)
             report = run(_check, request)
@@ -83,6 +86,11 @@ def check_bot(
         raise SoFar(error, report, shown) from error
     print_result(report, shown, json)
     return PLAYED if accepted else AT_FAULT
+
+
+def _origin(bot: str, spec: str, command: tuple[str, ...]) -> Origin:
+    path = path_of(spec)
+    return Origin(bot, path if path.is_dir() else path.parent, command)
 
 
 def _build(spec: str, game: Game, limits: Limits) -> tuple[Entrant, str]:

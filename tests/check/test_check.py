@@ -342,7 +342,6 @@ def test_on_github_the_findings_are_annotations(
 @pytest.mark.parametrize(
     ("argv", "code", "words"),
     [
-        (("nobody.py",), 2, "no bot at 'nobody.py'"),
         (("@nobody",), 2, "unknown opponent '@nobody'"),
         (("@BASE_AI_O",), 2, "@BASE_AI_O plays tictactoe at seat 0 only"),
         (("correct.py", "--limit", "startup=none"), 2, "this limit cannot be switched off"),
@@ -472,19 +471,25 @@ def test_a_zip_file_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
 def test_a_zip_file_without_bot_toml_is_refused(command: Callable[..., tuple[int, str, str]]) -> None:
     with zipfile.ZipFile("bot.zip", "w") as archive:
         archive.writestr("mine/bot.py", "print('hello')")
-    message = "referee: bot.zip: has no bot.toml, which says how to build and run the bot\n"
-    assert command("bot.zip")[::2] == (2, message)
+    code, out, _ = command("bot.zip")
+    assert code == 1 and "error builds: bot.zip: has no bot.toml, which says how to build and run the bot\n" in out
     with zipfile.ZipFile("bot.zip", "a") as archive:
         archive.writestr("mine/inner/bot.toml", "")
-    message = "referee: bot.zip: has mine/inner/bot.toml; bot.toml belongs at the top, or in the only folder\n"
-    assert command("bot.zip")[2].startswith(message)
+    message = "error builds: bot.zip: has mine/inner/bot.toml; bot.toml belongs at the top, or in the only folder\n"
+    assert message in command("bot.zip")[1]
 
 
-def test_a_file_that_is_no_zip_file_is_a_usage_error(command: Callable[..., tuple[int, str, str]]) -> None:
+def test_a_missing_bot_has_a_report_for_other_programs_too(command: Callable[..., tuple[int, str, str]]) -> None:
+    assert command("nobody.py", "--junit", "check.xml", "--sarif", "check.sarif")[0] == 1
+    for file in ("check.xml", "check.sarif"):
+        assert "no bot at 'nobody.py'" in Path(file).read_text()
+
+
+def test_a_file_that_is_no_zip_file_is_refused(command: Callable[..., tuple[int, str, str]]) -> None:
     Path("bot.zip").write_bytes(b"PK\x03\x04 and so on")
-    code, _, err = command("bot.zip")
-    assert code == 2
-    assert "bot.zip: cannot be unpacked: File is not a zip file" in err
+    code, out, _ = command("bot.zip")
+    assert code == 1
+    assert "bot.zip: cannot be unpacked: File is not a zip file" in out
 
 
 # Bots that do not compile.
