@@ -31,6 +31,8 @@ from referee.protocol.text import printable, quote
 
 MOST_FORGIVEN = 10
 """Most core wait that a call is forgiven, as a multiple of its limit."""
+IDLE_SHARE = 0.25
+"""A bot that has not answered its greeting seems to wait if it used less CPU time than this share of its limit."""
 KEPT_FRAMES = 12
 """Frames that are kept for fault reports."""
 KEPT_PIECES = 64
@@ -257,6 +259,9 @@ class Bot(Seat):
     def _explained(self, late: Fault) -> Fault:
         """Adds to a time-out what has come: half a line, or nothing from a bot that still speaks the old encoding."""
         rest, why = self.wire.unread.strip(), ""
+        cpu_s = self.program.account(brief=True).usage.cpu_s
+        if not self.greeted and not rest and cpu_s < IDLE_SHARE * self.limits.startup_s:
+            why = "; it wrote nothing and used little CPU time: did you flush standard output?"
         if rest:
             why = ", perhaps its line has no end" if self.wire.encoding is Encoding.JSON else ""
             why = f"; what it wrote is no whole frame{why}: {quote(rest)}"

@@ -24,6 +24,7 @@ from msgspec import Struct
 from rich.console import Console
 from scripted import GRACE_S, HEARD, Arena
 
+from referee.games import registry
 from referee.games.contract import FaultKind
 from referee.games.game import TimeControl
 from referee.harness.cli.reports.verdict import verdict as report
@@ -110,7 +111,7 @@ def conditions(played: Played) -> list[str]:
     if granted_s is None:
         granted_s = wanted.call_s if "timeout" in wanted.kinds else 0.0
     shown = io.StringIO()
-    Console(file=shown, width=400, soft_wrap=True).print(report(verdict, "match"))
+    Console(file=shown, width=400, soft_wrap=True).print(report(verdict, registry.game(verdict.game)))
     readmes = [(Path(fault.bundle) / "README.txt").read_text() for fault in verdict.faults if fault.bundle]
     record = Path(str(verdict.replay)).read_text()
     texts = [shown.getvalue(), msgspec.json.encode(verdict).decode(), record, *readmes]

@@ -2,7 +2,7 @@
 
 #: kind = "timeout"
 #: method = "initialize"
-#: detail = "no answer within 0.8 s"
+#: detail = "no answer within 0.8 s…"
 #: granted_s = 0.8
 #: [limits]
 #: startup_s = 0.8
