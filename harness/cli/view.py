@@ -26,7 +26,9 @@ TOKEN_VARIABLE = "REFEREE_VIEW_TOKEN"
 """Holds a token with which open pages continue after a restart."""
 
 
-def view(place: Path = REPLAYS, *, bind: str = "127.0.0.1", port: int = 0, no_browser: bool = False) -> int:
+def view(
+    place: Path = REPLAYS, *, bind: str = "127.0.0.1", port: int = 0, no_browser: bool = False, projector: bool = False
+) -> int:
     """Shows matches in a browser, including running ones. Ctrl-C ends it.
 
     Args:
@@ -34,14 +36,16 @@ def view(place: Path = REPLAYS, *, bind: str = "127.0.0.1", port: int = 0, no_br
         bind: The address to listen on. To watch from another machine, open the link that is printed.
         port: The port; 0 means any free port.
         no_browser: Print the link only, and open no browser.
+        projector: Play one finished match after another for a hall, large and dark. Of a tournament: the games between
+            the first two of its standings.
     """
     need_web("referee view")
     from referee.harness.web import server
 
-    replays = _replays(place)
+    replays = _final(place) if projector else _replays(place)
     listening = server.listen(bind, port)
     with suppress(Ended, KeyboardInterrupt):
-        run(_serve, replays, listening, not no_browser)
+        run(_serve, replays, listening, not no_browser, "projector" if projector else "")
     return PLAYED
 
 
@@ -72,14 +76,29 @@ def _replays(place: Path) -> "ReplayList":
     return LedgerShelf(place) if (place / ledger.LINES).is_dir() else replay_list(place)
 
 
-async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool) -> None:
+def _final(place: Path) -> "ReplayList":
+    """Returns the games of a tournament's final, or all replays of another place."""
+    from referee.harness.tournament.model import read_plan
+    from referee.harness.tournament.reports.standings import standings
+    from referee.harness.tournament.store import reader
+    from referee.harness.tournament.store.ledger import PLAN
+    from referee.harness.web.replay_list import Among
+
+    replays = _replays(place)
+    if not (place / PLAN).is_file():
+        return replays
+    rows = standings(read_plan(place / PLAN), reader.read(place), chances=False).rows
+    return Among(replays, frozenset(row.name for row in rows[:2]))
+
+
+async def _serve(replays: "ReplayList", listening: socket.socket, opens: bool, mode: str) -> None:
     from referee.harness.web import guard, server
     from referee.harness.web.app import Rights, Viewer
 
     token = os.environ.get(TOKEN_VARIABLE) or guard.new_token()
     if len(token) < 40:
         raise UsageError(f"{TOKEN_VARIABLE} has {len(token)} characters; a token needs at least 40")
-    viewer = Viewer(replays, {token: Rights()})
+    viewer = Viewer(replays, {token: Rights()}, mode)
     host, port = listening.getsockname()[:2]
     app = guard.Guarded(viewer.app, guard.allowed_hosts(host, port))
     url = guard.link(host, port, token)

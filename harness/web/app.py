@@ -40,7 +40,7 @@ LINES = "application/jsonl; charset=utf-8"
 
 
 def document(mode: str = "") -> Response:
-    """Returns the page in a mode of the script (`viewer/src/main.tsx`): "" or "screen"."""
+    """Returns the page in a mode of the script (`viewer/src/main.tsx`): "", "screen" or "projector"."""
     return Response(_PAGE.replace("{mode}", mode and f" data-{mode}"), media_type="text/html")
 
 
@@ -70,8 +70,10 @@ class Viewer:
 
     nursery: trio.Nursery
 
-    def __init__(self, replays: ReplayList, tokens: Mapping[str, Rights]) -> None:
+    def __init__(self, replays: ReplayList, tokens: Mapping[str, Rights], mode: str = "") -> None:
         self.replays = replays
+        self.mode = mode
+        """The page's, as in `document`."""
         self.tokens = tokens
         self.bell = Bell()
         self._followed: dict[tuple[int, Eyes], FollowedReplay] = {}
@@ -100,7 +102,7 @@ class Viewer:
         return self.tokens[token]
 
     async def _page(self, request: Request) -> Response:
-        return document()
+        return document(self.mode)
 
     async def _nothing(self, request: Request) -> Response:
         return Response(status_code=204)

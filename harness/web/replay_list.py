@@ -111,6 +111,20 @@ class ReplayList(ABC):
         """Returns the replay of that number; None if there is none."""
 
 
+class Among(ReplayList):
+    """The replays of another list in which all of these players sit; all replays if there is none."""
+
+    def __init__(self, replays: ReplayList, names: frozenset[str]) -> None:
+        self._replays, self._names = replays, names
+
+    def entries(self) -> list[Entry]:
+        entries = self._replays.entries()
+        return [entry for entry in entries if self._names.issubset(entry.names)] or entries
+
+    def source(self, number: int) -> ReplaySource | None:
+        return self._replays.source(number)
+
+
 class FileList(ReplayList):
     """Single files, added one by one."""
 

@@ -3,6 +3,7 @@ import { listen } from "./keys";
 import { Reader } from "./match";
 import { follow, place } from "./place";
 import { Player } from "./player";
+import { projector } from "./projector";
 import { screen } from "./screen";
 import { served } from "./served";
 import "./style.css";
@@ -19,6 +20,7 @@ const PAINTED_MS = 100;
 async function main(): Promise<void> {
   const root = document.querySelector("#app")!;
   if (root.hasAttribute("data-screen")) return screen(root);
+  if (root.hasAttribute("data-projector")) return projector(root);
   if (!document.querySelector("#data")) return served(root);
   const reader = new Reader();
   const player = new Player(reader.match);

@@ -7,7 +7,7 @@ import type { Json } from "./patch";
 
 /** Time for turns that were played before a pause to arrive. */
 const UNDER_WAY_MS = 200;
-const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
+export const SPEEDS = [1, 2, 4, 8, 16, 32, 64];
 
 /** A condition to pause at: a number of one seat. */
 export interface Condition {

@@ -236,7 +236,6 @@ interface WalkerProps extends Ant {
 
 /** An ant. Where it can go is shown on hover and on focus. */
 function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, reach, point, focus }: WalkerProps) {
-  const [left, top] = [x * SIZE, y * SIZE];
   const looked = reach && {
     tabIndex: 0,
     "aria-description": reach.length > 0 ? `can go to ${reach.join(" ")}` : "can go nowhere",
@@ -247,15 +246,21 @@ function Walker({ id, coords: [x, y], type, player, health, carrying, hasMoved, 
   };
   const label = `${ANTS[type]} of seat ${player} on ${x},${y}, health ${health}${carrying ? ", carries food" : ""}`;
   return (
-    <g role="img" aria-label={label} class={hasMoved ? "moved" : ""} {...looked}>
-      <circle class={`piece seat-${player}`} cx={left + 24} cy={top + 24} r={15} />
-      <text class="letter" x={left + 24} y={top + 29}>
+    <g
+      role="img"
+      aria-label={label}
+      class={hasMoved ? "walker moved" : "walker"}
+      style={{ transform: `translate(${x * SIZE}px, ${y * SIZE}px)` }}
+      {...looked}
+    >
+      <circle class={`piece seat-${player}`} cx={24} cy={24} r={15} />
+      <text class="letter" x={24} y={29}>
         {LETTERS[type]}
       </text>
-      <text class="small" x={left + 6} y={top + 13}>
+      <text class="small" x={6} y={13}>
         {health}
       </text>
-      {carrying && <circle class="food" cx={left + 38} cy={top + 12} r={6} />}
+      {carrying && <circle class="food" cx={38} cy={12} r={6} />}
     </g>
   );
 }
