@@ -285,6 +285,8 @@ def write_page(
     reader: Reader = Reader.PUBLIC,
     bot: str | None = None,
     viewed: int | None = None,
+    title: str = "",
+    organiser: str = "",
 ) -> int:
     """Writes a web site of plain files: standings, head-to-head results, and a page per bot with its games and replays.
 
@@ -295,6 +297,8 @@ def write_page(
             organiser: everything.
         bot: The name of the bot whose author is the reader.
         viewed: How many of each bot's last games get a page with the viewer. Default: 10 where the viewer is installed.
+        title: The contest's name. Default: the game and the format.
+        organiser: Who organises it.
     """
     from referee.harness.tournament.reports import site  # a template engine takes 60 ms to load
 
@@ -305,7 +309,7 @@ def write_page(
     if bot is not None and bot not in names:
         raise UsageError(f"there is no bot {bot!r}; there are {', '.join(names)}")
     where = folder / f"page-{reader}" if to is None else to
-    files = site.write(plan, folder, where, reader, bot, viewed)
+    files = site.write(plan, folder, where, reader, bot, viewed, title, organiser)
     out.print(f"{files} files in {where}")
     return PLAYED
 

@@ -61,6 +61,25 @@ def test_every_link_leads_to_a_file_and_every_replay_verifies(contest: Path, tmp
         verify(Replay(record))  # packed, as the site has it
 
 
+def test_the_standings_have_a_title_a_podium_and_names_without_hashes(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "page", contest, "--title", "Spring <Cup>", "--organiser", "The Robotics Club")
+    site = contest / "page-public"
+    page = (site / "index.html").read_text()
+    assert "<h1>Spring &lt;Cup&gt;</h1>" in page and "Organised by The Robotics Club" in page
+    assert len(re.findall(r'<li class="(?:first|second|third)">', page)) == 3
+    assert not re.search(r">(ann|bob|cid)@", page) and ">ann</a>" in page
+    notes = re.findall(r'<p class="note">(.*?)</p>', page)
+    assert notes and all(note.endswith(".") for note in notes)
+
+
+def test_a_fault_leads_to_its_game(contest: Path, tmp_path: Path) -> None:
+    tournament(tmp_path, "page", contest, "--viewed", "0")
+    pages = (page.read_text() for page in (contest / "page-public" / "bots").glob("*.html"))
+    (page,) = (page for page in pages if "<h2>Faults</h2>" in page)
+    faults = re.findall(r"<p><strong>illegal</strong>.*?</p>", page)
+    assert faults and all('href="../games/' in fault for fault in faults)
+
+
 def test_the_public_site_has_no_standard_error_and_no_commands(contest: Path, tmp_path: Path) -> None:
     tournament(tmp_path, "page", contest)
     read = texts(contest / "page-public")

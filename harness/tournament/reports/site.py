@@ -8,6 +8,7 @@ import gzip
 import shutil
 import time
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -59,9 +60,12 @@ def write(
     reader: Reader = Reader.PUBLIC,
     bot: str | None = None,
     viewed: int | None = None,
+    title: str = "",
+    organiser: str = "",
 ) -> int:
     """Writes the site to `to` and returns the number of its files; for an author, the pages of the bot of that name.
 
+    `title` heads the pages, by default the game and the format.
     `viewed` of each bot's last games get a page with the viewer, by default `VIEWED` where the viewer is installed.
     Raises RunError if the site cannot be written.
     """
@@ -71,6 +75,7 @@ def write(
     if viewed is None:
         viewed = VIEWED if viewer.is_there() else 0
     site = _Site(plan, folder, to, reader, result, viewed)
+    site.title, site.organiser = title or site.title, organiser
     try:
         for part in ("bots", "games"):
             shutil.rmtree(to / part, ignore_errors=True)
@@ -113,12 +118,20 @@ class _Site:
         self._pages = jinja2.Environment(
             loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
         )
-        self._pages.filters |= {"file": _file, "bar": _bar, "rating": rating, "percent": "{:.0%}".format}
+        self._pages.filters |= {
+            "file": _file,
+            "bar": _bar,
+            "rating": rating,
+            "percent": "{:.0%}".format,
+            "shade": _shade,
+            "sentence": _sentence,
+        }
         names = {entry.ident: entry.name for entry in plan.bots}
         self._pages.filters["ending"] = lambda line: reason_of(
             plan.game, Result(line.r, line.p, line.why), [names.get(ident, ident) for ident in line.b]
         )
         self._pages.globals |= {"plan": plan, "standings": result, "names": names}
+        self.organiser = ""
         self.title = f"{registry.game(plan.game).title}, {plan.format}"
 
     def index(self) -> None:
@@ -128,10 +141,12 @@ class _Site:
             "index.html",
             "index.html",
             title=self.title,
+            organiser=self.organiser,
+            podium=[row for row in self.result.rows if row.games and row.rank <= 3][:3],
             summary=summary(self.result),
             updated=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
             headers=columns,
-            cells=[cells(row, columns) for row in self.result.rows],
+            cells=[_without_hash(row, cells(row, columns)) for row in self.result.rows],
         )
 
     def bot(self, row: Row, bot: _Bot) -> None:
@@ -148,6 +163,8 @@ class _Site:
             bot=bot,
             idents={entry.name: entry.ident for entry in self.plan.bots},
             games=games,
+            files={line.k: file for line, _, file, _ in games if file},
+            pages={line.k: page for line, _, _, page in games if page},
             alone=self.reader is Reader.AUTHOR,
             with_stderr=self.reader is not Reader.PUBLIC,
         )
@@ -185,6 +202,24 @@ class _Site:
 
 def _file(ident: str) -> str:
     return ident.replace("~", "-")
+
+
+def _without_hash(row: Row, texts: Sequence[str]) -> list[str]:
+    """Returns a row's cells with the bot's name alone, which is unique in a tournament."""
+    return [row.name + (" (absent)" if row.absent else "") if place == 1 else text for place, text in enumerate(texts)]
+
+
+def _shade(share: float) -> str:
+    """Returns a cell's colour from orange (lost) to blue (won), which colour-blind people can distinguish."""
+    lost, level, won = (243, 178, 95), (246, 246, 246), (127, 190, 235)
+    start, end, part = (lost, level, 2 * share) if share < 0.5 else (level, won, 2 * share - 1)
+    return f"rgb({' '.join(str(round(low + (high - low) * part)) for low, high in zip(start, end, strict=True))})"
+
+
+def _sentence(note: str, names: Sequence[str]) -> str:
+    """Returns a note with a capital, unless a bot's name comes first, and a full stop."""
+    first = note if note.startswith(tuple(names)) else note[:1].upper() + note[1:]
+    return first.rstrip(".") + "."
 
 
 def _bar(row: Row) -> dict[str, float] | None:
